@@ -1,8 +1,9 @@
-"""Every task of a maintainer, one session each; it owns where things are installed and must not hold product logic.
+"""Every task of a maintainer, one session each; it owns where things are installed and must not
+hold product logic.
 
-Most sessions share one environment, `.nox/dev-<Python>`, which holds only what the sessions run so far have needed:
-building the site never waits for the linters. What is installed is written next to it, so a session whose needs have
-not changed installs nothing.
+Most sessions share one environment, `.nox/dev-<Python>`, which holds only what the sessions run so
+far have needed: building the site never waits for the linters. What is installed is written next to
+it, so a session whose needs have not changed installs nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ SHARED = ROOT / ".nox" / f"dev-{sys.version_info.major}.{sys.version_info.minor}
 PROJECT = nox.project.load_toml("pyproject.toml")
 GROUPS = ("test", "lint", "changelog")
 
-LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",), ("lint-imports",), ("codespell",))
+LINTERS = (
+    ("ruff", "check"),
+    ("ruff", "format", "--check"),
+    ("mypy",),
+    ("lint-imports",),
+    ("codespell",),
+)
 
 AGENTS = (
     "@anthropic-ai/claude-code@2.1.197",
@@ -39,12 +46,19 @@ AGENTS = (
 
 def fingerprint() -> str:
     """Return a digest of everything in `pyproject.toml` that decides what an install brings."""
-    parts = [PROJECT["project"], PROJECT["build-system"], PROJECT["dependency-groups"], PROJECT["tool"]["hatch"]]
+    parts = [
+        PROJECT["project"],
+        PROJECT["build-system"],
+        PROJECT["dependency-groups"],
+        PROJECT["tool"]["hatch"],
+    ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def environment(session: nox.Session, *needs: str) -> Path:
-    """Bring the shared environment up to `needs`, names of extras or dependency groups, and return its `bin`."""
+    """Bring the shared environment up to `needs`, names of extras or dependency groups,
+    and return its `bin`.
+    """
     stamp = SHARED / "installed.json"
     installed = json.loads(stamp.read_text("utf-8")) if stamp.is_file() else {}
     if installed.get("fingerprint") == fingerprint() and set(needs) <= set(installed["needs"]):
@@ -63,11 +77,22 @@ def environment(session: nox.Session, *needs: str) -> Path:
 
 
 def install(session: nox.Session, python: Path, *requirements: str) -> None:
-    """Install into the environment of a Python: by uv, in a tenth of pip's time, or by pip where uv can't."""
+    """Install into the environment of a Python:
+    by uv, in a tenth of pip's time, or by pip where uv can't.
+    """
     uv = shutil.which("uv")
     if uv:
         try:
-            session.run(uv, "pip", "install", "--quiet", "--python", str(python), *requirements, external=True)
+            session.run(
+                uv,
+                "pip",
+                "install",
+                "--quiet",
+                "--python",
+                str(python),
+                *requirements,
+                external=True,
+            )
             return
         except nox.command.CommandFailed:
             session.warn("uv could not install: pip tries it")
@@ -80,9 +105,15 @@ def run(session: nox.Session, bin_folder: Path, program: str, *arguments: str) -
 
 
 def in_memory() -> dict[str, str]:
-    """Return the variable that lets tests write to memory, where there is enough: there they wait for no disk."""
+    """Return the variable that lets tests write to memory, where there is enough:
+    there they wait for no disk.
+    """
     memory = Path("/dev/shm")
-    if "TMPDIR" in os.environ or not os.access(memory, os.W_OK) or shutil.disk_usage(memory).free < 4 << 30:
+    if (
+        "TMPDIR" in os.environ
+        or not os.access(memory, os.W_OK)
+        or shutil.disk_usage(memory).free < 4 << 30
+    ):
         return {}
     return {"TMPDIR": str(memory)}
 
@@ -107,16 +138,36 @@ def fleet(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def ducklake(session: nox.Session) -> None:
-    """Push into a lake with a catalogue in a real PostgreSQL server, from many processes at once."""
+    """Push into a lake with a catalogue in a real PostgreSQL server,
+    from many processes at once.
+    """
     if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
         session.error("the tests start PostgreSQL: apt-get install postgresql")
     environment(session, "fleet", "site", "test")
-    # The extensions need an older DuckDB than the shared environment has: this one has both, and all else from there.
-    session.install(*(each for each in PROJECT["project"]["optional-dependencies"]["ducklake"] if "duckdb" in each))
-    folder = str(session.run("python", "-c", "import site; print(site.getsitepackages()[0])", silent=True)).strip()
+    # The extensions need an older DuckDB than the shared environment has: this one has both, and
+    # all else from there.
+    session.install(
+        *(
+            each
+            for each in PROJECT["project"]["optional-dependencies"]["ducklake"]
+            if "duckdb" in each
+        )
+    )
+    folder = str(
+        session.run("python", "-c", "import site; print(site.getsitepackages()[0])", silent=True)
+    ).strip()
     (shared,) = (SHARED / "lib").glob("python*/site-packages")
-    (Path(folder) / "shared.pth").write_text(f"import site; site.addsitedir({str(shared)!r})\n", "utf-8")
-    words = ("-n", "auto", "--dist", "worksteal", "tests/acceptance/fleet/test_fleet_ducklake.py", *session.posargs)
+    (Path(folder) / "shared.pth").write_text(
+        f"import site; site.addsitedir({str(shared)!r})\n", "utf-8"
+    )
+    words = (
+        "-n",
+        "auto",
+        "--dist",
+        "worksteal",
+        "tests/acceptance/fleet/test_fleet_ducklake.py",
+        *session.posargs,
+    )
     session.run("python", "-m", "pytest", *words, env=in_memory())
 
 
@@ -143,12 +194,23 @@ def check(session: nox.Session) -> None:
 @nox.session(name="build-site", venv_backend="none")
 def build_site(session: nox.Session) -> None:
     """Build this repository's site into build/site."""
-    run(session, environment(session, "site"), "orbit", "site", "build", "--out", "build/site", *session.posargs)
+    run(
+        session,
+        environment(session, "site"),
+        "orbit",
+        "site",
+        "build",
+        "--out",
+        "build/site",
+        *session.posargs,
+    )
 
 
 @nox.session(name="serve-site", venv_backend="none", default=False)
 def serve_site(session: nox.Session) -> None:
-    """Serve the site on this machine and rebuild it when a file changes; arguments go to `orbit site serve`."""
+    """Serve the site on this machine and rebuild it when a file changes;
+    arguments go to `orbit site serve`.
+    """
     run(session, environment(session, "site"), "orbit", "site", "serve", *session.posargs)
 
 
@@ -161,8 +223,14 @@ def adr_add(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False)
 def reference(session: nox.Session) -> None:
     """Write the man page, and the pages of commands and of the Python API in docs/reference."""
-    run(session, environment(session), "python", "tooling/reference_pages.py", "docs/reference",
-        "tooling/man/orbit.1")  # fmt: skip
+    run(
+        session,
+        environment(session),
+        "python",
+        "tooling/reference_pages.py",
+        "docs/reference",
+        "tooling/man/orbit.1",
+    )
 
 
 @nox.session(venv_backend="none", default=False)
@@ -181,27 +249,47 @@ def snapshot(session: nox.Session) -> None:
     """Write the snapshot to build/snapshot.duckdb, or to the file given."""
     tools = environment(session)
     (ROOT / "build").mkdir(exist_ok=True)
-    run(session, tools, "orbit", "snapshot", "export", *(session.posargs or ["build/snapshot.duckdb"]))
+    run(
+        session,
+        tools,
+        "orbit",
+        "snapshot",
+        "export",
+        *(session.posargs or ["build/snapshot.duckdb"]),
+    )
 
 
 @nox.session(venv_backend="none", default=False)
 def bench(session: nox.Session) -> None:
     """Measure, and write the figures to docs/explanation/benchmarks.md."""
-    run(session, environment(session, "site", "test"), "python", "-m", "tests.bench", *session.posargs)
+    run(
+        session,
+        environment(session, "site", "test"),
+        "python",
+        "-m",
+        "tests.bench",
+        *session.posargs,
+    )
 
 
 @nox.session(name="mcp-conformance", venv_backend="none", default=False)
 def mcp_conformance(session: nox.Session) -> None:
-    """Try the MCP server with the protocol's inspector and conformance suite, which come from npm."""
+    """Try the MCP server with the protocol's inspector and conformance suite,
+    which come from npm.
+    """
     if shutil.which("npm") is None:
         session.skip("npm is not here: install Node 20")
     tools = environment(session, "mcp", "test")
-    run(session, tools, "python", "-m", "tests.conformance", str(ROOT / "build" / "mcp-conformance"))
+    run(
+        session, tools, "python", "-m", "tests.conformance", str(ROOT / "build" / "mcp-conformance")
+    )
 
 
 @nox.session(default=False)
 def build(session: nox.Session) -> None:
-    """Build the wheel and use it as a newcomer would, in a clean environment and a fresh repository."""
+    """Build the wheel and use it as a newcomer would,
+    in a clean environment and a fresh repository.
+    """
     session.install("build")
     dist, clean = ROOT / "dist", Path(session.create_tmp()).resolve() / "clean"
     for folder in (dist, clean):
@@ -209,10 +297,20 @@ def build(session: nox.Session) -> None:
     session.run("python", "-m", "build", "--outdir", str(dist))
     (wheel,) = dist.glob("*.whl")
     session.run(sys.executable, "-m", "virtualenv", "--quiet", str(clean), external=True)
-    session.run(str(clean / "bin/python"), "-m", "pip", "install", "--quiet", f"{wheel}[site]", external=True)
+    session.run(
+        str(clean / "bin/python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        f"{wheel}[site]",
+        external=True,
+    )
     pytest = environment(session, "mcp", "site", "test") / "pytest"
     pages = "tests/acceptance/test_first_steps.py"
-    session.run(str(pytest), "-n", "auto", pages, external=True, env={"ORBIT_BIN": str(clean / "bin")})
+    session.run(
+        str(pytest), "-n", "auto", pages, external=True, env={"ORBIT_BIN": str(clean / "bin")}
+    )
 
 
 @nox.session(default=False)
@@ -225,12 +323,21 @@ def zensical(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def agents(session: nox.Session) -> None:
-    """Run the hook and the MCP server in real agents, which npm brings, each with a model on loopback."""
+    """Run the hook and the MCP server in real agents, which npm brings,
+    each with a model on loopback.
+    """
     requirements = nox.project.dependency_groups(PROJECT, "test")
     session.install("--editable", ".[mcp]", *requirements)
     folder = ROOT / ".nox" / "agent-programs"
-    session.run("npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", *AGENTS, external=True)
-    session.run("pytest", "tests/agents", *session.posargs, env={"ORBIT_AGENTS": str(folder / "node_modules/.bin")})
+    session.run(
+        "npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", *AGENTS, external=True
+    )
+    session.run(
+        "pytest",
+        "tests/agents",
+        *session.posargs,
+        env={"ORBIT_AGENTS": str(folder / "node_modules/.bin")},
+    )
 
 
 @nox.session(default=False)
@@ -238,5 +345,14 @@ def minimums(session: nox.Session) -> None:
     """Run the tests with the oldest direct dependencies that `pyproject.toml` admits."""
     session.install("uv")
     requirements = nox.project.dependency_groups(PROJECT, "test")
-    session.run("uv", "pip", "install", "--resolution", "lowest-direct", "--editable", ".[mcp,site]", *requirements)
+    session.run(
+        "uv",
+        "pip",
+        "install",
+        "--resolution",
+        "lowest-direct",
+        "--editable",
+        ".[mcp,site]",
+        *requirements,
+    )
     session.run("pytest", "-n", "auto", *session.posargs)

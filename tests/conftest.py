@@ -1,4 +1,6 @@
-"""What every test shares: a home of its own, no network, and real git repositories; no test data lives here."""
+"""What every test shares: a home of its own, no network, and real git repositories;
+no test data lives here.
+"""
 
 import gc
 import os
@@ -15,7 +17,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# A busy machine is no bug, and thirty examples find what a hundred do; where CI is set, they are the same each time.
+# A busy machine is no bug, and thirty examples find what a hundred do; where CI is set, they are
+# the same each time.
 settings.register_profile("orbit", deadline=None, max_examples=30)
 settings.register_profile("many", deadline=None, max_examples=500, derandomize=False)
 settings.load_profile("orbit")
@@ -23,7 +26,8 @@ settings.load_profile("orbit")
 # Without compiled modules each program that a test starts compiles the package anew.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# What pytest keeps is never garbage: looking through it as often as usual takes a tenth of the time.
+# What pytest keeps is never garbage: looking through it as often as usual takes a tenth of the
+# time.
 gc.set_threshold(20_000, 20, 100)
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,10 +39,20 @@ Git = Callable[..., str]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let whoever runs the tests keep the pictures that a browser takes of the site's pages."""
-    parser.addoption("--screenshots", metavar="FOLDER", help="keep a picture of every page of the site")
+    parser.addoption(
+        "--screenshots", metavar="FOLDER", help="keep a picture of every page of the site"
+    )
 
 
-QUICK = ("contracts", "unit/checks", "unit/formats", "unit/hook", "unit/model", "unit/search", "unit/workspace")
+QUICK = (
+    "contracts",
+    "unit/checks",
+    "unit/formats",
+    "unit/hook",
+    "unit/model",
+    "unit/search",
+    "unit/workspace",
+)
 """Folders of tests that need no site and little git: what a change most often breaks."""
 
 
@@ -51,7 +65,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Name a case after the start of a long text: the name goes into a variable that every child process gets."""
+    """Name a case after the start of a long text:
+    the name goes into a variable that every child process gets.
+    """
     return f"{val[:40]!a}…" if isinstance(val, str | bytes) and len(val) > 80 else None
 
 
@@ -94,10 +110,13 @@ def _leaks(name: str) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def closed_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Move the home to a temporary folder and let no connection leave this machine; yields that home."""
+    """Move the home to a temporary folder and let no connection leave this machine;
+    yields that home.
+    """
     home = tmp_path_factory.mktemp("home")
     (home / ".gitconfig").write_text(
-        "[init]\n\tdefaultBranch = main\n\ttemplateDir =\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
+        "[init]\n\tdefaultBranch = main\n\ttemplateDir =\n[gc]\n\tauto = 0\n[maintenance]\n"
+        "\tauto = false\n"
         "[core]\n\tfsync = none\n",
         "utf-8",
     )
@@ -115,7 +134,9 @@ def closed_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name, value in _environment(home).items():
             patch.setenv(name, value)
         patch.setattr(socket.socket, "connect", connect_here)
-        patch.chdir(home)  # a test that forgets where it is must not find this repository's own records
+        patch.chdir(
+            home
+        )  # a test that forgets where it is must not find this repository's own records
         yield home
 
 
@@ -124,7 +145,9 @@ def git() -> Git:
     """Run git in a folder, `git(repo, "log", "-1")`, and return what it printed."""
 
     def run(folder: Path, *arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            ["git", *arguments], cwd=folder, check=True, capture_output=True, text=True
+        )
         return done.stdout
 
     return run
@@ -164,7 +187,9 @@ def corpora() -> Path:
 
 @pytest.fixture
 def unprivileged(tmp_path: Path) -> Iterator[None]:
-    """Run a test as a user whom permissions bind, also where the superuser runs the suite; no program is started."""
+    """Run a test as a user whom permissions bind, also where the superuser runs the suite;
+    no program is started.
+    """
     if os.geteuid() != 0:
         yield
         return

@@ -1,4 +1,6 @@
-"""Files as an editor leaves them: texts, configurations and records below a root, and commits of all there is."""
+"""Files as an editor leaves them: texts, configurations and records below a root,
+and commits of all there is.
+"""
 
 import json
 import subprocess
@@ -26,16 +28,30 @@ def write_record(root: Path, path: str, **fields: object) -> Path:
     """Write a record, whose id is the name of its folder: JSON is YAML."""
     name = path.split("/")[-2]
     uid = f"{int.from_bytes(name.encode(), 'big'):032x}"[-32:]
-    data = {"schema_version": 1, "id": name, "uid": uid, "created_at": WHEN, "updated_at": WHEN, **fields}
+    data = {
+        "schema_version": 1,
+        "id": name,
+        "uid": uid,
+        "created_at": WHEN,
+        "updated_at": WHEN,
+        **fields,
+    }
     lines = (f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in data.items())
     return write(root, path, "".join(lines))
 
 
 def write_learning(root: Path, code: str | int, *, pending: bool = False, **fields: object) -> Path:
-    """Write a learning for `src/**` that holds, or waits in the inbox; a number is a code of five digits."""
+    """Write a learning for `src/**` that holds, or waits in the inbox;
+    a number is a code of five digits.
+    """
     folder, status = (".orbit/state/inbox", "candidate") if pending else (".orbit", "active")
     name = code if isinstance(code, str) else f"{code:05d}"
-    data = {"status": status, "summary": f"Learning {name}", "scope": {"paths": ["src/**"]}, **fields}
+    data = {
+        "status": status,
+        "summary": f"Learning {name}",
+        "scope": {"paths": ["src/**"]},
+        **fields,
+    }
     return write_record(root, f"{folder}/learnings/L-{name}/learning.yaml", **data)
 
 
@@ -47,7 +63,11 @@ def commit(folder: Path, message: str = "Change") -> None:
 def events(root: Path, *names: str) -> list[dict[str, Any]]:
     """Return the rows of the event log, those of some names where any are given."""
     log = root / ".orbit/state/log/events.jsonl"
-    rows = [json.loads(line) for line in log.read_text("utf-8").splitlines() if line] if log.exists() else []
+    rows = (
+        [json.loads(line) for line in log.read_text("utf-8").splitlines() if line]
+        if log.exists()
+        else []
+    )
     return [row for row in rows if not names or row["event"] in names]
 
 

@@ -1,4 +1,6 @@
-"""Reference pages of commands, made from their help, and of the Python API, made from its docstrings; the man page."""
+"""Reference pages of commands, made from their help, and of the Python API,
+made from its docstrings; the man page.
+"""
 
 import ast
 import importlib.util
@@ -17,20 +19,21 @@ HELP = ["-h", "--help"]
 HEAD = """\
 # Commands
 
-`orbit` and `orbit-registry` are the same program. If a command has `--format json`, it prints one envelope: `ok`,
-`data`, `diagnostics`, `next` (commands that make sense now), and `error` with `hint` if it failed. Exit codes: 0 clean,
-1 findings or a refused change, 2 wrong usage, 3 a fault in Orbit, 130 stopped by Ctrl-C or by the answer "no".
-`orbit run` and `orbit mcp wrap` end with the code of the program that they ran.
+`orbit` and `orbit-registry` are the same program. If a command has `--format json`, it prints one
+envelope: `ok`, `data`, `diagnostics`, `next` (commands that make sense now), and `error` with
+`hint` if it failed. Exit codes: 0 clean, 1 findings or a refused change, 2 wrong usage, 3 a fault
+in Orbit, 130 stopped by Ctrl-C or by the answer "no". `orbit run` and `orbit mcp wrap` end with
+the code of the program that they ran.
 """
 
 
 PYTHON = """\
 # Python API
 
-The names on this page are public: a program may import them, and a change of one is in the changelog. All other
-modules may change at any time. The package has type hints. `Registry` does what the commands do, with the same rules:
-an [agent](agents.md) proposes, and a person accepts. The plugin of MkDocs is `orbit`: [the
-site](site.md#in-a-mkdocs-site-that-you-have-already).
+The names on this page are public: a program may import them, and a change of one is in the
+changelog. All other modules may change at any time. The package has type hints. `Registry` does
+what the commands do, with the same rules: an [agent](agents.md) proposes, and a person accepts. The
+plugin of MkDocs is `orbit`: [the site](site.md#in-a-mkdocs-site-that-you-have-already).
 
 ```python
 from orbit_registry.registry import Registry
@@ -47,14 +50,23 @@ PUBLIC: Mapping[str, tuple[str, ...]] = {
     "search.query": ("Query",),
     "workspace.author": ("Author", "Review"),
     "operations.freshness.verify": ("Verification",),
-    "injection": ("LearningsContextInjector", "AgentRenderer", "Learnings", "Learning", "LearningsCache"),
+    "injection": (
+        "LearningsContextInjector",
+        "AgentRenderer",
+        "Learnings",
+        "Learning",
+        "LearningsCache",
+    ),
 }
 """Names that programs may import, by module."""
 
 
 def reference() -> dict[str, str]:
     """Return the generated pages of `docs/reference/` by path."""
-    return {**{f"commands/{name}": text for name, text in _command_pages().items()}, "python.md": _python_page()}
+    return {
+        **{f"commands/{name}": text for name, text in _command_pages().items()},
+        "python.md": _python_page(),
+    }
 
 
 def _command_pages() -> dict[str, str]:
@@ -83,7 +95,11 @@ def _command_pages() -> dict[str, str]:
 
 def _section(command: click.Command, path: list[str], level: str) -> str:
     context = click.Context(
-        command, info_name=" ".join(path), max_content_width=WIDTH, terminal_width=WIDTH, help_option_names=HELP
+        command,
+        info_name=" ".join(path),
+        max_content_width=WIDTH,
+        terminal_width=WIDTH,
+        help_option_names=HELP,
     )
     return f"{level} `{' '.join(path)}`\n\n```text\n{command.get_help(context).rstrip()}\n```\n"
 
@@ -103,7 +119,10 @@ def _python_page() -> str:
     for module, names in PUBLIC.items():
         parts.append(f"## `orbit_registry.{module}`\n")
         classes = [node for node in _source(module).body if isinstance(node, ast.ClassDef)]
-        for node in sorted((node for node in classes if node.name in names), key=lambda node: names.index(node.name)):
+        for node in sorted(
+            (node for node in classes if node.name in names),
+            key=lambda node: names.index(node.name),
+        ):
             parts += _class(node)
     errors = str(ast.get_docstring(_source("errors"))).partition("\n\n")[2].rpartition("\n\n")[0]
     return "\n".join([*parts, f"## `orbit_registry.errors`\n\n```text\n{errors}\n```\n"])
@@ -130,7 +149,10 @@ def _class(node: ast.ClassDef) -> Iterator[str]:
             owner = node.name if {"classmethod", "staticmethod"} & marks else ""
             call = "" if {"property", "cached_property"} & marks else f"({_arguments(entry)})"
             returns = f" -> {_code(entry.returns)}" if entry.returns else ""
-            yield f"`{owner}.{name}{call}{returns}`\n:   {textwrap.indent(_doc(entry), '    ').lstrip()}\n"
+            yield (
+                f"`{owner}.{name}{call}{returns}`\n:   "
+                f"{textwrap.indent(_doc(entry), '    ').lstrip()}\n"
+            )
 
 
 def _arguments(node: ast.FunctionDef) -> str:
@@ -199,7 +221,9 @@ def _roff(text: str) -> str:
 
 
 def write(folder: Path) -> None:
-    """Write the pages into the folder of the reference, and remove those of commands that are gone."""
+    """Write the pages into the folder of the reference,
+    and remove those of commands that are gone.
+    """
     for file in folder.glob("commands/*.md"):
         file.unlink()
     for name, text in reference().items():

@@ -1,4 +1,6 @@
-"""A real browser for tests: it opens pages of a site and keeps what their console said and whom they asked."""
+"""A real browser for tests: it opens pages of a site and keeps what their console said and whom
+they asked.
+"""
 
 import shutil
 import threading
@@ -11,11 +13,24 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Page,
+    Request,
+    ViewportSize,
+    sync_playwright,
+)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
-"""Nothing but this machine has an address: a page that asks elsewhere fails at once, and says so."""
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+"""Nothing but this machine has an address:
+a page that asks elsewhere fails at once, and says so.
+"""
 DESK, TABLET, PHONE = 1440, 820, 390
 
 
@@ -35,8 +50,8 @@ def chromium() -> Iterator[Browser]:
 class Tab:
     """One page of a browser without history or storage.
 
-    `console` has the warnings and errors of its console, those of the policy and of scripts among them;
-    `requests` the addresses outside the first page's host that it wanted something from.
+    `console` has the warnings and errors of its console, those of the policy and of scripts among
+    them; `requests` the addresses outside the first page's host that it wanted something from.
     """
 
     page: Page
@@ -56,14 +71,20 @@ class Tab:
         return self.page
 
     def settled(self, url: str) -> str:
-        """Open an address and return the page's markup once it has asked for nothing for half a second."""
+        """Open an address and return the page's markup once it has asked for nothing for half a
+        second.
+        """
         self.go(url).wait_for_load_state("networkidle")
         return self.page.content()
 
     def resized(self, width: int, scheme: str = "light") -> None:
-        """Show the page at another width and in another scheme of colours, without loading it again."""
+        """Show the page at another width and in another scheme of colours,
+        without loading it again.
+        """
         self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        self.page.set_viewport_size(ViewportSize(width=width, height=844 if width == PHONE else 900))
+        self.page.set_viewport_size(
+            ViewportSize(width=width, height=844 if width == PHONE else 900)
+        )
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):

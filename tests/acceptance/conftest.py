@@ -1,4 +1,6 @@
-"""What acceptance tests share: a child that ends itself before a chosen change of a file, a small disk, a browser."""
+"""What acceptance tests share: a child that ends itself before a chosen change of a file,
+a small disk, a browser.
+"""
 
 import contextlib
 import io
@@ -25,7 +27,9 @@ from orbit_registry.importers.importer import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 
-CHANGES = frozenset(("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"))
+CHANGES = frozenset(
+    ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink")
+)
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND
 RAISED = 70
 ADDRESS = "https://example.org/why/"
@@ -35,7 +39,9 @@ Shared = Callable[[str, Callable[[Path], Any]], Path]
 
 
 def orbit(folder: Path, *arguments: str, code: int = 0) -> str:
-    """Run `orbit` in a folder, see it end with a code, and return what it printed: of a failure, its messages too."""
+    """Run `orbit` in a folder, see it end with a code, and return what it printed:
+    of a failure, its messages too.
+    """
     out, err = io.StringIO(), io.StringIO()
     with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         ended = run([*arguments])
@@ -44,10 +50,11 @@ def orbit(folder: Path, *arguments: str, code: int = 0) -> str:
 
 
 class RunKilled(Protocol):
-    """Works in a child that kills itself before its `nth` change of a file; False if it ended before that.
+    """Works in a child that kills itself before its `nth` change of a file; False if it ended
+    before that.
 
-    `work` returns an exit code, which has to be one of `codes`; it runs in `folder` where that is given. Only changes
-    `below` a folder count where that is given.
+    `work` returns an exit code, which has to be one of `codes`; it runs in `folder` where that is
+    given. Only changes `below` a folder count where that is given.
     """
 
     def __call__(
@@ -107,18 +114,27 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder.mkdir()
     words = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
     if subprocess.run(words, capture_output=True, check=False).returncode:
-        pytest.skip("only the superuser may mount a file system, here one of two megabytes that can be filled")
+        pytest.skip(
+            "only the superuser may mount a file system, here one of two megabytes that can be "
+            "filled"
+        )
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def _kill_before(nth: int, below: str) -> None:
-    """Let this process kill itself before its `nth` change of a file from here on, of those whose path begins so."""
+    """Let this process kill itself before its `nth` change of a file from here on,
+    of those whose path begins so.
+    """
     count = 0
 
     def watch(event: str, details: tuple[object, ...]) -> None:
         nonlocal count
-        flags = details[2] if event == "open" and len(details) > 2 and isinstance(details[2], int) else 0
+        flags = (
+            details[2]
+            if event == "open" and len(details) > 2 and isinstance(details[2], int)
+            else 0
+        )
         if (event in CHANGES or flags & WRITES) and str(details[0]).startswith(below):
             count += 1
             if count == nth:
@@ -129,7 +145,9 @@ def _kill_before(nth: int, below: str) -> None:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
-    """Return a function that gives a folder which all workers read, filled by the first that asks for it."""
+    """Return a function that gives a folder which all workers read,
+    filled by the first that asks for it.
+    """
     top = tmp_path_factory.getbasetemp()
     top = top.parent if "PYTEST_XDIST_WORKER" in os.environ else top
 
@@ -151,7 +169,10 @@ def demo_site(shared: Shared) -> DemoSite:
     def site(*, every_kind: bool = False, has_address: bool = False) -> Path:
         address = ADDRESS if has_address else None
         name = f"demo-{every_kind:d}{has_address:d}"
-        return shared(name, lambda folder: site_of("demo", folder, address, every_kind=every_kind)) / "site"
+        return (
+            shared(name, lambda folder: site_of("demo", folder, address, every_kind=every_kind))
+            / "site"
+        )
 
     return site
 
@@ -177,7 +198,9 @@ def real_repository(corpora: Path, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Return a running browser, for one module: others start event loops of their own, beside which its can't run."""
+    """Return a running browser, for one module:
+    others start event loops of their own, beside which its can't run.
+    """
     with browsing.chromium() as running:
         yield running
 
@@ -191,7 +214,9 @@ def tab(browser: Browser) -> Iterator[Tab]:
 
 @pytest.fixture
 def look(tab: Tab) -> Look:
-    """Return a function that opens an address and gives the page as it is after loading, and what the console said."""
+    """Return a function that opens an address and gives the page as it is after loading,
+    and what the console said.
+    """
 
     def opened(url: str) -> tuple[str, str]:
         tab.console.clear()

@@ -1,4 +1,6 @@
-"""Numbers under contention: many processes, two work trees, kills; no number is given out twice and none is lost."""
+"""Numbers under contention: many processes, two work trees, kills;
+no number is given out twice and none is lost.
+"""
 
 import os
 import resource
@@ -18,7 +20,9 @@ PROCESSES = 8
 
 @pytest.fixture
 def two_trees(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """Return two work trees of one repository, both a workspace; on a busy machine one waits long for its turn."""
+    """Return two work trees of one repository, both a workspace;
+    on a busy machine one waits long for its turn.
+    """
     monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "600")
     Registry.init(git_repo)
     subprocess.run(["git", "add", "-A"], cwd=git_repo, check=True)
@@ -29,7 +33,9 @@ def two_trees(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Pa
 
 
 def in_child(work: Callable[[TextIO], None], path: Path) -> int:
-    """Run a function that writes ids to a file, line by line, in a forked child; returns its process id."""
+    """Run a function that writes ids to a file, line by line, in a forked child;
+    returns its process id.
+    """
     child = os.fork()
     if child:
         return child
@@ -47,7 +53,9 @@ def taken(files: Sequence[Path]) -> list[str]:
     return [line for file in files for line in file.read_text("utf-8").split("\n")[:-1]]
 
 
-def test_eight_processes_take_80_numbers_and_none_twice(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
+def test_eight_processes_take_80_numbers_and_none_twice(
+    two_trees: tuple[Path, Path], tmp_path: Path
+) -> None:
     files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
 
     def take(root: Path) -> Callable[[TextIO], None]:
@@ -65,13 +73,23 @@ def test_eight_processes_take_80_numbers_and_none_twice(two_trees: tuple[Path, P
 
 
 def test_a_number_is_released_when_the_write_fails(git_repo: Path) -> None:
-    command = [sys.executable, "-m", "orbit_registry.cli.main", "adr", "add", "--title", "Keep the queue"]
+    command = [
+        sys.executable,
+        "-m",
+        "orbit_registry.cli.main",
+        "adr",
+        "add",
+        "--title",
+        "Keep the queue",
+    ]
     Registry.init(git_repo)
 
     def little_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
 
-    refused = subprocess.run(command, cwd=git_repo, capture_output=True, check=False, preexec_fn=little_room)
+    refused = subprocess.run(
+        command, cwd=git_repo, capture_output=True, check=False, preexec_fn=little_room
+    )
     assert refused.returncode == 1
     added = subprocess.run(command, cwd=git_repo, capture_output=True, text=True, check=True)
     assert added.stdout.startswith("ADR-0001 ")

@@ -1,4 +1,6 @@
-"""Approvals that the gate proves: signed by a real SSH key, or merged with the name of a code owner."""
+"""Approvals that the gate proves: signed by a real SSH key,
+or merged with the name of a code owner.
+"""
 
 import subprocess
 from pathlib import Path
@@ -18,7 +20,18 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with an SSH key for each signer."""
     folder = tmp_path_factory.mktemp("keys")
     for name in (PERSON, AGENT, STRANGER):
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(folder / name)]
+        words = [
+            "ssh-keygen",
+            "-q",
+            "-t",
+            "ed25519",
+            "-N",
+            "",
+            "-C",
+            name,
+            "-f",
+            str(folder / name),
+        ]
         subprocess.run(words, check=True)
     return folder
 
@@ -34,11 +47,26 @@ class Project:
 
     def decide(self, number: int, status: str = "accepted", **fields: object) -> None:
         name = f".orbit/adrs/ADR-{number:04d}"
-        data = {"title": f"Decision {number}", "date": "2026-01-01", "feature": "core", "status": status, **fields}
+        data = {
+            "title": f"Decision {number}",
+            "date": "2026-01-01",
+            "feature": "core",
+            "status": status,
+            **fields,
+        }
         write_record(self.root, f"{name}/adr.yaml", **data)
-        write(self.root, f"{name}/body.md", "## Context\n\nA.\n\n## Decision\n\nB.\n\n## Consequences\n\n- Cost: C.\n")
+        write(
+            self.root,
+            f"{name}/body.md",
+            "## Context\n\nA.\n\n## Decision\n\nB.\n\n## Consequences\n\n- Cost: C.\n",
+        )
 
-    def commit(self, message: str = "Change", signer: str = "", author: str = "Ada Example <ada@example.org>") -> None:
+    def commit(
+        self,
+        message: str = "Change",
+        signer: str = "",
+        author: str = "Ada Example <ada@example.org>",
+    ) -> None:
         self.git("add", "-A")
         self._as(signer, "commit", "-q", "--allow-empty", f"--author={author}", "-m", message)
 
@@ -46,7 +74,11 @@ class Project:
         self._as(signer, "merge", "-q", "--no-ff", "-m", message, branch)
 
     def _as(self, signer: str, command: str, *words: str) -> None:
-        key = ["-c", "gpg.format=ssh", "-c", f"user.signingKey={self.keys / signer}"] if signer else []
+        key = (
+            ["-c", "gpg.format=ssh", "-c", f"user.signingKey={self.keys / signer}"]
+            if signer
+            else []
+        )
         self.git(*key, command, *words, *(["-S"] if signer else []))
 
     def allow(self, *signers: str) -> None:
@@ -88,13 +120,18 @@ def signed(project: Project) -> Project:
         (STRANGER, "signed by no allowed key"),
     ],
 )
-def test_only_the_key_of_a_person_proves_an_approval(signed: Project, signer: str, problem: str) -> None:
+def test_only_the_key_of_a_person_proves_an_approval(
+    signed: Project, signer: str, problem: str
+) -> None:
     signed.decide(2, "proposed")
     signed.commit("Propose")
     signed.decide(2)
     signed.commit("Accept", signer)
 
-    expected = (Severity.ERROR, f"ADR-0002 became accepted in {signed.git('rev-parse', 'HEAD')[:10]}, {problem}")
+    expected = (
+        Severity.ERROR,
+        f"ADR-0002 became accepted in {signed.git('rev-parse', 'HEAD')[:10]}, {problem}",
+    )
     assert signed.findings() == ({"ADR-0002": expected} if problem else {})
 
 
@@ -127,7 +164,9 @@ def test_the_commit_that_accepted_it_counts_and_no_later_one(signed: Project) ->
         ('title: "Decision 2"', 'title: "Decision 2\nstatus: proposed"'),
     ],
 )
-def test_any_way_to_write_the_status_needs_a_proof(signed: Project, before: str, after: str) -> None:
+def test_any_way_to_write_the_status_needs_a_proof(
+    signed: Project, before: str, after: str
+) -> None:
     signed.decide(2)
     file = signed.root / ".orbit/adrs/ADR-0002/adr.yaml"
     file.write_text(file.read_text("utf-8").replace(before, after), "utf-8")
@@ -140,7 +179,9 @@ def test_a_new_number_needs_no_new_proof(signed: Project) -> None:
     for old, new in ((1, 5), (5, 6)):
         signed.git("mv", f".orbit/adrs/ADR-{old:04d}", f".orbit/adrs/ADR-{new:04d}")
         file = signed.root / f".orbit/adrs/ADR-{new:04d}/adr.yaml"
-        file.write_text(file.read_text("utf-8").replace(f"ADR-{old:04d}", f"ADR-{new:04d}"), "utf-8")
+        file.write_text(
+            file.read_text("utf-8").replace(f"ADR-{old:04d}", f"ADR-{new:04d}"), "utf-8"
+        )
         signed.commit("Renumber")
 
     assert signed.findings() == {}
@@ -158,7 +199,14 @@ def test_a_merged_branch_keeps_its_proof_and_a_signed_merge_is_one(signed: Proje
 
 
 @pytest.mark.parametrize(
-    "change", ["a key of its own", "another requirement", "no configuration", "an ignored code", "a baseline"]
+    "change",
+    [
+        "a key of its own",
+        "another requirement",
+        "no configuration",
+        "an ignored code",
+        "a baseline",
+    ],
 )
 def test_a_change_cannot_approve_itself(signed: Project, change: str) -> None:
     signed.git("checkout", "-qb", "work")
@@ -166,7 +214,9 @@ def test_a_change_cannot_approve_itself(signed: Project, change: str) -> None:
     if change == "a key of its own":
         signed.allow(PERSON, STRANGER)
     elif change == "another requirement":
-        config.write_text(config.read_text("utf-8").replace("require: signed", "require: none"), "utf-8")
+        config.write_text(
+            config.read_text("utf-8").replace("require: signed", "require: none"), "utf-8"
+        )
     elif change == "no configuration":
         config.write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
     elif change == "an ignored code":
@@ -207,7 +257,9 @@ def test_an_approval_in_no_commit_is_a_note(signed: Project) -> None:
     assert signed.findings()["ADR-0002"][0] is Severity.NOTE
 
 
-def test_the_repository_cannot_name_the_program_that_verifies(signed: Project, tmp_path: Path) -> None:
+def test_the_repository_cannot_name_the_program_that_verifies(
+    signed: Project, tmp_path: Path
+) -> None:
     program = write(tmp_path, "verify.sh", f"#!/bin/sh\ntouch {tmp_path}/ran\necho Good\n")
     program.chmod(0o755)
     for name in ("gpg.ssh.program", "gpg.program"):
@@ -229,14 +281,23 @@ def test_the_repository_cannot_name_the_program_that_verifies(signed: Project, t
         ("Approved-by: Grace <12+grace@users.noreply.github.com>", ""),
         ("Approved-by: Eve <eve@example.org>", "names no code owner"),
         ("Approved-by: Ada <ada@example.org>", "names only its author"),
-        ("Co-authored-by: Grace <grace@example.org>\nApproved-by: Grace <grace@example.org>", "names only its author"),
+        (
+            "Co-authored-by: Grace <grace@example.org>\nApproved-by: Grace <grace@example.org>",
+            "names only its author",
+        ),
         ("Approved-by: Grace <grace@example.org>\n\nMore text.", "names no code owner"),
         ("", "names no code owner"),
     ],
 )
-def test_a_merge_names_a_code_owner_who_is_not_the_author(project: Project, trailer: str, problem: str) -> None:
+def test_a_merge_names_a_code_owner_who_is_not_the_author(
+    project: Project, trailer: str, problem: str
+) -> None:
     configure(project.root, "approval: {require: code-owner}\n")
-    write(project.root, ".github/CODEOWNERS", "* @eve\n/.orbit/adrs/ @grace grace@example.org ada@example.org\n")
+    write(
+        project.root,
+        ".github/CODEOWNERS",
+        "* @eve\n/.orbit/adrs/ @grace grace@example.org ada@example.org\n",
+    )
     project.commit()
     project.git("checkout", "-qb", "work")
     project.decide(1)
@@ -246,7 +307,9 @@ def test_a_merge_names_a_code_owner_who_is_not_the_author(project: Project, trai
     project.merge("work", f"Merge work\n\n{trailer}")
 
     assert note[0] is Severity.NOTE  # the merge may still name one
-    assert [severity for severity, _ in project.findings().values()] == ([Severity.ERROR] if problem else [])
+    assert [severity for severity, _ in project.findings().values()] == (
+        [Severity.ERROR] if problem else []
+    )
     assert problem in "".join(message for _, message in project.findings().values())
 
 
@@ -284,7 +347,9 @@ def test_a_change_cannot_alter_the_requirement_for_one_commit(project: Project, 
         ("# * @grace", False),
     ],
 )
-def test_lines_of_codeowners_are_read_as_a_forge_reads_them(project: Project, line: str, owns: bool) -> None:
+def test_lines_of_codeowners_are_read_as_a_forge_reads_them(
+    project: Project, line: str, owns: bool
+) -> None:
     configure(project.root, "approval: {require: code-owner}\n")
     write(project.root, "CODEOWNERS", f"{line}\n")
     project.commit()

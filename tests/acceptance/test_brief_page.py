@@ -20,12 +20,16 @@ PAGE = Path(__file__).parents[2] / "docs/reference/brief.md"
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
 
 
 @pytest.fixture
 def project(git_repo: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """Stand in a workspace that has the task of the page and a learning for all; return that one's id."""
+    """Stand in a workspace that has the task of the page and a learning for all;
+    return that one's id.
+    """
     Registry.init(git_repo)
     monkeypatch.chdir(git_repo)
     Path("task.json").write_text(blocks("json")[0], "utf-8")
@@ -33,7 +37,11 @@ def project(git_repo: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyP
     Path("src/app.py").write_text("", "utf-8")
     git(git_repo, "add", "src/app.py")
     scope = {"paths": ["src/**"], "tags": ["sql"]}
-    return Registry.open(git_repo).add("learning", {"summary": "Redis forgets a cache at a restart", "scope": scope}).id
+    return (
+        Registry.open(git_repo)
+        .add("learning", {"summary": "Redis forgets a cache at a restart", "scope": scope})
+        .id
+    )
 
 
 def test_the_commands_of_the_page_run(
@@ -44,7 +52,9 @@ def test_the_commands_of_the_page_run(
     for line in lines:
         stdin_text, _, command = line.rpartition(" | ")
         words = shlex.split(command.replace(' --session "$SESSION"', ""))
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin_text.encode()), "utf-8"))
+        monkeypatch.setattr(
+            sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin_text.encode()), "utf-8")
+        )
         assert (words[0], run(words[1:])) == ("orbit", 0)
         printed = capsys.readouterr().out
         assert printed.startswith("## System Context\n\n<project-notes>\n")

@@ -1,6 +1,8 @@
-"""Every check on its cases, small workspaces as files: what `expected.json` lists is found, and nothing else.
+"""Every check on its cases, small workspaces as files: what `expected.json` lists is found, and
+nothing else.
 
-`_base/` is committed first, `_against/` is what the other branch adds meanwhile, the rest is the work tree.
+`_base/` is committed first, `_against/` is what the other branch adds meanwhile, the rest is the
+work tree.
 """
 
 import json
@@ -29,8 +31,9 @@ def cases(prefix: str) -> list[Path]:
 
 
 def options_of(case: Path) -> dict[str, Any]:
-    """Return how a case is run: `against`, `git` (false: in no repository), `remove` (files gone since the base),
-    `events` (a file of events, which alone is looked at)."""
+    """Return how a case is run: `against`, `git` (false: in no repository),
+    `remove` (files gone since the base), `events` (a file of events, which alone is looked at).
+    """
     file = case / "_options.json"
     options: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return options
@@ -75,7 +78,9 @@ def _lay(source: Path, root: Path) -> None:
 
 
 def check(case: Path, root: Path, git: Git) -> CheckOutcome:
-    """Lay a case out and run the gate on it; with `events`, a file of theirs, the gate of the loop."""
+    """Lay a case out and run the gate on it; with `events`, a file of theirs,
+    the gate of the loop.
+    """
     build(case, root, git)
     if "events" in options_of(case):
         return check_loop(Registry.open(root).workspace, root / options_of(case)["events"])
@@ -101,7 +106,11 @@ def test_a_failing_case_gives_what_it_lists(case: Path, tmp_path: Path, git: Git
     expected = json.loads((case / "expected.json").read_text("utf-8"))
     hints = [diagnostic.pop("hint", "") for diagnostic in expected]
     assert rows == expected
-    assert [hint for hint, diagnostic in zip(hints, diagnostics, strict=True) if hint not in diagnostic.hint] == []
+    assert [
+        hint
+        for hint, diagnostic in zip(hints, diagnostics, strict=True)
+        if hint not in diagnostic.hint
+    ] == []
     assert case.parent.name in {diagnostic.code for diagnostic in diagnostics}
     assert all(diagnostic.hint for diagnostic in diagnostics)
 
@@ -109,15 +118,20 @@ def test_a_failing_case_gives_what_it_lists(case: Path, tmp_path: Path, git: Git
 @pytest.mark.parametrize("case", cases("pass"), ids=name_of)
 def test_a_passing_case_is_clean(case: Path, tmp_path: Path, git: Git) -> None:
     diagnostics = check(case, tmp_path / "case", git).diagnostics
-    assert [str(diagnostic) for diagnostic in diagnostics if diagnostic.code == case.parent.name] == []
+    assert [
+        str(diagnostic) for diagnostic in diagnostics if diagnostic.code == case.parent.name
+    ] == []
     allowed = {"pass-unreadable-target"}
     assert (
         case.name in allowed
-        or [str(diagnostic) for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR] == []
+        or [str(diagnostic) for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR]
+        == []
     )
 
 
-@pytest.mark.parametrize("case", [case for case in cases("fail") if (case / "fixed").is_dir()], ids=name_of)
+@pytest.mark.parametrize(
+    "case", [case for case in cases("fail") if (case / "fixed").is_dir()], ids=name_of
+)
 def test_a_fix_leaves_what_the_case_shows(case: Path, tmp_path: Path, git: Git) -> None:
     root = build(case, tmp_path / "case", git)
     outcome = Registry.open(root).check(fix=True)
@@ -125,5 +139,9 @@ def test_a_fix_leaves_what_the_case_shows(case: Path, tmp_path: Path, git: Git) 
     assert case.parent.name in {diagnostic.code for diagnostic in outcome.fixed}
     for file in sorted(path for path in (case / "fixed").rglob("*") if path.is_file()):
         name = file.relative_to(case / "fixed")
-        files = [line for line in (root / name).read_text("utf-8").splitlines() if not line.startswith("updated_at:")]
+        files = [
+            line
+            for line in (root / name).read_text("utf-8").splitlines()
+            if not line.startswith("updated_at:")
+        ]
         assert files == file.read_text("utf-8").splitlines(), name

@@ -12,9 +12,13 @@ from orbit_registry.registry import Registry
 
 Git = Callable[..., str]
 COLLECTIONS = (
-    "alphagov__govuk-infrastructure", "arachne-framework__architecture", "cometbft__cometbft", "curie-eng__curie",
-    "mbeacom__adrkit", "opinionated-digital-center__pyadr",
-)  # fmt: skip
+    "alphagov__govuk-infrastructure",
+    "arachne-framework__architecture",
+    "cometbft__cometbft",
+    "curie-eng__curie",
+    "mbeacom__adrkit",
+    "opinionated-digital-center__pyadr",
+)
 """Those that `test_import_corpora` does not check after it has imported them."""
 
 
@@ -25,7 +29,9 @@ def committed(root: Path, git: Git) -> None:
 
 
 @pytest.fixture(scope="module")
-def findings(corpora: Path, tmp_path_factory: pytest.TempPathFactory, git: Git) -> tuple[Diagnostic, ...]:
+def findings(
+    corpora: Path, tmp_path_factory: pytest.TempPathFactory, git: Git
+) -> tuple[Diagnostic, ...]:
     """Return what the gate finds in the imported registry, with the file list of its time."""
     source = corpora / "orbit-2026-07"
     root = tmp_path_factory.mktemp("corpus") / "project"
@@ -59,12 +65,22 @@ def test_records_that_are_gone_are_missed(findings: tuple[Diagnostic, ...]) -> N
     dangling = of(findings, "ORB301")
     assert {diagnostic.severity for diagnostic in dangling} == {Severity.ERROR}
     assert sorted(diagnostic.message.split("replaces ")[1][:6] for diagnostic in dangling) == [
-        "L-0012", "L-0025", "L-0032", "L-0039", "L-0057", "L-0061", "L-0063",
-    ]  # fmt: skip
+        "L-0012",
+        "L-0025",
+        "L-0032",
+        "L-0039",
+        "L-0057",
+        "L-0061",
+        "L-0063",
+    ]
 
 
 def test_two_texts_of_one_decision_are_found(findings: tuple[Diagnostic, ...]) -> None:
-    aside = [entry for entry in of(findings, "ORB705") if entry.location.path.endswith("/imported-body.md")]
+    aside = [
+        entry
+        for entry in of(findings, "ORB705")
+        if entry.location.path.endswith("/imported-body.md")
+    ]
     assert len(aside) == 35
     assert {diagnostic.severity for diagnostic in aside} == {Severity.WARNING}
 
@@ -80,7 +96,9 @@ def test_globs_that_match_nothing_are_found(findings: tuple[Diagnostic, ...]) ->
 
 
 def test_nothing_else_is_an_error(findings: tuple[Diagnostic, ...]) -> None:
-    errors = Counter(diagnostic.code for diagnostic in findings if diagnostic.severity is Severity.ERROR)
+    errors = Counter(
+        diagnostic.code for diagnostic in findings if diagnostic.severity is Severity.ERROR
+    )
     assert set(errors) == {"ORB301", "ORB305"}
 
 
@@ -97,5 +115,9 @@ def test_an_adopted_collection_has_no_errors(
     Registry.init(".")
     Registry.import_from(".")
     diagnostics = Registry.open(root).check(everything=True).diagnostics
-    assert [str(diagnostic.location) for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR] == []
+    assert [
+        str(diagnostic.location)
+        for diagnostic in diagnostics
+        if diagnostic.severity is Severity.ERROR
+    ] == []
     assert Registry.open(root).check().diagnostics == ()

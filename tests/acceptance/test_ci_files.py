@@ -1,4 +1,6 @@
-"""GitHub's action and GitLab's component: valid by their published schemas, and their scripts do what they say."""
+"""GitHub's action and GitLab's component: valid by their published schemas,
+and their scripts do what they say.
+"""
 
 import json
 import os
@@ -22,7 +24,9 @@ HEAD, COMPONENT = YAML(typ="safe").load_all((ROOT / "templates/orbit.yml").read_
 
 def published(name: str) -> Draft7Validator:
     pytest.importorskip("check_jsonschema", reason="it has the published schemas")
-    text = files("check_jsonschema").joinpath(f"builtin_schemas/vendor/{name}.json").read_text("utf-8")
+    text = (
+        files("check_jsonschema").joinpath(f"builtin_schemas/vendor/{name}.json").read_text("utf-8")
+    )
     return Draft7Validator(json.loads(text))
 
 
@@ -57,12 +61,21 @@ def step(project: Path, tmp_path: Path) -> Run:
     (tmp_path / "orbit").mkdir()
     (tmp_path / "orbit/bin").symlink_to(Path(sys.executable).parent)
     variables = {
-        "RUNNER_TEMP": str(tmp_path), "GITHUB_OUTPUT": str(tmp_path / "output"), "GITHUB_EVENT_NAME": "push",
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"), "BASE": "main", "STRICT": "false", "COMMENT": "true",
-    }  # fmt: skip
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "GITHUB_EVENT_NAME": "push",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+        "BASE": "main",
+        "STRICT": "false",
+        "COMMENT": "true",
+    }
 
     def run(name: str, **more: str) -> "subprocess.CompletedProcess[str]":
-        script = next(step["run"] for step in ACTION["runs"]["steps"] if step.get("id", step.get("name")) == name)
+        script = next(
+            step["run"]
+            for step in ACTION["runs"]["steps"]
+            if step.get("id", step.get("name")) == name
+        )
         return bash(script, project, **{**variables, **more})
 
     return run
@@ -94,7 +107,9 @@ def test_the_check_of_the_action_writes_sarif_and_annotations(step: Run, tmp_pat
     assert "::error file=.orbit/learnings/L-00002/learning.yaml" in done.stdout
     sarif = json.loads((tmp_path / "orbit.sarif").read_text("utf-8"))
     assert sarif["version"] == "2.1.0"
-    outputs = dict(line.split("=") for line in (tmp_path / "output").read_text("utf-8").splitlines())
+    outputs = dict(
+        line.split("=") for line in (tmp_path / "output").read_text("utf-8").splitlines()
+    )
     assert outputs["code"] == "1"
     assert step("Fail on errors", CODE=outputs["code"]).returncode == 1
 
@@ -120,11 +135,15 @@ def test_the_job_of_the_component_reports_and_fails(project: Path) -> None:
     script = [line for line in COMPONENT["orbit"]["script"] if "pip install" not in line]
 
     done = bash(
-        "\n".join(script), project, CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main",
+        "\n".join(script),
+        project,
+        CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main",
         **{name: "" if "[[" in value else value for name, value in variables.items()},
-    )  # fmt: skip
+    )
 
     assert done.returncode == 1
     assert "Records that apply to these files:" in done.stdout
     report = json.loads((project / "gl-code-quality-report.json").read_text("utf-8"))
-    assert ".orbit/learnings/L-00002/learning.yaml" in {finding["location"]["path"] for finding in report}
+    assert ".orbit/learnings/L-00002/learning.yaml" in {
+        finding["location"]["path"] for finding in report
+    }

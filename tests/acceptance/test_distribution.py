@@ -17,12 +17,16 @@ Build = Callable[[str, Path, str], Path]
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """Return what builds a wheel or a source archive of a project, into a folder of its own."""
-    wheel = pytest.importorskip("hatchling.builders.wheel", reason="the builder of the wheel is not installed")
+    wheel = pytest.importorskip(
+        "hatchling.builders.wheel", reason="the builder of the wheel is not installed"
+    )
     sdist = pytest.importorskip("hatchling.builders.sdist")
 
     def built(form: str, project: Path, name: str) -> Path:
         builder = (wheel.WheelBuilder if form == "wheel" else sdist.SdistBuilder)(str(project))
-        return Path(next(builder.build(directory=str(tmp_path_factory.mktemp(name)), versions=["standard"])))
+        return Path(
+            next(builder.build(directory=str(tmp_path_factory.mktemp(name)), versions=["standard"]))
+        )
 
     return built
 
@@ -36,18 +40,26 @@ def test_two_builds_of_the_archive_are_the_same(build: Build, archive: Path) -> 
     assert build("sdist", ROOT, "again").read_bytes() == archive.read_bytes()
 
 
-def test_the_archive_makes_the_wheel_of_the_checkout(build: Build, archive: Path, tmp_path: Path) -> None:
+def test_the_archive_makes_the_wheel_of_the_checkout(
+    build: Build, archive: Path, tmp_path: Path
+) -> None:
     with tarfile.open(archive) as files:
         files.extractall(tmp_path, filter="data")
     (project,) = tmp_path.iterdir()
-    assert build("wheel", project, "unpacked").read_bytes() == build("wheel", ROOT, "checkout").read_bytes()
+    assert (
+        build("wheel", project, "unpacked").read_bytes()
+        == build("wheel", ROOT, "checkout").read_bytes()
+    )
 
 
 def test_the_wheel_has_every_file_of_the_package(build: Build) -> None:
     command = ["git", "ls-files", "tooling/orbit_registry", "site-overrides"]
-    tracked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
+    tracked = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\n")[:-1]
     expected = {
-        name.replace("site-overrides", "orbit_registry/site/overrides").removeprefix("tooling/") for name in tracked
+        name.replace("site-overrides", "orbit_registry/site/overrides").removeprefix("tooling/")
+        for name in tracked
     }
     with zipfile.ZipFile(build("wheel", ROOT, "whole")) as wheel:
         assert expected - set(wheel.namelist()) == set()

@@ -1,4 +1,6 @@
-"""`orbit doctor`: what works is said to work, what is broken is found, and nothing of a transcript is told."""
+"""`orbit doctor`: what works is said to work, what is broken is found,
+and nothing of a transcript is told.
+"""
 
 import importlib.metadata
 import json
@@ -25,20 +27,26 @@ Capture = pytest.CaptureFixture[str]
 Git = Callable[..., str]
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests/cases/transcripts"
-SCHEMA = Draft202012Validator(json.loads((ROOT / "docs/schemas/doctor.schema.json").read_text("utf-8")))
+SCHEMA = Draft202012Validator(
+    json.loads((ROOT / "docs/schemas/doctor.schema.json").read_text("utf-8"))
+)
 SESSION = "5b0c1f1e-6a0e-4c55-9a38-0d4d6f7b2a10"
 
 
 @pytest.fixture
 def workspace(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a workspace that one stands in, with a learning for a tracked file; agents' own files are elsewhere."""
+    """Return a workspace that one stands in, with a learning for a tracked file;
+    agents' own files are elsewhere.
+    """
     monkeypatch.chdir(git_repo)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", "60000")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     Registry.init(git_repo)
-    Registry.open().add("learning", {"summary": "Look before you leap", "scope": {"paths": ["README.md"]}})
+    Registry.open().add(
+        "learning", {"summary": "Look before you leap", "scope": {"paths": ["README.md"]}}
+    )
     return git_repo
 
 
@@ -54,7 +62,9 @@ def examined(capsys: Capture, code: int = 0, *arguments: str) -> dict[str, Any]:
 
 def found(data: dict[str, Any], level: str, topic: str) -> str:
     """Return what the findings of a level and a topic say, and what they propose."""
-    listed = [entry for entry in data["findings"] if (entry["level"], entry["topic"]) == (level, topic)]
+    listed = [
+        entry for entry in data["findings"] if (entry["level"], entry["topic"]) == (level, topic)
+    ]
     return "\n".join(f"{entry['what']} -> {entry['next']}" for entry in listed)
 
 
@@ -65,7 +75,9 @@ def shown(workspace: Path, *events: tuple[str, list[str]]) -> None:
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     head = {"at": at, "event": "retrieval", "surface": "hook:PreToolUse", "ms": 1.0}
     with (folder / "events.jsonl").open("a", encoding="utf-8") as file:
-        file.writelines(json.dumps({**head, "session": session, "hits": ids}) + "\n" for session, ids in events)
+        file.writelines(
+            json.dumps({**head, "session": session, "hits": ids}) + "\n" for session, ids in events
+        )
 
 
 def transcript(workspace: Path, session: str = SESSION) -> Path:
@@ -79,10 +91,17 @@ def test_an_installed_hook_is_run_judged_and_measured(workspace: Path, capsys: C
     assert run(["hook", "install", "claude"]) == 0
     data = examined(capsys, 0, "--agent", "claude")
     (hook,) = data["hooks"]
-    assert (hook["agent"], hook["scope"], hook["asked"], hook["spoke"]) == ("claude", "local", "README.md", True)
+    assert (hook["agent"], hook["scope"], hook["asked"], hook["spoke"]) == (
+        "claude",
+        "local",
+        "README.md",
+        True,
+    )
     assert hook["cost"]["runs"] == 7
     assert min(hook["cost"]["hook_ms"], hook["cost"]["nothing_ms"]) > 0
-    assert hook["cost"]["ratio"] == pytest.approx(hook["cost"]["hook_ms"] / hook["cost"]["nothing_ms"], rel=0.1)
+    assert hook["cost"]["ratio"] == pytest.approx(
+        hook["cost"]["hook_ms"] / hook["cost"]["nothing_ms"], rel=0.1
+    )
     assert list((workspace / ".orbit/state/log/sessions").iterdir()) == []
     capsys.readouterr()
     assert run(["stats", "--format", "json"]) == 0
@@ -154,14 +173,18 @@ def test_a_git_that_is_killed_is_a_problem(
     program = tmp_path / "killed/git"
     program.parent.mkdir()
     program.write_text(
-        f'#!/bin/sh\ncase "$*" in *--show-toplevel*) kill -9 $$;; esac\nexec {shutil.which("git")} "$@"\n', "utf-8"
+        f'#!/bin/sh\ncase "$*" in *--show-toplevel*) kill -9 $$;; esac\nexec '
+        f'{shutil.which("git")} "$@"\n',
+        "utf-8",
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     assert "git was killed by signal 9" in found(examined(capsys, 1), "problem", "git")
 
 
-def test_unreadable_settings_and_hooks_that_run_twice_are_found(workspace: Path, capsys: Capture) -> None:
+def test_unreadable_settings_and_hooks_that_run_twice_are_found(
+    workspace: Path, capsys: Capture
+) -> None:
     for scope in ("local", "project"):
         assert run(["hook", "install", "claude", "--scope", scope]) == 0
     assert "local, project" in found(examined(capsys), "warning", "hook")
@@ -179,7 +202,12 @@ def test_what_stands_below_is_examined(workspace: Path, capsys: Capture, git: Gi
     assert "1 record could not be read" in found(data, "problem", "workspace")
     assert "-> orbit check" in found(data, "problem", "workspace")
     assert "/nowhere/python" in found(data, "problem", "git")
-    git(workspace, "config", "merge.orbit-log.driver", f'"{sys.executable}" -m orbit_registry.cli.main merge-driver %O')
+    git(
+        workspace,
+        "config",
+        "merge.orbit-log.driver",
+        f'"{sys.executable}" -m orbit_registry.cli.main merge-driver %O',
+    )
     assert "imports Python files from the top" in found(examined(capsys, 1), "problem", "git")
     assert "lines are missing" in found(data, "warning", "git")
     assert "does not ignore" in found(data, "warning", "git")
@@ -207,7 +235,12 @@ def test_a_missing_or_broken_workspace_is_reported(
 
 def test_all_that_was_shown_stands_in_the_transcript(workspace: Path, capsys: Capture) -> None:
     transcript(workspace).write_bytes((CASES / "claude.jsonl").read_bytes())
-    shown(workspace, (SESSION, ["ADR-0009"]), (SESSION, ["L-7k3fq", "L-8m2xd"]), (SESSION, ["L-7k3fq"]))
+    shown(
+        workspace,
+        (SESSION, ["ADR-0009"]),
+        (SESSION, ["L-7k3fq", "L-8m2xd"]),
+        (SESSION, ["L-7k3fq"]),
+    )
     data = examined(capsys)
     (entry,) = data["transcripts"]
     assert (entry["claimed"], entry["found"], entry["missing"], entry["broken"]) == (4, 4, [], 1)
@@ -243,18 +276,37 @@ def test_a_transcript_of_the_hooks_replies_is_complete(workspace: Path, capsys: 
     installation.install(opened.root, agent, "local")
     command = installation.installed_command(opened.root, agent, "local")
     assert command is not None
-    payload = {"session_id": SESSION, "cwd": str(workspace), "hook_event_name": "PreToolUse", "tool_name": "Edit",
-               "tool_input": {"file_path": str(workspace / "README.md")}, "tool_use_id": "toolu_1"}  # fmt: skip
+    payload = {
+        "session_id": SESSION,
+        "cwd": str(workspace),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Edit",
+        "tool_input": {"file_path": str(workspace / "README.md")},
+        "tool_use_id": "toolu_1",
+    }
     request = json.dumps(payload).encode()
-    done = subprocess.run(["/bin/sh", "-c", command], input=request, capture_output=True, check=True)
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], input=request, capture_output=True, check=True
+    )
     text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
-    attachment = {"type": "hook_additional_context", "content": [text], "hookName": "PreToolUse:Edit",
-                  "toolUseID": "toolu_1", "hookEvent": "PreToolUse"}  # fmt: skip
-    transcript(workspace).write_text(json.dumps({"type": "attachment", "attachment": attachment}) + "\n", "utf-8")
-    assert "have 1 of 1 record shown in 1 of 1 session" in found(examined(capsys), "ok", "transcript")
+    attachment = {
+        "type": "hook_additional_context",
+        "content": [text],
+        "hookName": "PreToolUse:Edit",
+        "toolUseID": "toolu_1",
+        "hookEvent": "PreToolUse",
+    }
+    transcript(workspace).write_text(
+        json.dumps({"type": "attachment", "attachment": attachment}) + "\n", "utf-8"
+    )
+    assert "have 1 of 1 record shown in 1 of 1 session" in found(
+        examined(capsys), "ok", "transcript"
+    )
 
 
-def test_a_library_that_is_gone_is_a_problem(workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_is_gone_is_a_problem(
+    workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def version(name: str) -> str:
         if name == "duckdb":
             raise importlib.metadata.PackageNotFoundError(name)

@@ -22,7 +22,9 @@ def rows(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, d
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     with contextlib.chdir(root):  # an import goes to the workspace around the current folder
         Registry.import_from(root)
-    done = subprocess.run([sys.executable, str(SCRIPT)], cwd=root, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT)], cwd=root, check=True, capture_output=True, text=True
+    )
     table: dict[str, dict[str, int]] = json.loads(done.stdout)
     return table
 
@@ -44,5 +46,7 @@ def test_neighbours_are_let_be(rows: dict[str, dict[str, int]]) -> None:
 
 @pytest.mark.parametrize("sort", ["negation", "number"])
 def test_opposites_are_warned_about(rows: dict[str, dict[str, int]], sort: str) -> None:
-    """One negation or one number changed: never refused as if it were the same, never let pass in silence."""
+    """One negation or one number changed: never refused as if it were the same,
+    never let pass in silence.
+    """
     assert rows[sort]["warned"] == sum(rows[sort].values()) > 0

@@ -1,6 +1,8 @@
-"""The first commands of a newcomer: "Get started", the README and the first guides, run with the built wheel.
+"""The first commands of a newcomer: "Get started", the README and the first guides, run with the
+built wheel.
 
-`ORBIT_BIN` names the folder with the programs: that of the environment into which `nox -s build` installs the wheel.
+`ORBIT_BIN` names the folder with the programs: that of the environment into which `nox -s build`
+installs the wheel.
 """
 
 import os
@@ -18,7 +20,13 @@ GET_STARTED, README, GUIDES = ROOT / "docs/get-started.md", ROOT / "README.md", 
 LAYOUTS = {
     "importer": ("src/importer/read.py",),
     "decisions": ("docs/adr/0041-use-python.md", "docs/adr/0042-use-redis.md"),
-    "flask": ("pyproject.toml", "src/flask/__init__.py", "src/flask/app.py", "tests/test_basic.py", "docs/index.rst"),
+    "flask": (
+        "pyproject.toml",
+        "src/flask/__init__.py",
+        "src/flask/app.py",
+        "tests/test_basic.py",
+        "docs/index.rst",
+    ),
 }
 DECISION = "# {}\n\n## Context\n\nx\n\n## Decision\n\nx\n\n## Consequences\n\n- Cost: x\n"
 """A decision that states no status."""
@@ -36,7 +44,9 @@ SECONDS = 60
 
 
 def scripts(page: Path) -> list[str]:
-    """Return the blocks of commands of a page, without those of programs that a test does not have."""
+    """Return the blocks of commands of a page,
+    without those of programs that a test does not have.
+    """
     text = page.read_text("utf-8")
     text = text.partition("## Five minutes")[2].partition("\n## ")[0] if page is README else text
     blocks: list[str] = re.findall(r"(?ms)^```(?:sh)?\n(.*?)^```", text)
@@ -44,7 +54,9 @@ def scripts(page: Path) -> list[str]:
 
 
 def commands(page: Path) -> list[str]:
-    return [line for block in scripts(page) for line in block.splitlines() if line.startswith("orbit ")]
+    return [
+        line for block in scripts(page) for line in block.splitlines() if line.startswith("orbit ")
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -72,23 +84,38 @@ def project(tmp_path: Path, git_repo: Path) -> Callable[[str], Path]:
 
 
 def run_page(page: Path, root: Path, programs: Path) -> str:
-    """Run the blocks of a page in a project, with the ids that the commands printed, and return their output."""
+    """Run the blocks of a page in a project, with the ids that the commands printed,
+    and return their output.
+    """
     output, ids = "", {}
     for block in scripts(page):
         text = ID.sub(lambda match: ids.get(match[0].partition("-")[0], match[0]), block)
         result = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", text], cwd=root, capture_output=True, text=True, check=False,
-            env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(root.parent / "home")},
-        )  # fmt: skip
+            ["bash", "-euo", "pipefail", "-c", text],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={
+                **os.environ,
+                "PATH": f"{programs}:{os.environ['PATH']}",
+                "HOME": str(root.parent / "home"),
+            },
+        )
         assert result.returncode == 0, f"{text}{result.stdout}{result.stderr}"
         output += result.stdout
         ids.update({name.partition("-")[0]: name for name in ID.findall(result.stdout)})
     return output
 
 
-@pytest.mark.parametrize(("page", "layout"), [(GET_STARTED, "importer"), (README, "importer"), (README, "flask")],
-                         ids=["get started", "README", "README in flask"])  # fmt: skip
-def test_the_first_commands_run(project: Callable[[str], Path], programs: Path, page: Path, layout: str) -> None:
+@pytest.mark.parametrize(
+    ("page", "layout"),
+    [(GET_STARTED, "importer"), (README, "importer"), (README, "flask")],
+    ids=["get started", "README", "README in flask"],
+)
+def test_the_first_commands_run(
+    project: Callable[[str], Path], programs: Path, page: Path, layout: str
+) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     root = project(layout)
     output = run_page(page, root, programs)
@@ -120,5 +147,7 @@ def test_the_first_page_has_twelve_commands_at_most() -> None:
 def test_the_wheel_has_its_data_files(git_repo: Path, programs: Path) -> None:
     orbit = programs / "orbit"
     for words in ("init --yes", *SHIPPED):
-        result = subprocess.run([orbit, *words.split()], cwd=git_repo, capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            [orbit, *words.split()], cwd=git_repo, capture_output=True, text=True, check=False
+        )
         assert result.returncode == 0, result.stderr

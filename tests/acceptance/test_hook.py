@@ -1,4 +1,6 @@
-"""The hook as agents run it: the installed command, in a shell, with payloads as they come; and nothing ever fails."""
+"""The hook as agents run it: the installed command, in a shell, with payloads as they come;
+and nothing ever fails.
+"""
 
 import json
 import os
@@ -47,7 +49,12 @@ def run(root: Path) -> Run:
         content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         environment = {**os.environ, **PATIENT, **variables}
         return subprocess.run(
-            ["/bin/sh", "-c", command], input=content, capture_output=True, cwd=root, env=environment, check=False
+            ["/bin/sh", "-c", command],
+            input=content,
+            capture_output=True,
+            cwd=root,
+            env=environment,
+            check=False,
         )
 
     return started
@@ -55,13 +62,19 @@ def run(root: Path) -> Run:
 
 def edit(root: Path, session: str | None = "s", **fields: object) -> dict[str, object]:
     """Return the payload of an edit of `src/a.py`."""
-    call: dict[str, object] = {"cwd": str(root), "hook_event_name": "PreToolUse", "tool_name": "Edit"}
+    call: dict[str, object] = {
+        "cwd": str(root),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Edit",
+    }
     call["tool_input"] = {"file_path": f"{root}/src/a.py"}
     return {**call, **({"session_id": session} if session is not None else {}), **fields}
 
 
 def shown(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Return the text that the agent sees; everything that every reply has to be is asserted on the way."""
+    """Return the text that the agent sees; everything that every reply has to be is asserted on the
+    way.
+    """
     assert (done.returncode, done.stderr) == (0, b"")
     if not done.stdout:
         return ""
@@ -76,7 +89,18 @@ def shown(done: subprocess.CompletedProcess[bytes]) -> str:
 def test_five_megabytes_are_read_and_more_is_left(root: Path, run: Run) -> None:
     fitting = edit(root, tool_input={"file_path": f"{root}/src/a.py", "content": "ä" * 800_000})
     assert ids_in(shown(run(fitting)))
-    assert shown(run(edit(root, "t", tool_input={"file_path": f"{root}/src/a.py", "content": "x" * 5_000_001}))) == ""
+    assert (
+        shown(
+            run(
+                edit(
+                    root,
+                    "t",
+                    tool_input={"file_path": f"{root}/src/a.py", "content": "x" * 5_000_001},
+                )
+            )
+        )
+        == ""
+    )
     assert dispatched(root)[-1]["skip_reason"] == "too large"
 
 
@@ -87,7 +111,10 @@ def test_a_changed_record_is_named_and_starts_one_sync(root: Path, run: Run) -> 
 
     with locked(root / ".git/orbit/hook.lock"):  # else a quick sync is done before the second call
         text = shown(run(edit(root)))
-        assert "- [L-00001] has changed since it was read: .orbit/learnings/L-00001/learning.yaml\n- [L-00002]" in text
+        assert (
+            "- [L-00001] has changed since it was read: .orbit/learnings/L-00001/learning.yaml\n"
+            "- [L-00002]"
+        ) in text
         first = stamp.stat().st_mtime_ns
         assert ids_in(shown(run(edit(root)))) == ["L-00006", "L-00007"]
     ended = time.monotonic() + 60
@@ -100,7 +127,9 @@ def test_a_changed_record_is_named_and_starts_one_sync(root: Path, run: Run) -> 
 
 
 @pytest.mark.parametrize("harm", ["state", "log"])
-def test_a_place_that_cant_be_written_to_silences(root: Path, run: Run, tmp_path: Path, harm: str) -> None:
+def test_a_place_that_cant_be_written_to_silences(
+    root: Path, run: Run, tmp_path: Path, harm: str
+) -> None:
     assert shown(run(edit(root, "before")))
     state = root / ".orbit/state"
     if harm == "state":
@@ -117,7 +146,9 @@ def test_nothing_is_for_others_to_read(root: Path, run: Run) -> None:
     files = [path for path in (root / ".orbit/state/log").rglob("*") if path.is_file()]
     assert len(files) == 2
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
-    status = subprocess.run(["git", "status", "--short"], cwd=root, capture_output=True, text=True, check=True).stdout
+    status = subprocess.run(
+        ["git", "status", "--short"], cwd=root, capture_output=True, text=True, check=True
+    ).stdout
     assert status.split() == ["??", ".claude/"]
 
 
@@ -134,11 +165,17 @@ def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
     run(edit(root, tool_input={"file_path": "/elsewhere"}))
     logged = dispatched(root)
 
-    assert [event["surface"] for event in logged] == ["hook:PreToolUse", "hook:UserPromptSubmit", "hook:PreToolUse"]
+    assert [event["surface"] for event in logged] == [
+        "hook:PreToolUse",
+        "hook:UserPromptSubmit",
+        "hook:PreToolUse",
+    ]
     assert [event["query"] for event in logged] == [["src/a.py"], ["src/a.py"], []]
     assert [(event["count"], event["omitted"], event["skip_reason"]) for event in logged] == [
-        (5, 0, None), (2, 0, None), (0, 0, "nothing asked"),
-    ]  # fmt: skip
+        (5, 0, None),
+        (2, 0, None),
+        (0, 0, "nothing asked"),
+    ]
     assert {event["skip_reason"] for event in logged} - {None} <= set(SKIPS)
     assert "secret" not in str(dispatched(root))
 
@@ -154,15 +191,23 @@ def test_a_hold_out_is_silent_and_logged(root: Path, run: Run) -> None:
 
 
 def test_events_say_how_calls_went_and_no_word_of_them(root: Path, run: Run) -> None:
-    shell = {"tool_name": "Bash", "tool_input": {"command": "cd /x &&  npm run test:unit -- secret"}}
+    shell = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "cd /x &&  npm run test:unit -- secret"},
+    }
     failed = {"hook_event_name": "PostToolUseFailure", "error": "3 failed"}
     for payload in ({}, shell, {**shell, **failed}, {**shell, "tool_input": {"command": "ls"}}):
         run(edit(root, **payload))
-    outcomes = [{name: event.get(name) for name in ("writes", "tests", "result")} for event in dispatched(root)]
+    outcomes = [
+        {name: event.get(name) for name in ("writes", "tests", "result")}
+        for event in dispatched(root)
+    ]
     assert outcomes == [
-        {"writes": True, "tests": None, "result": None}, {"writes": None, "tests": True, "result": None},
-        {"writes": None, "tests": True, "result": "failed"}, {"writes": None, "tests": None, "result": None},
-    ]  # fmt: skip
+        {"writes": True, "tests": None, "result": None},
+        {"writes": None, "tests": True, "result": None},
+        {"writes": None, "tests": True, "result": "failed"},
+        {"writes": None, "tests": None, "result": None},
+    ]
     commands = [event.get("command") for event in dispatched(root)]
     assert commands[0] is None
     assert commands[1] == commands[2] != commands[3]
@@ -175,7 +220,12 @@ def test_a_session_begins_with_what_applies_everywhere(root: Path, run: Run) -> 
     subprocess.run(["git", "add", "src"], cwd=root, check=True)
     write_learning(root, 8, scope={"paths": ["README.md"]})
     bring_up_to_date(root)
-    start = {"cwd": str(root), "session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
+    start = {
+        "cwd": str(root),
+        "session_id": "s",
+        "hook_event_name": "SessionStart",
+        "source": "startup",
+    }
 
     assert shown(run(edit(root))) == ""
     assert dispatched(root)[-1]["skip_reason"] == "narrowed"

@@ -1,4 +1,6 @@
-"""The commands around the hook: installing, trying and removing it, for one person or for a project."""
+"""The commands around the hook: installing, trying and removing it,
+for one person or for a project.
+"""
 
 import json
 import os
@@ -28,7 +30,10 @@ def _seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (seeded / "README.md").write_text("# Demo\n", "utf-8")
     subprocess.run(["git", "init", "-q"], cwd=seeded, check=True)
     subprocess.run(["git", "add", "."], cwd=seeded, check=True)
-    for arguments in (["init", "--yes"], ["learning", "add", "--summary", TEXT, "--path", "README.md", "--yes"]):
+    for arguments in (
+        ["init", "--yes"],
+        ["learning", "add", "--summary", TEXT, "--path", "README.md", "--yes"],
+    ):
         subprocess.run([*ORBIT, *arguments], cwd=seeded, check=True, capture_output=True)
     return seeded
 
@@ -61,8 +66,13 @@ def test_hook_test_takes_the_scope_that_is_installed(
 
 
 THEIRS = {
-    "claude": '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "audit"}]}]}}',
-    "codex": '{\r\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "audit"}]}]}\r\n}',
+    "claude": (
+        '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", '
+        '"command": "audit"}]}]}}'
+    ),
+    "codex": (
+        '{\r\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "audit"}]}]}\r\n}'
+    ),
     "gemini": '{\n  // mine\n  "theme": "x", /* and */ "hooks": {"AfterTool": []}\n}\n',
     "cursor": '{"version": 1, "hooks": {"preToolUse": [{"command": "audit"}]}}\n',
     "copilot": '{"hooks": {"postToolUse": [{"type": "command", "bash": "audit"}]}}',
@@ -71,7 +81,11 @@ THEIRS = {
 
 @pytest.mark.parametrize("name", THEIRS)
 def test_every_agents_hook_comes_and_goes(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
 ) -> None:
     agent = load_agent(name)
     monkeypatch.chdir(root)
@@ -85,7 +99,11 @@ def test_every_agents_hook_comes_and_goes(
         code = run(["hook", *arguments, name, "--format", "json"])
         return code, json.loads(capsys.readouterr().out)
 
-    state = next(state for state in said("status")[1]["data"]["hooks"] if state["scope"] == agent.default_scope)
+    state = next(
+        state
+        for state in said("status")[1]["data"]["hooks"]
+        if state["scope"] == agent.default_scope
+    )
     path = Path(state["path"])
     assert (state["installed"], state["proven"]) == (False, agent.proven)
     assert state["proven"] is (" was run: " in state["evidence"])
@@ -93,7 +111,9 @@ def test_every_agents_hook_comes_and_goes(
     path.write_bytes(THEIRS[name].encode())
     dry = said("install", "--dry-run")[1]["data"]
     assert path.read_bytes() == THEIRS[name].encode()
-    assert [line for line in dry["diff"].splitlines() if line.startswith("+") and "# orbit hook" in line]
+    assert [
+        line for line in dry["diff"].splitlines() if line.startswith("+") and "# orbit hook" in line
+    ]
     assert said("install")[1]["data"]["diff"] == dry["diff"]
     assert said("install")[1]["data"]["changed"] is False
     code, reply = said("test")
@@ -106,17 +126,28 @@ def test_every_agents_hook_comes_and_goes(
 @pytest.mark.parametrize(
     ("name", "asks"),
     [
-        ("gemini", lambda hooks: {state["matcher"] for state in hooks["PreCompress"]} == {"manual"}),
+        (
+            "gemini",
+            lambda hooks: {state["matcher"] for state in hooks["PreCompress"]} == {"manual"},
+        ),
         (
             "codex",
-            lambda hooks: all(state["timeout"] <= 3 for group in hooks["SessionEnd"] for state in group["hooks"]),
+            lambda hooks: all(
+                state["timeout"] <= 3 for group in hooks["SessionEnd"] for state in group["hooks"]
+            ),
         ),
     ],
 )
 def test_an_agents_settings_keep_what_it_needs(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, asks: Callable[[Any], bool]
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    asks: Callable[[Any], bool],
 ) -> None:
     monkeypatch.chdir(root)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert run(["hook", "install", name, "--scope", "project"]) == 0
-    assert asks(json.loads((root / load_agent(name).settings["project"].path).read_text("utf-8"))["hooks"])
+    assert asks(
+        json.loads((root / load_agent(name).settings["project"].path).read_text("utf-8"))["hooks"]
+    )

@@ -1,4 +1,6 @@
-"""A stranger's repository is data: reading it runs nothing of it, and nothing outside it is written or shown."""
+"""A stranger's repository is data: reading it runs nothing of it,
+and nothing outside it is written or shown.
+"""
 
 import json
 import os
@@ -37,8 +39,16 @@ def test_a_journal_that_came_with_a_clone_is_not_believed(repo: Path) -> None:
     planted = repo / ".orbit/state/journal/adr-add-1.json"
     planted.parent.mkdir(parents=True)
     rows = [
-        {"path": ".git/config", "before": config, "after": config + "[core]\n\tfsmonitor = touch owned\n"},
-        {"path": "README.md", "before": (repo / "README.md").read_text("utf-8"), "after": "owned\n"},
+        {
+            "path": ".git/config",
+            "before": config,
+            "after": config + "[core]\n\tfsmonitor = touch owned\n",
+        },
+        {
+            "path": "README.md",
+            "before": (repo / "README.md").read_text("utf-8"),
+            "after": "owned\n",
+        },
     ]
     planted.write_text(json.dumps({"step": "adr-add", "changes": rows}), "utf-8")
 
@@ -56,7 +66,14 @@ def test_no_name_leads_into_gits_own_folder(repo: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["core.fsmonitor", "filter.evil.clean", "filter.evil.process", "core.sshCommand", "remote.far.uploadpack"]
+    "key",
+    [
+        "core.fsmonitor",
+        "filter.evil.clean",
+        "filter.evil.process",
+        "core.sshCommand",
+        "remote.far.uploadpack",
+    ],
 )
 def test_no_program_of_the_repositorys_configuration_is_run(repo: Path, git: Git, key: str) -> None:
     record = ".orbit/adrs/ADR-0001/adr.yaml"
@@ -67,8 +84,13 @@ def test_no_program_of_the_repositorys_configuration_is_run(repo: Path, git: Git
     (repo / ".git/objects" / blob[:2] / blob[2:]).unlink()
     (repo / record).write_bytes((repo / record).read_bytes() + b"\n")
     address = str(repo) if key.startswith("remote") else "ssh://there.example/x"
-    settings = {"core.repositoryFormatVersion": "1", "extensions.partialClone": "far", "remote.far.promisor": "true",
-                "remote.far.url": address, key: f"touch {repo}/owned; false"}  # fmt: skip
+    settings = {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "far",
+        "remote.far.promisor": "true",
+        "remote.far.url": address,
+        key: f"touch {repo}/owned; false",
+    }
     for name, value in settings.items():
         git(repo, "config", name, value)
 
@@ -119,7 +141,9 @@ def test_init_does_not_copy_the_target_of_a_planted_link(
     assert not (repo / ".orbit").exists()
 
 
-def test_a_record_does_not_steer_the_readers_terminal(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_record_does_not_steer_the_readers_terminal(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_learning(repo, 1, summary="clear \x1b[2J\x1b]52;c;eA==\x07 all")
 
     for arguments in (["list"], ["show", "L-00001"], ["learning", "list"]):
@@ -143,7 +167,9 @@ def a_learning(repo: Path, **fields: object) -> str:
 
 def test_no_commit_message_breaks_the_reading_of_the_history(repo: Path, git: Git) -> None:
     record = a_learning(repo)
-    for number, message in enumerate((f"{record} one", f"{record} \x1e\x1f\x1b[2J two", "\n", f"{record} three")):
+    for number, message in enumerate(
+        (f"{record} one", f"{record} \x1e\x1f\x1b[2J two", "\n", f"{record} three")
+    ):
         (repo / f"{number}.py").write_text("x", "utf-8")
         git(repo, "add", "-A")
         git(repo, "commit", "-q", "--allow-empty-message", "-m", message)
@@ -154,10 +180,17 @@ def test_no_commit_message_breaks_the_reading_of_the_history(repo: Path, git: Gi
     assert run(["scope", "suggest", record]) == 0
 
 
-def test_a_file_name_adds_nothing_to_the_printed_diff(repo: Path, git: Git, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_name_adds_nothing_to_the_printed_diff(
+    repo: Path, git: Git, capsys: pytest.CaptureFixture[str]
+) -> None:
     record = a_learning(repo)
     evil = "src/x\n--- a\n+++ b\n@@ -1 +1 @@\n-mine\n+owned\n"
-    for name, text in {"a": "mine\n", "src/1.py": "", "src/2.py": "", evil: f"see {record}"}.items():
+    for name, text in {
+        "a": "mine\n",
+        "src/1.py": "",
+        "src/2.py": "",
+        evil: f"see {record}",
+    }.items():
         write(repo, name, text)
     (repo / "src/1.py").write_text(record, "utf-8")
     (repo / "src/2.py").write_text(record, "utf-8")
@@ -204,19 +237,26 @@ def test_a_move_to_a_non_utf8_name_stops_nothing(repo: Path, git: Git) -> None:
     assert run(["learning", "prune", "--fix-renames", "--confirm"]) == 0
 
     registry = Registry.open(repo)
-    assert [registry.get(record).scope.paths for record in records] == [("evil.py",), ("better.py",)]
+    assert [registry.get(record).scope.paths for record in records] == [
+        ("evil.py",),
+        ("better.py",),
+    ]
 
 
 def test_pages_that_came_with_a_clone_are_not_published(repo: Path) -> None:
     assert run(["site", "build"]) == 0
     page = next((repo / ".orbit/state/cache/site/generated").rglob("index.html"))
-    page.write_text(page.read_text("utf-8").replace("</body>", "<script>owned()</script></body>"), "utf-8")
+    page.write_text(
+        page.read_text("utf-8").replace("</body>", "<script>owned()</script></body>"), "utf-8"
+    )
     for stamp in (repo / ".orbit/state/cache/site").glob("*.json"):
         stamp.unlink()
 
     assert run(["site", "build"]) == 0
 
-    assert [file for file in (repo / "site").rglob("*.html") if "owned()" in file.read_text("utf-8")] == []
+    assert [
+        file for file in (repo / "site").rglob("*.html") if "owned()" in file.read_text("utf-8")
+    ] == []
 
 
 def test_a_pipe_in_place_of_the_index_blocks_no_reader(repo: Path) -> None:
@@ -225,7 +265,10 @@ def test_a_pipe_in_place_of_the_index_blocks_no_reader(repo: Path) -> None:
     (repo / ".git/orbit/hook.idx").unlink()
     os.mkfifo(repo / ".git/orbit/hook.idx")
 
-    code = "import sys; from orbit_registry.hook.index import open_index; sys.exit(bool(open_index(sys.argv[1])))"
+    code = (
+        "import sys; from orbit_registry.hook.index import open_index; "
+        "sys.exit(bool(open_index(sys.argv[1])))"
+    )
     subprocess.run([sys.executable, "-c", code, str(repo)], timeout=30, check=True)
     assert run(["match", "src/app.py"]) == 0
     assert open_index(str(repo))
@@ -236,11 +279,22 @@ def test_a_pipe_in_place_of_the_lock_blocks_no_writer(repo: Path) -> None:
     holder.unlink(missing_ok=True)
     os.mkfifo(holder)
 
-    command = [sys.executable, "-m", "orbit_registry.cli.main", "learning", "add", "--summary", "Look twice", "--yes"]
+    command = [
+        sys.executable,
+        "-m",
+        "orbit_registry.cli.main",
+        "learning",
+        "add",
+        "--summary",
+        "Look twice",
+        "--yes",
+    ]
     subprocess.run(command, timeout=30, check=True, stdin=subprocess.DEVNULL, capture_output=True)
 
 
-@pytest.mark.parametrize(("name", "code"), [(".orbit/state/log/events.jsonl", 0), (".orbit/kinds/note/kind.yaml", 2)])
+@pytest.mark.parametrize(
+    ("name", "code"), [(".orbit/state/log/events.jsonl", 0), (".orbit/kinds/note/kind.yaml", 2)]
+)
 def test_a_pipe_in_place_of_a_file_blocks_no_reader(repo: Path, name: str, code: int) -> None:
     pipe = repo / name
     pipe.parent.mkdir(parents=True, exist_ok=True)
@@ -249,7 +303,11 @@ def test_a_pipe_in_place_of_a_file_blocks_no_reader(repo: Path, name: str, code:
 
     done = subprocess.run(
         [sys.executable, "-m", "orbit_registry.cli.main", "sync"],
-        timeout=30, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-    )  # fmt: skip
+        timeout=30,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == code
     assert code == 0 or f"{name}: not a regular file" in done.stderr

@@ -1,4 +1,6 @@
-"""Real collections taken over whole: every document accounted for, nothing invented, nothing changed, nothing lost."""
+"""Real collections taken over whole: every document accounted for, nothing invented,
+nothing changed, nothing lost.
+"""
 
 import posixpath
 import re
@@ -23,9 +25,15 @@ from orbit_registry.operations.import_report import TakeoverReport
 from orbit_registry.registry import Registry
 
 COLLECTIONS = (
-    "JabRef__jabref", "adr__madr", "joshrotenberg__adrs", "kamp-us__phoenix", "microsoft__agent-framework",
-    "npryce__adr-tools", "structurizr__java", "thomvaill__log4brains",
-)  # fmt: skip
+    "JabRef__jabref",
+    "adr__madr",
+    "joshrotenberg__adrs",
+    "kamp-us__phoenix",
+    "microsoft__agent-framework",
+    "npryce__adr-tools",
+    "structurizr__java",
+    "thomvaill__log4brains",
+)
 Git = Callable[..., str]
 
 
@@ -76,7 +84,9 @@ class Imported:
 
 def imported_copy(name: str, source: Path, folder: Path, git: Git) -> Imported:
     root = copied(source, folder / "project")
-    if name == "structurizr__java":  # all its decisions are data of tests, which an import of the whole leaves out
+    if (
+        name == "structurizr__java"
+    ):  # all its decisions are data of tests, which an import of the whole leaves out
         for number, resources in enumerate(sorted(root.glob("*/src/test/resources"))):
             resources.rename(root / f"part-{number}")
     committed(root, git)
@@ -95,9 +105,14 @@ def migrated(corpora: Path, tmp_path_factory: pytest.TempPathFactory, git: Git) 
 
 @pytest.fixture(scope="module", params=COLLECTIONS)
 def adopted(
-    request: pytest.FixtureRequest, corpora: Path, tmp_path_factory: pytest.TempPathFactory, git: Git
+    request: pytest.FixtureRequest,
+    corpora: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    git: Git,
 ) -> Imported:
-    return imported_copy(request.param, corpora / "adr" / request.param, tmp_path_factory.mktemp("adr"), git)
+    return imported_copy(
+        request.param, corpora / "adr" / request.param, tmp_path_factory.mktemp("adr"), git
+    )
 
 
 def documents(root: Path) -> dict[str, bytes]:
@@ -115,7 +130,10 @@ def squeezed(text: str) -> list[str]:
 def test_every_record_of_the_other_system_arrives(migrated: Imported) -> None:
     registry, report = migrated.registry, migrated.report
     assert registry.collection.problems == ()
-    assert (len(registry.records.of_kind("adr")), len(registry.records.of_kind("learning"))) == (140, 50)
+    assert (len(registry.records.of_kind("adr")), len(registry.records.of_kind("learning"))) == (
+        140,
+        50,
+    )
     assert (len(report.records), report.of("left")) == (190, [])
     second = registry.records.get("agent-families/ADR-0167")
     assert second.id != "ADR-0167"
@@ -125,7 +143,9 @@ def test_every_record_of_the_other_system_arrives(migrated: Imported) -> None:
 
 
 def test_every_text_of_the_other_system_is_kept(corpora: Path, migrated: Imported) -> None:
-    by_time = {record.data["created_at"]: record for record in migrated.registry.records.of_kind("adr")}
+    by_time = {
+        record.data["created_at"]: record for record in migrated.registry.records.of_kind("adr")
+    }
     body_files = size = 0
     for file in sorted((corpora / "orbit-2026-07/dot_orbit/adrs").rglob("adr.yaml")):
         data, body = load(file.read_text("utf-8")), (file.parent / "body.md").read_text("utf-8")
@@ -138,8 +158,12 @@ def test_every_text_of_the_other_system_is_kept(corpora: Path, migrated: Importe
         else:
             assert squeezed(record.prose) == squeezed(body)
         size += len(body)
-        assert len(squeezed(record.prose)) >= 0.4 * len(squeezed(body)), f"{record.id} is read as a pointer to its text"
-    assert body_files == 89, "88 without an entry in a log, and one whose entry says where the full text is"
+        assert len(squeezed(record.prose)) >= 0.4 * len(squeezed(body)), (
+            f"{record.id} is read as a pointer to its text"
+        )
+    assert body_files == 89, (
+        "88 without an entry in a log, and one whose entry says where the full text is"
+    )
     assert size > 200_000
     assert [
         note
@@ -158,26 +182,41 @@ def test_every_field_of_the_other_system_is_kept(corpora: Path, migrated: Import
             record = by_time[kind, data["created_at"]]
             assert set(data.get("legacy_ids") or []) <= set(record.legacy_ids)
             assert data["id"] in (record.id, *record.legacy_ids)
-            assert record.data["updated_at"] == data["last_updated" if kind == "adr" else "updated_at"]
+            assert (
+                record.data["updated_at"] == data["last_updated" if kind == "adr" else "updated_at"]
+            )
             assert record.data["status"] == data["status"]
             scope = data["scope"] if kind == "learning" else data
-            assert (list(record.scope.paths), list(record.scope.tags)) == (scope["paths"], scope["tags"])
+            assert (list(record.scope.paths), list(record.scope.tags)) == (
+                scope["paths"],
+                scope["tags"],
+            )
             if kind == "adr":
                 assert list(record.words("tasks")) == data["related_tasks"]
                 assert list(record.supersedes) == data["supersedes"]
-                assert list(record.superseded_by) == [data[name] for name in ("superseded_by",) if name in data]
-            else:
-                assert (record.data["summary"], record.data.get("body", "")) == (data["summary"], data["body"])
-                assert [{"kind": kind_, "reference": reference} for kind_, reference in record.evidence] == data[
-                    "evidence"
+                assert list(record.superseded_by) == [
+                    data[name] for name in ("superseded_by",) if name in data
                 ]
+            else:
+                assert (record.data["summary"], record.data.get("body", "")) == (
+                    data["summary"],
+                    data["body"],
+                )
+                assert [
+                    {"kind": kind_, "reference": reference} for kind_, reference in record.evidence
+                ] == data["evidence"]
 
 
 def test_a_second_import_of_the_other_system_changes_nothing(migrated: Imported) -> None:
     assert migrated.report.outcomes == migrated.dry_run.outcomes
     assert documents(migrated.root) == migrated.before
     again, status = migrated.changes_of_a_second_import()
-    assert (again.records, again.of("changed"), len(again.of("present")), status) == ((), [], 190, "")
+    assert (again.records, again.of("changed"), len(again.of("present")), status) == (
+        (),
+        [],
+        190,
+        "",
+    )
 
 
 def test_older_ids_become_codes_and_still_resolve(corpora: Path, tmp_path: Path) -> None:
@@ -200,7 +239,9 @@ def test_log_entries_without_records_can_be_backfilled(foreign: Path) -> None:
     assert registry.records.get("knowledge-graph/ADR-001").source is not None
 
 
-def test_a_killed_import_is_finished_by_the_next(foreign: Path, tmp_path: Path, run_killed: Any) -> None:
+def test_a_killed_import_is_finished_by_the_next(
+    foreign: Path, tmp_path: Path, run_killed: Any
+) -> None:
     folders = sorted(file.parent for file in foreign.rglob(".orbit/**/*.yaml"))
     for folder in (folder for number, folder in enumerate(folders) if number % 10):
         shutil.rmtree(folder)
@@ -216,7 +257,9 @@ def test_a_killed_import_is_finished_by_the_next(foreign: Path, tmp_path: Path, 
 
 
 def records_and_files(root: Path) -> tuple[dict[str, object], dict[str, str]]:
-    """Return records and texts by id; which of two free numbers a record got may differ after a kill."""
+    """Return records and texts by id; which of two free numbers a record got may differ after a
+    kill.
+    """
     registry = Registry.open(root)
     assert registry.collection.problems == ()
     data = {record.uid: {**record.data, "id": ""} for record in registry.collection.records}
@@ -237,8 +280,14 @@ def test_all_that_is_left_says_what_to_do(adopted: Imported) -> None:
 
 def test_every_document_is_a_record_or_has_a_reason(adopted: Imported) -> None:
     assert adopted.registry.collection.problems == ()
-    sources = {record.source.path for record in adopted.registry.records if record.source is not None}
-    reasons = {outcome.source: outcome.reason for outcome in adopted.report.of("left") if outcome.record is None}
+    sources = {
+        record.source.path for record in adopted.registry.records if record.source is not None
+    }
+    reasons = {
+        outcome.source: outcome.reason
+        for outcome in adopted.report.of("left")
+        if outcome.record is None
+    }
     assert set(adopted.before) == sources | {path for path in reasons if path.endswith(".md")}
     assert sources & set(reasons) == set()
     assert all(reasons.values())
@@ -247,7 +296,9 @@ def test_every_document_is_a_record_or_has_a_reason(adopted: Imported) -> None:
 
 def test_what_was_adopted_has_no_errors(adopted: Imported) -> None:
     diagnostics = adopted.registry.check(everything=True).diagnostics
-    assert [str(finding.location) for finding in diagnostics if finding.severity is Severity.ERROR] == []
+    assert [
+        str(finding.location) for finding in diagnostics if finding.severity is Severity.ERROR
+    ] == []
 
 
 def test_no_status_is_made_up(adopted: Imported) -> None:
@@ -255,7 +306,10 @@ def test_no_status_is_made_up(adopted: Imported) -> None:
         assert record.source is not None
         path = record.source.path
         [entry] = read_document((adopted.root / path).read_text("utf-8"), path).entries
-        assert (record.status.name, record.text("status_raw") or "") == (entry.status, entry.status_raw.strip())
+        assert (record.status.name, record.text("status_raw") or "") == (
+            entry.status,
+            entry.status_raw.strip(),
+        )
         assert record.status.name == "unknown" or entry.status_raw.strip()
         assert record.text("date") == entry.date
 
@@ -274,7 +328,9 @@ def test_links_between_decisions_survive(adopted: Imported) -> None:
     for path, record_id in by_path.items():
         [entry] = read_document((adopted.root / path).read_text("utf-8"), path).entries
         for relation in entry.relations:
-            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), relation.target_raw.partition("#")[0]))
+            target = posixpath.normpath(
+                posixpath.join(posixpath.dirname(path), relation.target_raw.partition("#")[0])
+            )
             other = by_path.get(target)
             if other is not None and other != record_id:
                 links += 1

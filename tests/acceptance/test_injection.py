@@ -1,4 +1,6 @@
-"""The learnings of an agent in a program's templates: which, how many, from which memory, how soon a change shows."""
+"""The learnings of an agent in a program's templates:
+which, how many, from which memory, how soon a change shows.
+"""
 
 import logging
 import subprocess
@@ -13,7 +15,12 @@ import pytest
 from tests.files import events
 
 from orbit_registry.cli.main import run
-from orbit_registry.injection import AgentRegistry, AgentRenderer, LearningsCache, LearningsContextInjector
+from orbit_registry.injection import (
+    AgentRegistry,
+    AgentRenderer,
+    LearningsCache,
+    LearningsContextInjector,
+)
 from orbit_registry.registry import Registry
 
 Learn = Callable[..., str]
@@ -63,14 +70,20 @@ def test_an_unknown_agent_gets_general_and_the_log_a_warning(
 
 
 def test_without_a_name_nothing_is_narrowed(learn: Learn, project: Path) -> None:
-    created = {learn("Sign each commit", "git"), learn("Rotate the keys", "keys"), learn("Ask before you guess")}
+    created = {
+        learn("Sign each commit", "git"),
+        learn("Rotate the keys", "keys"),
+        learn("Ask before you guess"),
+    }
     injector = LearningsContextInjector(Registry.open(project))
     assert injector.get_categories_for_agent("") == ("git", "keys", "general")
     assert {entry.id for entry in injector.learnings_for("")} == created
 
 
 def test_records_for_other_agents_make_room_for_the_next(learn: Learn, project: Path) -> None:
-    plain = [learn(f"Count the {word}", "testing") for word in ("cups", "hats", "maps", "keys", "bells")]
+    plain = [
+        learn(f"Count the {word}", "testing") for word in ("cups", "hats", "maps", "keys", "bells")
+    ]
     for word in ("ropes", "lamps"):
         learn(f"Hang the {word}", "testing", scope={"agents": ["judge"]}, priority=200)
     injector = LearningsContextInjector(project)
@@ -95,7 +108,10 @@ def test_a_change_is_seen_within_the_time(learn: Learn, project: Path, change: s
     assert [entry.id for entry in before] == [first, second]
     file = project / f".orbit/learnings/{second}/learning.yaml"
     if change == "add":
-        assert run(["learning", "add", "--summary", "Push no secrets", "--category", "git", "--yes"]) == 0
+        assert (
+            run(["learning", "add", "--summary", "Push no secrets", "--category", "git", "--yes"])
+            == 0
+        )
     elif change == "edit":
         assert run(["learning", "update", second, "--summary", "Tag every release"]) == 0
     elif change == "retire":
@@ -130,29 +146,46 @@ def test_nothing_sensitive_is_kept(learn: Learn, project: Path) -> None:
     token = "ghp_" + "k3J9sLw0QxZ7vB2nM5tR8yU1iO4pA6dF0gHq"
     created = learn("Look before you leap", "git")
     file = project / f".orbit/learnings/{created}/learning.yaml"
-    text = file.read_text("utf-8").replace("Look before", f"Give {token} from /home/ada/keys before")
+    text = file.read_text("utf-8").replace(
+        "Look before", f"Give {token} from /home/ada/keys before"
+    )
     file.write_text(text, "utf-8")
     injector = LearningsContextInjector(project)
     result = injector.learnings_for("engineer")
     indexes = [index for _, _, index in injector.cache._entries.values()]
-    cached = repr([row.values for index in indexes for number in range(index.records) if (row := index.row(number))])
+    cached = repr(
+        [
+            row.values
+            for index in indexes
+            for number in range(index.records)
+            if (row := index.row(number))
+        ]
+    )
     for printed in (str(result), cached):
         assert token not in printed
         assert "/home/ada" not in printed
     assert created in cached
 
 
-TEMPLATE = "You are {{ role }}.\n{% if learnings %}\n{{ learnings }}\n{% endif %}{{ learnings | length }}"
+TEMPLATE = (
+    "You are {{ role }}.\n{% if learnings %}\n{{ learnings }}\n{% endif %}{{ learnings | length }}"
+)
 
 
 @pytest.fixture
 def engine() -> jinja2.Environment:
-    return jinja2.Environment(loader=jinja2.DictLoader({"engineer.j2": TEMPLATE}), undefined=jinja2.StrictUndefined)
+    return jinja2.Environment(
+        loader=jinja2.DictLoader({"engineer.j2": TEMPLATE}), undefined=jinja2.StrictUndefined
+    )
 
 
-def test_learnings_land_in_a_jinja_template(learn: Learn, project: Path, engine: jinja2.Environment) -> None:
+def test_learnings_land_in_a_jinja_template(
+    learn: Learn, project: Path, engine: jinja2.Environment
+) -> None:
     created = learn("Sign each commit", "git")
-    renderer = AgentRenderer(engine, LearningsContextInjector(project), context={"role": "an engineer"})
+    renderer = AgentRenderer(
+        engine, LearningsContextInjector(project), context={"role": "an engineer"}
+    )
     text = renderer.render_agent("engineer")
     assert text.startswith("You are an engineer.\n\n<project-notes>\n")
     assert f"- [{created}] Sign each commit" in text.splitlines()
@@ -160,10 +193,17 @@ def test_learnings_land_in_a_jinja_template(learn: Learn, project: Path, engine:
 
 
 def test_the_caller_s_context_wins(learn: Learn, project: Path, engine: jinja2.Environment) -> None:
-    """What it gives stands in the place of what would be injected, which then does not count as shown."""
+    """What it gives stands in the place of what would be injected,
+    which then does not count as shown.
+    """
     learn("Sign each commit", "git")
-    renderer = AgentRenderer(engine, LearningsContextInjector(project), context={"role": "an engineer"})
-    assert renderer.render_agent("engineer", {"learnings": "mine", "role": "X"}) == "You are X.\n\nmine\n4"
+    renderer = AgentRenderer(
+        engine, LearningsContextInjector(project), context={"role": "an engineer"}
+    )
+    assert (
+        renderer.render_agent("engineer", {"learnings": "mine", "role": "X"})
+        == "You are X.\n\nmine\n4"
+    )
     assert renderer.render_agent("engineer", inject_learnings=False) == "You are an engineer.\n0"
     assert not (project / ".orbit/state/log/events.jsonl").exists()
 
@@ -175,7 +215,10 @@ def test_a_plain_function_is_a_template_too(learn: Learn, project: Path) -> None
         return f"{name}: {', '.join(entry.id for entry in context['learnings'])}; {sorted(context)}"
 
     renderer = AgentRenderer(template, LearningsContextInjector(project))
-    assert renderer.render_agent("engineer", {"more": 1}) == f"engineer: {created}; ['learnings', 'more']"
+    assert (
+        renderer.render_agent("engineer", {"more": 1})
+        == f"engineer: {created}; ['learnings', 'more']"
+    )
 
 
 def test_the_names_of_the_contract_are_there(project: Path) -> None:

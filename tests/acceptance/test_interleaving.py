@@ -1,7 +1,8 @@
-"""Eight processes add, edit, close, replace, vote and sync at once and are killed at random: nothing said is lost.
+"""Eight processes add, edit, close, replace, vote and sync at once and are killed at random:
+nothing said is lost.
 
-Each child writes down what it was told had happened, after it was told. When all are done or dead, every line of that
-must be true of the files, and what is derived must be what a rebuild gives.
+Each child writes down what it was told had happened, after it was told. When all are done or dead,
+every line of that must be true of the files, and what is derived must be what a rebuild gives.
 """
 
 import json
@@ -37,7 +38,10 @@ def repo(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Registry.init(git_repo)
     registry = Registry.open(git_repo)
     for number in range(SHARED):
-        registry.add("learning", {"summary": f"Shared {number}", "scope": {"paths": [f"src/part{number}/**"]}})
+        registry.add(
+            "learning",
+            {"summary": f"Shared {number}", "scope": {"paths": [f"src/part{number}/**"]}},
+        )
     write(git_repo, "src/app.py", "x = 1\n")
     for arguments in (["add", "-A"], ["commit", "-qm", "Start"]):
         subprocess.run(["git", *arguments], cwd=git_repo, check=True)
@@ -51,14 +55,30 @@ class Worker:
         self.registry = Registry.open(root)
         self.number, self.out = number, out
         self.chance = random.Random(number)
-        self.shared = [record.id for record in self.registry.collection.records if record.title.startswith("Shared")]
+        self.shared = [
+            record.id
+            for record in self.registry.collection.records
+            if record.title.startswith("Shared")
+        ]
         self.own: list[str] = []
 
     def run(self) -> None:
         self.add(0)
         for step in range(1, OPERATIONS):
             name = self.chance.choice(
-                ("add", "edit", "edit_own", "vote", "vote", "vote", "retire", "supersede", "delete", "adr", "sync")
+                (
+                    "add",
+                    "edit",
+                    "edit_own",
+                    "vote",
+                    "vote",
+                    "vote",
+                    "retire",
+                    "supersede",
+                    "delete",
+                    "adr",
+                    "sync",
+                )
             )
             work: Callable[[int], None] = getattr(self, name)
             work(step)
@@ -69,13 +89,17 @@ class Worker:
 
     def add(self, step: int) -> None:
         summary = f"Process {self.number} step {step}"
-        record = self.registry.add("learning", {"summary": summary, "scope": {"paths": [f"src/p{self.number}/**"]}})
+        record = self.registry.add(
+            "learning", {"summary": summary, "scope": {"paths": [f"src/p{self.number}/**"]}}
+        )
         self.own.append(record.id)
         self.say("record", id=record.id, title=summary)
 
     def adr(self, step: int) -> None:
         title = f"Decision {self.number} {step}"
-        record = self.registry.add_adr(NewAdr(title, feature="f", style="log", body="### Decision\n\nYes.")).record
+        record = self.registry.add_adr(
+            NewAdr(title, feature="f", style="log", body="### Decision\n\nYes.")
+        ).record
         self.say("record", id=record.id, title=title)
 
     def edit(self, step: int) -> None:
@@ -142,7 +166,10 @@ def test_nothing_acknowledged_is_lost(repo: Path, tmp_path: Path) -> None:
     chance = random.Random(1)
     logs = [tmp_path / f"log-{number}" for number in range(PROCESSES)]
     children = {number: start(repo, number, logs[number]) for number in range(PROCESSES)}
-    doomed = {number: chance.randint(3, OPERATIONS) for number in chance.sample(range(PROCESSES), PROCESSES // 2)}
+    doomed = {
+        number: chance.randint(3, OPERATIONS)
+        for number in chance.sample(range(PROCESSES), PROCESSES // 2)
+    }
     waiting = dict(children)
     while waiting:
         for number, child in list(waiting.items()):
@@ -198,14 +225,17 @@ def check_log(facts: list[dict[str, str]], by_id: Mapping[str, Record]) -> None:
     for record_id, value in latest.items():
         if record_id not in by_id:
             continue
-        # The next edit may have been written and its writer killed before it could say so: later, never earlier.
+        # The next edit may have been written and its writer killed before it could say so: later,
+        # never earlier.
         assert int(str(by_id[record_id].data["priority"])) >= int(value)
 
 
 def same_as_a_rebuild(repo: Path) -> None:
     registry = Registry.open(repo)
     synced = registry.sync()
-    paths = [f"src/p{number}/x.py" for number in range(PROCESSES)] + [f"src/part{number}/y" for number in range(SHARED)]
+    paths = [f"src/p{number}/x.py" for number in range(PROCESSES)] + [
+        f"src/part{number}/y" for number in range(SHARED)
+    ]
     matched = [match.as_data() for match in registry.match(paths)]
     shutil.rmtree(repo / ".orbit/state")
     fresh = Registry.open(repo)

@@ -1,4 +1,6 @@
-"""A command killed at any of its file operations leaves a valid store, and running it again finishes."""
+"""A command killed at any of its file operations leaves a valid store,
+and running it again finishes.
+"""
 
 import json
 import shutil
@@ -21,17 +23,30 @@ def seeded(repo: Path) -> Path:
     Registry.init(repo)
     registry = Registry.open(repo)
     for title in ("First", "Second"):
-        registry.add_adr(NewAdr(title, feature="f", style="log", body="### Decision\n\nYes.\n\n- Cost: some."))
+        registry.add_adr(
+            NewAdr(title, feature="f", style="log", body="### Decision\n\nYes.\n\n- Cost: some.")
+        )
     registry.add("learning", {"summary": "Look before you leap", "scope": {"paths": ["src/**"]}})
-    waiting = registry.add("learning", {"summary": "Think twice before you vote"}, Author("bot", "agent"))
-    row = {"learning_id": waiting.id, "voter_model": "m", "voted_at": "2026-01-01T00:00:00Z", "task_id": "T"}
+    waiting = registry.add(
+        "learning", {"summary": "Think twice before you vote"}, Author("bot", "agent")
+    )
+    row = {
+        "learning_id": waiting.id,
+        "voter_model": "m",
+        "voted_at": "2026-01-01T00:00:00Z",
+        "task_id": "T",
+    }
     (repo / waiting.folder / "votes.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
     return repo
 
 
 def learning_id(repo: Path, phase: str) -> str:
     """Return the id of the only learning in a phase."""
-    return next(record.id for record in Registry.open(repo).records.of_kind("learning") if record.phase == phase)
+    return next(
+        record.id
+        for record in Registry.open(repo).records.of_kind("learning")
+        if record.phase == phase
+    )
 
 
 LEARNING = "the learning's id"
@@ -65,7 +80,10 @@ def test_a_kill_at_any_file_operation_leaves_a_valid_store(
     before = {record.id: record.data for record in Registry.open(original).collection.records}
     for nth in range(1 + list(COMMANDS).index(command), MOST_OPERATIONS, 12):
         repo = Path(shutil.copytree(original, tmp_path / f"killed-{nth}"))
-        arguments = [learning_id(repo, PHASES[word]) if word in PHASES else word for word in COMMANDS[command]]
+        arguments = [
+            learning_id(repo, PHASES[word]) if word in PHASES else word
+            for word in COMMANDS[command]
+        ]
         killed = run_killed(partial(run, arguments), nth, repo)
 
         registry = Registry.open(repo)
@@ -73,9 +91,13 @@ def test_a_kill_at_any_file_operation_leaves_a_valid_store(
         assert set(before) <= {record.id for record in registry.collection.records}
         registry.recover()
         assert errors(repo) == []
-        assert [path for path in repo.rglob(".tmp-*") if not {"cache", ".git"} & {*path.parts}] == []
+        assert [
+            path for path in repo.rglob(".tmp-*") if not {"cache", ".git"} & {*path.parts}
+        ] == []
         added = set(before) < {record.id for record in Registry.open(repo).collection.records}
-        if not added:  # the record was there already: adding it again would make a second one, which the gate refuses
+        # the record was there already: adding it again would make a second one, which the gate
+        # refuses
+        if not added:
             assert not run_killed(partial(run, arguments), MOST_OPERATIONS, repo)
         registry.recover()
         assert errors(repo) == []

@@ -1,4 +1,6 @@
-"""`orbit learning migrate-layout`: each older layout becomes today's once, as one step, and no id is lost."""
+"""`orbit learning migrate-layout`: each older layout becomes today's once, as one step,
+and no id is lost.
+"""
 
 import os
 import shutil
@@ -33,12 +35,16 @@ evidence:
 updated_at: 2026-05-18T06:07:29.099624Z
 created_by: claude
 """
-VOTE = '{{"learning_id":"{id}","voter_model":"m","voted_at":"2026-05-17T12:00:00Z","task_id":"T-1"}}\n'
+VOTE = (
+    '{{"learning_id":"{id}","voter_model":"m","voted_at":"2026-05-17T12:00:00Z","task_id":"T-1"}}\n'
+)
 SUMMARIES = ("Look before you leap", "Pin the compiler", "Close files in order")
 
 
 def text(name: str, number: int, status: str = "active", more: str = "") -> str:
-    return TEXT.format(id=name, status=status, tag=f"tag{number}", summary=SUMMARIES[number], more=more)
+    return TEXT.format(
+        id=name, status=status, tag=f"tag{number}", summary=SUMMARIES[number], more=more
+    )
 
 
 def write(file: Path, content: str) -> None:
@@ -49,7 +55,10 @@ def write(file: Path, content: str) -> None:
 def flat(root: Path) -> dict[str, str]:
     folder = root / ".orbit/learnings"
     write(folder / "L-0001.yaml", text("L-0001", 0, more="supersedes: L-0002\n"))
-    write(folder / "superseded/L-0002.yaml", text("L-0002", 1, "superseded", "superseded_by: L-0001\n"))
+    write(
+        folder / "superseded/L-0002.yaml",
+        text("L-0002", 1, "superseded", "superseded_by: L-0001\n"),
+    )
     write(folder / "L-0003.yaml", text("L-0003", 2))
     return dict(zip(("L-0001", "L-0002", "L-0003"), SUMMARIES, strict=True))
 
@@ -61,7 +70,8 @@ def dated(root: Path) -> dict[str, str]:
     more = ("", f"superseded_by: {names[2]}\n", f"supersedes: {names[1]}\n")
     for number, name in enumerate(names):
         write(
-            folder / name / "learning.yaml", text(name, number, "superseded" if number == 1 else "active", more[number])
+            folder / name / "learning.yaml",
+            text(name, number, "superseded" if number == 1 else "active", more[number]),
         )
         write(folder / name / "votes.jsonl", VOTE.format(id=name))
         write(folder / name / "comments.jsonl", "")
@@ -73,7 +83,9 @@ LAYOUTS = {"flat": flat, "dated": dated}
 
 @pytest.fixture
 def old(git_repo: Path, layout: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Make a workspace with learnings in an older layout; return the old ids with their summaries."""
+    """Make a workspace with learnings in an older layout;
+    return the old ids with their summaries.
+    """
     Registry.init(git_repo)
     monkeypatch.chdir(git_repo)
     return LAYOUTS[layout](git_repo)
@@ -81,7 +93,11 @@ def old(git_repo: Path, layout: str, monkeypatch: pytest.MonkeyPatch) -> dict[st
 
 def files(root: Path) -> dict[str, bytes]:
     folder = root / ".orbit/learnings"
-    return {str(file.relative_to(root)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+    return {
+        str(file.relative_to(root)): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
 
 
 def assert_migrated(root: Path, old: dict[str, str]) -> None:
@@ -98,8 +114,11 @@ def test_another_writer_is_named_and_not_waited_for(old: dict[str, str], git_rep
     with locked(Registry.open(git_repo).workspace.lock):
         done = subprocess.run(
             [sys.executable, "-m", "orbit_registry.cli.main", "learning", "migrate-layout"],
-            capture_output=True, text=True, check=False, cwd=git_repo,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=git_repo,
+        )
 
     assert done.returncode == 1
     assert f"process {os.getpid()} " in done.stderr

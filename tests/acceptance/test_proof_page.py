@@ -13,15 +13,22 @@ from orbit_registry.registry import Registry
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/proof.md").read_text("utf-8")
 COMMANDS = [
-    line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines() if line.strip()
+    line
+    for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    for line in block.splitlines()
+    if line.strip()
 ]
 
 
 @pytest.fixture
 def project(git_repo: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a workspace one stands in, with the tag, the neighbour and the file that the page speaks of."""
+    """Return a workspace one stands in, with the tag,
+    the neighbour and the file that the page speaks of.
+    """
     Registry.init(git_repo)
-    Registry.open(git_repo).add("learning", {"summary": "Look before you leap", "scope": {"paths": ["README.md"]}})
+    Registry.open(git_repo).add(
+        "learning", {"summary": "Look before you leap", "scope": {"paths": ["README.md"]}}
+    )
     git(git_repo, "add", "-A")
     git(git_repo, "commit", "-q", "-m", "Begin a registry")
     git(git_repo, "tag", "v1.0")
@@ -33,7 +40,9 @@ def project(git_repo: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_commands_of_the_page_run(project: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_the_commands_of_the_page_run(
+    project: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
     program, *arguments = shlex.split(command, comments=True)
     assert program == "orbit"
     assert run(arguments) == 0
@@ -41,4 +50,9 @@ def test_the_commands_of_the_page_run(project: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_page_has_all_commands() -> None:
-    assert {shlex.split(command, comments=True)[1] for command in COMMANDS} == {"prove", "replay", "stats", "doctor"}
+    assert {shlex.split(command, comments=True)[1] for command in COMMANDS} == {
+        "prove",
+        "replay",
+        "stats",
+        "doctor",
+    }

@@ -1,4 +1,6 @@
-"""What the push index says of records that may be out of date, with real git: what `orbit stale` says, and in time."""
+"""What the push index says of records that may be out of date, with real git:
+what `orbit stale` says, and in time.
+"""
 
 import hashlib
 import json
@@ -42,16 +44,30 @@ def put(root: Path, name: str, text: str) -> None:
 def learn(root: Path, code: str, **fields: object) -> None:
     """Write a learning as an editor would: JSON is YAML."""
     data = {
-        "schema_version": 1, "id": f"L-{code}", "uid": f"{int.from_bytes(code.encode(), 'big'):032x}",
-        "status": "active", "summary": f"Learning {code}", "scope": {"paths": ["src/**"]}, "created_at": LONG_AGO,
-        "updated_at": LONG_AGO, **fields,
-    }  # fmt: skip
-    put(root, f".orbit/learnings/L-{code}/learning.yaml", "".join(f"{k}: {json.dumps(v)}\n" for k, v in data.items()))
+        "schema_version": 1,
+        "id": f"L-{code}",
+        "uid": f"{int.from_bytes(code.encode(), 'big'):032x}",
+        "status": "active",
+        "summary": f"Learning {code}",
+        "scope": {"paths": ["src/**"]},
+        "created_at": LONG_AGO,
+        "updated_at": LONG_AGO,
+        **fields,
+    }
+    put(
+        root,
+        f".orbit/learnings/L-{code}/learning.yaml",
+        "".join(f"{k}: {json.dumps(v)}\n" for k, v in data.items()),
+    )
 
 
 def resting(*names: str, text: str = "one\n") -> dict[str, dict[str, object]]:
     fields = hashlib.sha256(text.rstrip("\n").encode()).hexdigest()
-    return {"freshness": {"fingerprint": [{"input": name, "hash": f"sha256:{fields}"} for name in names]}}
+    return {
+        "freshness": {
+            "fingerprint": [{"input": name, "hash": f"sha256:{fields}"} for name in names]
+        }
+    }
 
 
 def doubts(root: Path) -> dict[str, str]:
@@ -80,7 +96,9 @@ def test_the_index_says_what_freshness_says(root: Path, git: Callable[..., str])
         root,
         "named",
         freshness={
-            "fingerprint": [{"input": "package.json#a.b", "hash": f"sha256:{hashlib.sha256(b'1').hexdigest()}"}]
+            "fingerprint": [
+                {"input": "package.json#a.b", "hash": f"sha256:{hashlib.sha256(b'1').hexdigest()}"}
+            ]
         },
     )
     learn(root, "dead1", scope={"paths": ["gone/**", "!gone/x"]})
@@ -110,15 +128,26 @@ def test_the_index_says_what_freshness_says(root: Path, git: Callable[..., str])
         step()
         visited.append(doubts(root))
         assert visited[-1] == derived(root)
-    assert {cause for row in visited for cause in row.values()} == {"", "fingerprint", "anchor", "age"}
+    assert {cause for row in visited for cause in row.values()} == {
+        "",
+        "fingerprint",
+        "anchor",
+        "age",
+    }
     changed = {name for name in visited[0] if len({row[name] for row in visited}) > 1}
     assert changed >= {"L-after", "L-dead1", "L-fresh", "L-named", "L-prfxx", "L-stray"}
 
 
 def test_a_document_that_is_gone_makes_its_decision_stale(root: Path) -> None:
     put(root, "docs/adr/1.md", "# ADR-0001\n")
-    write_record(root, ".orbit/adrs/ADR-0001/adr.yaml", status="accepted", title="One",
-                 source={"path": "docs/adr/1.md"}, scope={"paths": ["src/**"]})  # fmt: skip
+    write_record(
+        root,
+        ".orbit/adrs/ADR-0001/adr.yaml",
+        status="accepted",
+        title="One",
+        source={"path": "docs/adr/1.md"},
+        scope={"paths": ["src/**"]},
+    )
     assert doubts(root) == {"ADR-0001": ""}
     (root / "docs/adr/1.md").unlink()
     index = current_index(open_workspace(root))
@@ -137,7 +166,9 @@ def test_a_write_that_leaves_the_stamp_is_seen(root: Path) -> None:
 
 
 def test_time_alone_makes_a_record_stale_without_a_sync(root: Path) -> None:
-    learn(root, "aged1", freshness={"volatility": "volatile", "verified_at": "2026-01-01T00:00:00Z"})
+    learn(
+        root, "aged1", freshness={"volatility": "volatile", "verified_at": "2026-01-01T00:00:00Z"}
+    )
     current_index(open_workspace(root))
     index = open_index(str(root))
     assert isinstance(index, Index)

@@ -1,4 +1,6 @@
-"""`push.trust: default-branch`: what a stranger's branch adds, changes or turns off is not pushed, with real git."""
+"""`push.trust: default-branch`: what a stranger's branch adds, changes or turns off is not pushed,
+with real git.
+"""
 
 import json
 from collections.abc import Callable
@@ -22,7 +24,9 @@ CODES = ("aaaaa", "bbbbb", "ccccc")
 
 @pytest.fixture
 def root(git_repo: Path, git: Git) -> Path:
-    """Return a repository on a branch of its own; main trusts itself alone, and holds three learnings."""
+    """Return a repository on a branch of its own;
+    main trusts itself alone, and holds three learnings.
+    """
     write(git_repo, "src/a.py")
     make_workspace(git_repo, TRUST)
     for code in CODES:
@@ -54,7 +58,9 @@ def test_what_a_branch_adds_or_changes_is_not_pushed(root: Path, git: Git) -> No
     assert pushed(root) == untrusted
     commit(root)
     assert pushed(root) == untrusted
-    (row,) = (row for row in explain(open_workspace(root), "src/a.py") if row.row.values[ID] == "L-ddddd")
+    (row,) = (
+        row for row in explain(open_workspace(root), "src/a.py") if row.row.values[ID] == "L-ddddd"
+    )
     assert (row.key, row.as_data()["pushed"]) == ("untrusted", False)
     assert [row.as_data()["untrusted"] for row in match(open_workspace(root), ["src/a.py"])] == [
         True,
@@ -85,7 +91,12 @@ def test_without_a_default_branch_nothing_is_trusted(root: Path, git: Git) -> No
 def test_line_ends_are_no_difference_and_votes_neither(root: Path) -> None:
     file = root / ".orbit/learnings/L-aaaaa/learning.yaml"
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-    vote = {"learning_id": "L-bbbbb", "voter_model": "m", "voted_at": "2026-01-02T00:00:00Z", "task_id": "T-1"}
+    vote = {
+        "learning_id": "L-bbbbb",
+        "voter_model": "m",
+        "voted_at": "2026-01-02T00:00:00Z",
+        "task_id": "T-1",
+    }
     (root / ".orbit/learnings/L-bbbbb/votes.jsonl").write_text(json.dumps(vote) + "\n", "utf-8")
     assert pushed(root) == (["L-bbbbb", "L-aaaaa", "L-ccccc"], [])
 
@@ -95,7 +106,14 @@ def test_a_document_that_a_branch_changes_is_not_pointed_at(root: Path, git: Git
     git(root, "checkout", "-q", "main")
     write(root, "docs/1.md", "# ADR-0001\n")
     source = {"path": "docs/1.md"}
-    write_record(root, ".orbit/adrs/ADR-0001/adr.yaml", status="accepted", title="One", source=source, scope=SCOPE)
+    write_record(
+        root,
+        ".orbit/adrs/ADR-0001/adr.yaml",
+        status="accepted",
+        title="One",
+        source=source,
+        scope=SCOPE,
+    )
     commit(root)
     git(root, "checkout", "-q", "-B", "theirs")
     assert "ADR-0001" in pushed(root)[0]

@@ -1,4 +1,6 @@
-"""When a change shows in the push index: each row of the table in docs/reference/push-index.md, with real git."""
+"""When a change shows in the push index: each row of the table in docs/reference/push-index.md,
+with real git.
+"""
 
 import json
 import os
@@ -122,11 +124,14 @@ def test_files_that_git_learns_of_decide_what_is_broad(tree: Tree) -> None:
 def test_commits_decide_what_is_broad(tree: Tree) -> None:
     commits = "".join(
         "commit refs/heads/main\ncommitter T <t@example.org> 1800000000 +0000\ndata 0\n"
-        f"{'' if number else 'from refs/heads/main^0'}\nM 644 inline {'src/a.py' if number % 2 else 'docs/a.md'}\n"
+        f"{'' if number else 'from refs/heads/main^0'}\nM 644 inline "
+        f"{'src/a.py' if number % 2 else 'docs/a.md'}\n"
         f"data 2\n{number:02}\n"
         for number in range(30)
     )
-    subprocess.run(["git", "fast-import", "--quiet"], cwd=tree.root, input=commits, text=True, check=True)
+    subprocess.run(
+        ["git", "fast-import", "--quiet"], cwd=tree.root, input=commits, text=True, check=True
+    )
     tree.git("reset", "-q", "--hard")
     tree.learning("ccccc", ["src/b.py", "docs/b.md"])
     assert tree.open().behind()
@@ -136,7 +141,9 @@ def test_commits_decide_what_is_broad(tree: Tree) -> None:
     assert {row.values[ID] for row in rows if row.flags & BROAD} == {"L-aaaaa", "L-bbbbb"}
 
 
-def test_files_of_another_git_index_do_not_count(tree: Tree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_files_of_another_git_index_do_not_count(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     other, src = tmp_path / "index", tree.root / "src"
     for position in ("src", "docs"):
         (tree.root / position).mkdir(exist_ok=True)
@@ -160,7 +167,9 @@ def test_files_of_another_git_index_do_not_count(tree: Tree, monkeypatch: pytest
     assert [bool(flags & BROAD) for flags in tree.open().flags] == [False, False]
 
 
-@pytest.mark.parametrize("harm", [Path.unlink, lambda file: os.truncate(file, 500), lambda file: os.truncate(file, 0)])
+@pytest.mark.parametrize(
+    "harm", [Path.unlink, lambda file: os.truncate(file, 500), lambda file: os.truncate(file, 0)]
+)
 def test_a_broken_index_is_made_anew(tree: Tree, harm: Callable[[Path], None]) -> None:
     harm(tree.root / ".git/orbit/hook.idx")
     assert not open_index(str(tree.root))
@@ -170,15 +179,23 @@ def test_a_broken_index_is_made_anew(tree: Tree, harm: Callable[[Path], None]) -
 
 def test_many_at_once_get_the_same_answer(tree: Tree) -> None:
     tree.learning("ccccc", ["src/**"])
-    program = "from orbit_registry.cli.main import main\nmain(['match', 'src/a.py', '--format', 'json'])"
+    program = (
+        "from orbit_registry.cli.main import main\nmain(['match', 'src/a.py', '--format', 'json'])"
+    )
     running = [
-        subprocess.Popen([sys.executable, "-c", program], cwd=tree.root, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", program], cwd=tree.root, stdout=subprocess.PIPE, text=True
+        )
         for _ in range(4)
     ]
     answers = [json.loads(row.communicate()[0])["data"]["matches"] for row in running]
-    assert [[result["id"] for result in answer] for answer in answers] == [["L-aaaaa", "L-bbbbb", "L-ccccc"]] * 4
+    assert [[result["id"] for result in answer] for answer in answers] == [
+        ["L-aaaaa", "L-bbbbb", "L-ccccc"]
+    ] * 4
     assert tree.shown() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
-    assert [file for file in (tree.root / ".git/orbit").iterdir() if file.name.startswith(".tmp-")] == []
+    assert [
+        file for file in (tree.root / ".git/orbit").iterdir() if file.name.startswith(".tmp-")
+    ] == []
 
 
 def test_a_killed_writer_leaves_the_old_index(tree: Tree) -> None:

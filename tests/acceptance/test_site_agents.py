@@ -1,4 +1,6 @@
-"""What agents read of a site: the Markdown of each page says what the page says, and its links lead somewhere."""
+"""What agents read of a site: the Markdown of each page says what the page says,
+and its links lead somewhere.
+"""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +25,12 @@ class Text(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.text, self.headings, self.anchors, self.links = "", list[str](), set[str](), list[str]()
+        self.text, self.headings, self.anchors, self.links = (
+            "",
+            list[str](),
+            set[str](),
+            list[str](),
+        )
         self._open: list[tuple[str, bool]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -63,7 +70,11 @@ def twins(site: Path) -> Iterator[tuple[Path, str]]:
     for page in sorted(site.rglob("*.html")):
         twin = page.with_suffix(".md")
         html = page.read_text("utf-8")
-        if 'http-equiv="refresh"' not in html and page.name != "404.html" and "legacy" not in page.parts:
+        if (
+            'http-equiv="refresh"' not in html
+            and page.name != "404.html"
+            and "legacy" not in page.parts
+        ):
             yield page, twin.read_text("utf-8")
 
 
@@ -90,10 +101,15 @@ def test_each_page_names_its_markdown_and_the_list_of_pages(site: Path) -> None:
         assert link, page
         assert led(site, page, link[1]) == page.with_suffix(".md")
         note = re.search(
-            r'<body[^>]*><p class="orbit-agents"[^>]*>[^<]* is at (\S+)\. [^<]* listed in (\S+)\.</p>', html
+            r'<body[^>]*><p class="orbit-agents"[^>]*>[^<]* is at (\S+)\. [^<]* listed in '
+            r"(\S+)\.</p>",
+            html,
         )
         assert note, page
-        assert [led(site, page, address) for address in note.groups()] == [page.with_suffix(".md"), site / "llms.txt"]
+        assert [led(site, page, address) for address in note.groups()] == [
+            page.with_suffix(".md"),
+            site / "llms.txt",
+        ]
         assert markdown.startswith("> The Markdown of ")
 
 
@@ -108,9 +124,16 @@ def led(site: Path, file: Path, link: str) -> Path | None:
 
 
 def assert_whole(site: Path) -> None:
-    files = [path for path in site.rglob("*") if path.suffix == ".md" or path.name.startswith("llms")]
-    texts = {file: rendered(file.read_text("utf-8")) for file in files if file.name != "llms-full.txt"}
-    anchors = {file: {slug(title) for title in text.headings} | text.anchors for file, text in texts.items()}
+    files = [
+        path for path in site.rglob("*") if path.suffix == ".md" or path.name.startswith("llms")
+    ]
+    texts = {
+        file: rendered(file.read_text("utf-8")) for file in files if file.name != "llms-full.txt"
+    }
+    anchors = {
+        file: {slug(title) for title in text.headings} | text.anchors
+        for file, text in texts.items()
+    }
     for file, text in texts.items():
         for link in text.links:
             target = file if link.startswith("#") else led(site, file, link)

@@ -1,4 +1,6 @@
-"""Every page of a site in a real browser: both schemes and three widths, by keyboard, below a path, without scripts."""
+"""Every page of a site in a real browser: both schemes and three widths, by keyboard, below a path,
+without scripts.
+"""
 
 import http.server
 import shutil
@@ -31,13 +33,18 @@ WIDE = """() => {
     return [...document.body.querySelectorAll("*")]
         .filter((one) => one.getBoundingClientRect().right > room + 1 && !scrolls(one.parentElement))
         .map((one) => one.outerHTML.slice(0, 120));
-}"""
+}"""  # noqa: E501
 """What stands out of the page to the right, where the page scrolls sideways."""
 
 
 def pages(site: Path) -> list[str]:
-    """Return the address of every page of a site but those that only lead on, the one for what is missing included."""
-    urls = [page.relative_to(site).as_posix().removesuffix("index.html") for page in sorted(site.rglob("*.html"))]
+    """Return the address of every page of a site but those that only lead on,
+    the one for what is missing included.
+    """
+    urls = [
+        page.relative_to(site).as_posix().removesuffix("index.html")
+        for page in sorted(site.rglob("*.html"))
+    ]
     sent_on = {
         page
         for page in urls
@@ -59,7 +66,9 @@ def home(site: Path) -> Iterator[str]:
 
 
 def one_of_each(urls: list[str]) -> list[str]:
-    """Return the first address of each folder and depth: pages of one type, as parts of lists, come of one template."""
+    """Return the first address of each folder and depth:
+    pages of one type, as parts of lists, come of one template.
+    """
     plurals = {kind.plural for kind in load_kinds()}
     types: dict[tuple[str, int], str] = {}
     for url in urls:
@@ -79,7 +88,9 @@ def test_every_kind_is_gone_through(site: Path) -> None:
 
 @dataclass
 class Visit:
-    """What a page showed and did: what stands out of it, its console and requests, and what axe objects to."""
+    """What a page showed and did: what stands out of it, its console and requests,
+    and what axe objects to.
+    """
 
     wide: list[tuple[object, ...]] = field(default_factory=list)
     noise: list[str] = field(default_factory=list)
@@ -87,8 +98,12 @@ class Visit:
 
 
 @pytest.fixture(scope="module")
-def visits(site: Path, home: str, browser: Browser, request: pytest.FixtureRequest) -> dict[str, Visit]:
-    """Open a page of each type once, in three widths and both schemes; keep a picture of every page if told to."""
+def visits(
+    site: Path, home: str, browser: Browser, request: pytest.FixtureRequest
+) -> dict[str, Visit]:
+    """Open a page of each type once, in three widths and both schemes;
+    keep a picture of every page if told to.
+    """
     screenshots = request.config.getoption("screenshots")
     result = {}
     with browsing.tab(browser) as tab:
@@ -99,16 +114,24 @@ def visits(site: Path, home: str, browser: Browser, request: pytest.FixtureReque
             for scheme, width in VIEWS if screenshots else (*VIEWS[:3], VIEWS[-1]):
                 tab.resized(width, scheme)
                 page.wait_for_selector(f'body[data-md-color-scheme="{SCHEMES[scheme]}"]')
-                if scheme == "light" and (wide := page.evaluate(WIDE)):  # no colour makes a page wider
+                if scheme == "light" and (
+                    wide := page.evaluate(WIDE)
+                ):  # no colour makes a page wider
                     visit.wide.append((width, *wide[:3]))
                 if screenshots:
                     name = url.strip("/").replace("/", "-") or "landing"
-                    page.screenshot(path=Path(screenshots) / f"{name}-{width}-{scheme}.png", full_page=True)
+                    page.screenshot(
+                        path=Path(screenshots) / f"{name}-{width}-{scheme}.png", full_page=True
+                    )
             tab.resized(*AXE_VIEWS[len(result) % len(AXE_VIEWS)])
             page.wait_for_load_state("networkidle")
-            violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+            violations = (
+                Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+            )
             for rule in violations:
-                visit.violations.append((rule["id"], [node["html"][:120] for node in rule["nodes"]][:3]))
+                visit.violations.append(
+                    (rule["id"], [node["html"][:120] for node in rule["nodes"]][:3])
+                )
             visit.noise = [*tab.console, *tab.requests]
             tab.console.clear()
             tab.requests.clear()
@@ -127,11 +150,11 @@ def test_every_page_can_be_read_by_everyone(visits: dict[str, Visit]) -> None:
 SMALL = """() => [...document.querySelectorAll(
     ".orbit-filter :is(input, select, .orbit-chip), .orbit-views a, .orbit-explorer input, .orbit-lookup input"
 )].filter((one) => one.getClientRects().length && one.getBoundingClientRect().height < 44)
-    .map((one) => one.outerHTML.slice(0, 120))"""
+    .map((one) => one.outerHTML.slice(0, 120))"""  # noqa: E501
 """What one acts with and a finger would miss."""
 HIDDEN = """() => [...document.querySelectorAll(".orbit-bars, .orbit-columns, .orbit-layers, .orbit-tasks")]
     .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth)
-    .map((one) => one.outerHTML.slice(0, 120))"""
+    .map((one) => one.outerHTML.slice(0, 120))"""  # noqa: E501
 """Numbers and names that stand beyond a phone's edge until one scrolls sideways."""
 
 
@@ -146,7 +169,7 @@ def test_a_phone_has_room_for_fingers_and_all_numbers(home: str, tab: Tab) -> No
 
 SHIFTED = """() => new Promise((done) =>
     new PerformanceObserver((list) => done(list.getEntries().map((entry) => entry.sources[0].node.outerHTML)))
-        .observe({ type: "layout-shift", buffered: true }) ?? setTimeout(done, 500, []))"""
+        .observe({ type: "layout-shift", buffered: true }) ?? setTimeout(done, 500, []))"""  # noqa: E501
 """What moved after it was drawn first."""
 
 
@@ -160,7 +183,11 @@ def test_nothing_moves_when_scripts_begin(home: str, tab: Tab) -> None:
 
 def focused(page: Page) -> str:
     """Return what has the keyboard's focus: the class of the element, or of what is drawn in it."""
-    return str(page.evaluate("(document.activeElement.className.baseVal ?? document.activeElement.className) || ''"))
+    return str(
+        page.evaluate(
+            "(document.activeElement.className.baseVal ?? document.activeElement.className) || ''"
+        )
+    )
 
 
 def tab_to(page: Page, selector: str) -> None:
@@ -229,12 +256,16 @@ def test_a_path_that_nothing_applies_to_leads_on(home: str, tab: Tab) -> None:
 
 @pytest.fixture(scope="module")
 def below(demo_site: DemoSite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve a site below a path of its host, which answers what is missing with the site's own page for that."""
+    """Serve a site below a path of its host, which answers what is missing with the site's own page
+    for that.
+    """
     top = tmp_path_factory.mktemp("below")
     shutil.copytree(demo_site(every_kind=True, has_address=True), top / "why")
 
     class Host(http.server.SimpleHTTPRequestHandler):
-        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        def send_error(
+            self, code: int, message: str | None = None, explain: str | None = None
+        ) -> None:
             body = (top / "why/404.html").read_bytes()
             self.send_response(code)
             self.send_header("Content-Type", "text/html")
@@ -255,12 +286,18 @@ def below(demo_site: DemoSite, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def test_a_site_works_below_a_path(below: str, tab: Tab) -> None:
-    """Boxes, search and links of a page ask below the site's own address, as if the host had others."""
+    """Boxes, search and links of a page ask below the site's own address,
+    as if the host had others.
+    """
     page = tab.go(f"{below}adrs/ADR-0002/")
     page.goto(f"{below}paths/?path=src/a.py")
-    expect(page.locator(".orbit-answer a").first).to_have_attribute("href", f"{below}adrs/ADR-0002/")
+    expect(page.locator(".orbit-answer a").first).to_have_attribute(
+        "href", f"{below}adrs/ADR-0002/"
+    )
     page.goto(f"{below}adrs/?find=redis")
-    expect(page.locator("table.orbit-index tbody a").first).to_have_attribute("href", f"{below}adrs/ADR-0005/")
+    expect(page.locator("table.orbit-index tbody a").first).to_have_attribute(
+        "href", f"{below}adrs/ADR-0005/"
+    )
     page.goto(f"{below}?q=redis")
     expect(page.locator("a.orbit-hit")).to_have_attribute("href", f"{below}adrs/ADR-0005/")
     assert tab.console == []
@@ -269,10 +306,18 @@ def test_a_site_works_below_a_path(below: str, tab: Tab) -> None:
 def test_what_is_missing_is_looked_up(below: str, tab: Tab) -> None:
     page = tab.go(f"{below}no/such/core%2FADR-001")
     assert [message for message in tab.console if "no/such" not in message] == []
-    assert page.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
-    for address, record_id in (("adr/ADR-0003.html", "ADR-0003"), ("old/adr-001", "ADR-0001"), ("0002-x", "ADR-0002")):
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
+    )
+    for address, record_id in (
+        ("adr/ADR-0003.html", "ADR-0003"),
+        ("old/adr-001", "ADR-0001"),
+        ("0002-x", "ADR-0002"),
+    ):
         page.goto(f"{below}{address}")
-        expect(page.locator("[data-orbit-meant] a")).to_have_attribute("href", f"{below}adrs/{record_id}/")
+        expect(page.locator("[data-orbit-meant] a")).to_have_attribute(
+            "href", f"{below}adrs/{record_id}/"
+        )
     page.goto(f"{below}no/such-sessions")
     expect(page.locator("[data-orbit-meant]")).to_be_hidden()
     page.click(".orbit-lookup button")
@@ -282,9 +327,17 @@ def test_what_is_missing_is_looked_up(below: str, tab: Tab) -> None:
 
 
 def test_a_site_can_be_read_from_its_files(site: Path, tab: Tab) -> None:
-    for page in ("index.html", "adrs/index.html", "adrs/ADR-0001/index.html", "design/core/1_overview/index.html"):
+    for page in (
+        "index.html",
+        "adrs/index.html",
+        "adrs/ADR-0001/index.html",
+        "design/core/1_overview/index.html",
+    ):
         opened = tab.go((site / page).as_uri())
-        assert opened.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
+        assert (
+            opened.evaluate("getComputedStyle(document.querySelector('.md-header')).position")
+            == "sticky"
+        )
     assert tab.console == []
     for url, box, answer in (
         ("adrs/index.html", "input[name=find]", ".orbit-filter output"),
@@ -293,7 +346,9 @@ def test_a_site_can_be_read_from_its_files(site: Path, tab: Tab) -> None:
         opened = tab.go((site / url).as_uri())
         opened.fill(box, "src/a.py")
         expect(opened.locator(answer)).to_contain_text("serve")
-    assert [message for message in tab.console if message.startswith("error: Failed to fetch")] == []
+    assert [
+        message for message in tab.console if message.startswith("error: Failed to fetch")
+    ] == []
 
 
 def test_a_site_is_useful_without_scripts(home: str, browser: Browser) -> None:
@@ -311,7 +366,11 @@ def test_a_site_is_useful_without_scripts(home: str, browser: Browser) -> None:
         ):
             page = tab.go(home + url)
             assert page.locator("h1").first.is_visible(), url
-            assert not page.locator(".orbit-filter, .orbit-explorer, .orbit-lookup").filter(visible=True).count(), url
+            assert (
+                not page.locator(".orbit-filter, .orbit-explorer, .orbit-lookup")
+                .filter(visible=True)
+                .count()
+            ), url
             assert page.locator(".md-content a").first.is_visible(), url
         page = tab.go(f"{home}adrs/")
         page.click("table.orbit-index tbody tr:first-child a")

@@ -1,4 +1,6 @@
-"""The site of a real repository, built as a user builds it: complete, linked, incremental, and only ours to remove."""
+"""The site of a real repository, built as a user builds it:
+complete, linked, incremental, and only ours to remove.
+"""
 
 import json
 import re
@@ -61,7 +63,10 @@ def test_the_page_of_a_record_is_light(demo: tuple[Path, Path, SiteResult]) -> N
 def test_a_built_site_is_not_a_source(git_repo: Path) -> None:
     for number, title in enumerate(("Keep time", "Old tools", "New tools"), 1):
         status = "Superseded by [3. New tools](0003-new-tools.md)" if number == 2 else "Accepted"
-        text = f"# {number}. {title}\n\nDate: 2026-01-01\n\n## Status\n\n{status}\n\n## Decision\n\nSee ADR-0099.\n"
+        text = (
+            f"# {number}. {title}\n\nDate: 2026-01-01\n\n## Status\n\n{status}\n\n## "
+            f"Decision\n\nSee ADR-0099.\n"
+        )
         write(git_repo, f"docs/adr/{number:04d}-{title.lower().replace(' ', '-')}.md", text)
     setup_workspace(git_repo, load_kinds())
     import_from(git_repo, start=git_repo)
@@ -70,7 +75,10 @@ def test_a_built_site_is_not_a_source(git_repo: Path) -> None:
     import_from(git_repo, start=git_repo)
     registry = Registry.open(git_repo)
     assert len(registry.records) == 3
-    places = {finding.location.path.split("/")[0] for finding in engine.run(registry.workspace).diagnostics}
+    places = {
+        finding.location.path.split("/")[0]
+        for finding in engine.run(registry.workspace).diagnostics
+    }
     assert places == {"docs"}
 
 
@@ -80,11 +88,15 @@ def test_a_title_is_plain_text_where_nothing_draws_its_marks(git_repo: Path) -> 
     import_from(git_repo, start=git_repo)
     record = git_repo / ".orbit/adrs/ADR-0001/adr.yaml"
     record.write_text(
-        record.read_text("utf-8").replace("title: Keep", "title: Keep `time` in **one** *place*"), "utf-8"
+        record.read_text("utf-8").replace("title: Keep", "title: Keep `time` in **one** *place*"),
+        "utf-8",
     )
     build(git_repo, git_repo / "site")
     page = (git_repo / "site/adrs/ADR-0001/index.html").read_text("utf-8")
-    head, titles = page[: page.index("</head>")], (git_repo / "site/search/titles.json").read_text("utf-8")
+    head, titles = (
+        page[: page.index("</head>")],
+        (git_repo / "site/search/titles.json").read_text("utf-8"),
+    )
     assert "Keep <code>time</code> in <strong>one</strong> <em>place</em></h1>" in page
     assert head.count("Keep time in one place") >= 3  # title, preview, JSON-LD
     assert "Keep time in one place" in titles
@@ -95,12 +107,20 @@ def test_what_has_no_content_is_nowhere(demo: tuple[Path, Path, SiteResult]) -> 
     _, out, _ = demo
     empty = ("failures", "proposals", "resources", "retros", "rules", "query")
     assert [name for name in empty if (out / name).exists()] == []
-    links = {link for page in out.rglob("*.html") for link in re.findall(r'href="([^"]*)"', page.read_text("utf-8"))}
+    links = {
+        link
+        for page in out.rglob("*.html")
+        for link in re.findall(r'href="([^"]*)"', page.read_text("utf-8"))
+    }
     assert [link for link in links if set(link.split("/")) & set(empty)] == []
 
 
 def test_decisions_without_scopes_have_no_page_of_paths(tmp_path: Path) -> None:
-    write(tmp_path / "repo", "docs/adr/0001-use-files.md", "# Use files\n\n## Context\n\nA database is heavy.\n")
+    write(
+        tmp_path / "repo",
+        "docs/adr/0001-use-files.md",
+        "# Use files\n\n## Context\n\nA database is heavy.\n",
+    )
     setup_workspace(tmp_path / "repo", load_kinds())
     Registry.open(tmp_path / "repo").backfill()
     out = build(tmp_path / "repo", tmp_path / "site").out
@@ -120,10 +140,16 @@ def test_counts_equal_the_records(demo: tuple[Path, Path, SiteResult]) -> None:
     )
 
 
-def test_a_date_from_git_is_marked(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_date_from_git_is_marked(
+    tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = tmp_path / "repo"
     write(root, "docs/adr/0001-use-files.md", "# Use files\n\n## Context\n\nA database is heavy.\n")
-    write(root, "docs/adr/0002-use-yaml.md", "# Use YAML\n\nDate: 2024-01-02\n\n## Context\n\nJSON has no comments.\n")
+    write(
+        root,
+        "docs/adr/0002-use-yaml.md",
+        "# Use YAML\n\nDate: 2024-01-02\n\n## Context\n\nJSON has no comments.\n",
+    )
     git(root, "init", "--quiet")
     git(root, "add", "--all")
     monkeypatch.setenv("GIT_COMMITTER_DATE", "2023-05-06T12:00:00Z")
@@ -139,17 +165,28 @@ def test_a_date_from_git_is_marked(tmp_path: Path, git: Git, monkeypatch: pytest
         "2024-01-02",
         "2023-05-06 <small>from git</small>",
     ]
-    assert "<time>2023-05-06</time> <small>from git</small>" in (out / "adrs/ADR-0001/index.html").read_text("utf-8")
+    assert "<time>2023-05-06</time> <small>from git</small>" in (
+        out / "adrs/ADR-0001/index.html"
+    ).read_text("utf-8")
 
     git(tmp_path, "clone", "--quiet", "--depth=1", root.as_uri(), "shallow")
     shutil.copytree(root / ".orbit", tmp_path / "shallow/.orbit", dirs_exist_ok=True)
-    listed = json.loads((build(tmp_path / "shallow", tmp_path / "other").out / "records.json").read_text("utf-8"))
-    assert [(record["date"], record["date_source"]) for record in listed["records"]] == [("", ""), ("2024-01-02", "")]
+    listed = json.loads(
+        (build(tmp_path / "shallow", tmp_path / "other").out / "records.json").read_text("utf-8")
+    )
+    assert [(record["date"], record["date_source"]) for record in listed["records"]] == [
+        ("", ""),
+        ("2024-01-02", ""),
+    ]
 
 
 def test_one_of_several_prefixed_names_has_a_page(tmp_path: Path) -> None:
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
-    names = {"ADR-0002": '["0002", "0002-files"]', "ADR-0004": '["0007", 0007-one]', "ADR-0005": '["0007", 0007-two]'}
+    names = {
+        "ADR-0002": '["0002", "0002-files"]',
+        "ADR-0004": '["0007", 0007-one]',
+        "ADR-0005": '["0007", 0007-two]',
+    }
     for record_id, earlier in names.items():
         file = root / f".orbit/adrs/{record_id}/adr.yaml"
         text = re.sub(r"^legacy_ids:.*\n", "", file.read_text("utf-8"), flags=re.MULTILINE)
@@ -157,21 +194,40 @@ def test_one_of_several_prefixed_names_has_a_page(tmp_path: Path) -> None:
     build(root, out)
     assert (out / "legacy/0002/index.html").is_file()
     assert not (out / "legacy/0002-files").exists()
-    assert all((out / f"legacy/{name}/index.html").is_file() for name in ("0007", "0007-one", "0007-two"))
+    assert all(
+        (out / f"legacy/{name}/index.html").is_file() for name in ("0007", "0007-one", "0007-two")
+    )
 
 
 def test_programs_find_every_record(demo: tuple[Path, Path, SiteResult]) -> None:
     _, out, _ = demo
     rows = json.loads((out / "records.json").read_text("utf-8"))["records"]
     assert [row["id"] for row in rows] == [*(f"ADR-000{n}" for n in range(1, 6)), "L-7k3fq"]
-    assert {"id", "kind", "title", "status", "phase", "date", "url", "scope", "legacy_ids", "tags"} <= set(rows[0])
+    assert {
+        "id",
+        "kind",
+        "title",
+        "status",
+        "phase",
+        "date",
+        "url",
+        "scope",
+        "legacy_ids",
+        "tags",
+    } <= set(rows[0])
     assert all((out / row["url"] / "index.html").is_file() for row in rows)
-    assert (rows[0]["votes"], rows[-1]["votes"]["count"], len(rows[-1]["votes"]["months"])) == (None, 1, 24)
+    assert (rows[0]["votes"], rows[-1]["votes"]["count"], len(rows[-1]["votes"]["months"])) == (
+        None,
+        1,
+        24,
+    )
 
 
 def test_a_dead_link_is_reported_where_it_is_written(demo: tuple[Path, Path, SiteResult]) -> None:
     _, _, result = demo
-    locations = [str(problem.location) for problem in result.diagnostics if problem.code == "SITE390"]
+    locations = [
+        str(problem.location) for problem in result.diagnostics if problem.code == "SITE390"
+    ]
     assert locations[0] == "docs/design/core/1_overview.md:3:108"
     assert len(locations) == len(set(locations)) == 6
     assert [problem for problem in result.diagnostics if problem.code != "SITE390"] == []
@@ -193,14 +249,19 @@ def test_no_two_pages_have_the_same_title(demo: tuple[Path, Path, SiteResult]) -
     titles = Counter(
         match[1]
         for page in demo[1].rglob("*.html")
-        if "legacy" not in page.parts and (match := re.search(r"<title>(.*?)</title>", page.read_text("utf-8")))
+        if "legacy" not in page.parts
+        and (match := re.search(r"<title>(.*?)</title>", page.read_text("utf-8")))
     )
     assert len(titles) > 20
     assert [title for title, count in titles.items() if count > 1] == []
 
 
 def digest(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> None:
@@ -209,7 +270,9 @@ def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> Non
     write(root, ".orbit/adrs/executors/shell.yaml", "run: sh")
     result = build(root, out)
     paths = {diagnostic.location.path for diagnostic in result.diagnostics}
-    assert paths & {".orbit/adrs/ADR-0005/adr.yaml", ".orbit/adrs/executors"} == {".orbit/adrs/ADR-0005/adr.yaml"}
+    assert paths & {".orbit/adrs/ADR-0005/adr.yaml", ".orbit/adrs/executors"} == {
+        ".orbit/adrs/ADR-0005/adr.yaml"
+    }
     assert (out / "adrs/ADR-0004/index.html").is_file()
     assert not (out / "adrs/ADR-0005").exists()
 
@@ -219,12 +282,16 @@ def test_a_document_that_is_not_utf8_is_named_in_every_build(tmp_path: Path) -> 
     write(root, "docs/adr/0001-use-git.md", "# Use git\n\nStatus: Accepted\n\nWe use git.\n")
     file = root / ".orbit/adrs/ADR-0005/adr.yaml"
     source = "source: {path: docs/adr/0001-use-git.md, format: madr}\n"
-    file.write_text(re.sub(r"(?m)^source:.*\n(?:[ ].*\n)*", "", file.read_text("utf-8")) + source, "utf-8")
+    file.write_text(
+        re.sub(r"(?m)^source:.*\n(?:[ ].*\n)*", "", file.read_text("utf-8")) + source, "utf-8"
+    )
     assert "We use git." in text_of(build(root, out).out / "adrs/ADR-0005/index.html")
     (root / "docs/adr/0001-use-git.md").write_bytes(b"# Use git\n\nCaf\xe9\n")
     for _ in range(2):
         (root / "README.md").touch()
-        problems = [problem for problem in build(root, out).diagnostics if problem.code == "SITE392"]
+        problems = [
+            problem for problem in build(root, out).diagnostics if problem.code == "SITE392"
+        ]
         assert [(str(problem.location), problem.hint) for problem in problems] == [
             ("docs/adr/0001-use-git.md:3:4", "save the file as UTF-8")
         ]
@@ -267,12 +334,16 @@ def test_a_server_answers_this_machine_alone(demo: tuple[Path, Path, SiteResult]
         server.close()
 
 
-def test_a_browser_that_leaves_is_no_news(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_browser_that_leaves_is_no_news(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "large.bin").write_bytes(bytes(64 * 1024 * 1024))
     server = SiteServer(tmp_path, 0)
     server.start()
     try:
-        with socket.create_connection(("127.0.0.1", int(server.url.rstrip("/").rpartition(":")[2]))) as connection:
+        with socket.create_connection(
+            ("127.0.0.1", int(server.url.rstrip("/").rpartition(":")[2]))
+        ) as connection:
             connection.sendall(b"GET /large.bin HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
             assert connection.recv(100)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -306,7 +377,9 @@ def test_a_page_says_that_its_record_may_no_longer_hold(tmp_path: Path) -> None:
     ],
     ids=["front matter", "text"],
 )
-def test_a_status_as_written_is_shown_unless_in_text(text: str, is_shown: bool, tmp_path: Path) -> None:
+def test_a_status_as_written_is_shown_unless_in_text(
+    text: str, is_shown: bool, tmp_path: Path
+) -> None:
     root = tmp_path / "repo"
     write(root, "docs/adr/0001-use-sqlite.md", text)
     setup_workspace(root, load_kinds())

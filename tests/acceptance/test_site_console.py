@@ -1,4 +1,6 @@
-"""The page that asks in SQL: DuckDB in a real browser, from npm's archives, with the macros and no other host."""
+"""The page that asks in SQL: DuckDB in a real browser, from npm's archives,
+with the macros and no other host.
+"""
 
 import re
 import shutil
@@ -23,7 +25,9 @@ ANSWERED = re.compile(r" ms\.|DuckDB says")
 def root(tmp_path: Path) -> Path:
     folder = copied("demo", tmp_path / "repo")
     config = folder / ".orbit/config.yaml"
-    config.write_text(config.read_text("utf-8").replace("\nsite:\n", "\nsite:\n  console: true\n"), "utf-8")
+    config.write_text(
+        config.read_text("utf-8").replace("\nsite:\n", "\nsite:\n  console: true\n"), "utf-8"
+    )
     return folder
 
 
@@ -61,7 +65,9 @@ def test_a_browser_answers_from_the_snapshot(root: Path, tab: Tab) -> None:
         for code in page.locator("[data-orbit-sql]").all_inner_texts():
             status, _ = asked(code)
             assert "row" in status, code
-        assert asked("SELECT count(*) FROM records WHERE kind = 'adr';")[1].splitlines()[-1].isdigit()
+        assert (
+            asked("SELECT count(*) FROM records WHERE kind = 'adr';")[1].splitlines()[-1].isdigit()
+        )
         assert "<img src=x>" in asked("SELECT '<img src=x>' AS \"<b>\", NULL AS nothing")[1]
         assert page.locator(".orbit-answer img").count() == 0
         assert "read-only" in asked("DELETE FROM records")[1]
@@ -91,7 +97,9 @@ def test_what_keeps_the_console_out_is_named(
     assert str(cache) in str(problem.hint)
 
 
-def test_a_build_goes_on_without_the_console(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_goes_on_without_the_console(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     only_npm(tmp_path, monkeypatch, None)
     for _ in range(2):
         done = built(root)
@@ -103,7 +111,9 @@ def test_a_build_goes_on_without_the_console(root: Path, tmp_path: Path, monkeyp
 
 
 def only_npm(folder: Path, monkeypatch: pytest.MonkeyPatch, npm: str | None) -> Path:
-    """Let no program but git and this npm be found, and the cache hold damaged archives; return the cache."""
+    """Let no program but git and this npm be found, and the cache hold damaged archives;
+    return the cache.
+    """
     programs, cache = folder / "bin", folder / "cache/orbit-registry"
     for path in (programs, cache):
         path.mkdir(parents=True)

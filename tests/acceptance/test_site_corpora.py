@@ -1,4 +1,6 @@
-"""Sites of real collections: nothing of the text is lost, every link leads somewhere, no record is far away."""
+"""Sites of real collections: nothing of the text is lost, every link leads somewhere,
+no record is far away.
+"""
 
 import re
 import shutil
@@ -21,11 +23,14 @@ from orbit_registry.site.words import without_restated
 
 DEAD_ANCHOR = "SITE395"
 OURS = {"SITE393", "SITE394", "SITE396", "SITE397"}
-"""What would be our own fault: findings of the generator, and links on finished pages that lead nowhere."""
+"""What would be our own fault: findings of the generator,
+and links on finished pages that lead nowhere.
+"""
 HOME = "http://site.example/"
 _NOT_SHOWN = re.compile(
     r"\A---\n.*?\n---\n"  # front matter
-    r"|^\s*[>-]?\s*(?:`{3,}|~{3,}).*?$|^\[[^\]\n]+\]:.*?$"  # the language of a block, where a reference leads
+    # the language of a block, where a reference leads
+    r"|^\s*[>-]?\s*(?:`{3,}|~{3,}).*?$|^\[[^\]\n]+\]:.*?$"
     r"|\](?:\([^)]*\)|\[[^\]\n]*\])|<!--.*?-->|<[^>\n]*>|https?://\S+",
     re.DOTALL | re.MULTILINE,
 )
@@ -86,7 +91,11 @@ def dead(out: Path, pages: dict[str, Page]) -> list[tuple[str, str]]:
 def near(pages: dict[str, Page], clicks: int) -> set[str]:
     reached, edge = {""}, {""}
     for _ in range(clicks):
-        links = {unquote(urldefrag(link)[0].removeprefix(HOME)) for url in edge for link in pages[url].links}
+        links = {
+            unquote(urldefrag(link)[0].removeprefix(HOME))
+            for url in edge
+            for link in pages[url].links
+        }
         edge = {url for url in links if url in pages} - reached
         reached |= edge
     return reached
@@ -102,29 +111,46 @@ def shown(source: str) -> Counter[str]:
 
 
 def assert_complete(root: Path, out: Path) -> int:
-    """Build the site and hold each page against the text that it is made of; return how many records there are."""
+    """Build the site and hold each page against the text that it is made of;
+    return how many records there are.
+    """
     registry = Registry.open(root)
     result = build_site(registry, out, snapshot=False)
-    problems = [problem for problem in result.diagnostics if problem.code != MISSING]  # no test fetches a package
-    assert [problem for problem in problems if problem.code in OURS or problem.location.position is None] == []
+    problems = [
+        problem for problem in result.diagnostics if problem.code != MISSING
+    ]  # no test fetches a package
+    assert [
+        problem for problem in problems if problem.code in OURS or problem.location.position is None
+    ] == []
     pages = read(out)
     theirs = [
         problem for problem in result.diagnostics if problem.code == DEAD_ANCHOR
     ]  # a heading that the source reworded
     known_dead = {
-        f"{problem.message.split('page ')[1].split(' ')[0]}{problem.message.split('`')[1]}" for problem in theirs
+        f"{problem.message.split('page ')[1].split(' ')[0]}{problem.message.split('`')[1]}"
+        for problem in theirs
     }
-    assert [link for link in dead(out, pages) if link[1].replace("#s-", "#") not in known_dead] == []
+    assert [
+        link for link in dead(out, pages) if link[1].replace("#s-", "#") not in known_dead
+    ] == []
     close = near(pages, 2)
     for record in registry.records:
         url = f"{record.kind.plural}/{record.id}/"
         assert url in close
-        prose = without_restated(record.prose, record)  # the page has these facts in its status line
+        prose = without_restated(
+            record.prose, record
+        )  # the page has these facts in its status line
         assert shown(prose) - words(" ".join(pages[url].text)) == Counter(), record.id
-    mirrored = {url: re.search(r"Mirrored from\s+(\S+)\.\s", " ".join(page.text)) for url, page in pages.items()}
+    mirrored = {
+        url: re.search(r"Mirrored from\s+(\S+)\.\s", " ".join(page.text))
+        for url, page in pages.items()
+    }
     for url, known_dead in mirrored.items():
         if known_dead:
-            assert shown((root / known_dead[1]).read_text("utf-8")) - words(" ".join(pages[url].text)) == Counter(), url
+            assert (
+                shown((root / known_dead[1]).read_text("utf-8")) - words(" ".join(pages[url].text))
+                == Counter()
+            ), url
     return len(registry.records)
 
 

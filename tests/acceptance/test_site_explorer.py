@@ -1,4 +1,6 @@
-"""The path explorer in a real browser: the language of globs as everywhere, and the records of `orbit match`."""
+"""The path explorer in a real browser: the language of globs as everywhere,
+and the records of `orbit match`.
+"""
 
 import json
 import random
@@ -24,14 +26,18 @@ from orbit_registry.matching import match as matches
 from orbit_registry.registry import Registry
 from orbit_registry.site.explorer import form_of
 
-ORBIT = (sys.executable, "-c", "import sys; from orbit_registry.cli.main import main; sys.exit(main())")
+ORBIT = (
+    sys.executable,
+    "-c",
+    "import sys; from orbit_registry.cli.main import main; sys.exit(main())",
+)
 CASES = Path(__file__).parents[1] / "cases"
 SCRIPT = Path(__file__).parents[2] / "site-overrides/assets/orbit/explorer.js"
 MATCHES = "(cases) => cases.map(([form, path]) => globalThis.orbitPaths.matches(form, path))"
 SQL = """SELECT a.path, m.id, m.pattern
-    FROM asked AS a, LATERAL (FROM scope_match(a.path)) AS m JOIN ranked() AS r ON r.id = m.id ORDER BY r.rank"""
+    FROM asked AS a, LATERAL (FROM scope_match(a.path)) AS m JOIN ranked() AS r ON r.id = m.id ORDER BY r.rank"""  # noqa: E501
 APPLYING = """(asked) => asked.map(([data, paths]) => paths.map(
-    (path) => globalThis.orbitPaths.applying(data, path).map(({ record, by }) => [record.id, by])))"""
+    (path) => globalThis.orbitPaths.applying(data, path).map(({ record, by }) => [record.id, by])))"""  # noqa: E501
 
 
 @pytest.fixture
@@ -53,7 +59,9 @@ def test_a_browser_reads_globs_as_everything_else_does(script: Page) -> None:
     answers = script.evaluate(MATCHES, forms)
 
     assert [
-        (text, path) for (text, path, expected), answer in zip(cases, answers, strict=True) if answer is not expected
+        (text, path)
+        for (text, path, expected), answer in zip(cases, answers, strict=True)
+        if answer is not expected
     ] == []
     assert len(cases) > 200
 
@@ -62,8 +70,12 @@ def test_a_browser_reads_scopes_as_everything_else_does(script: Page) -> None:
     cases = yaml.safe_load((CASES / "globs.yaml").read_text("utf-8"))["scopes"]
     questions = []
     for globs, path, _ in cases:
-        forms = {text: form_of(glob) for text in globs if isinstance(glob := parse_glob(text), Glob)}
-        questions.append([{"globs": forms, "records": [{"id": "L-00000", "globs": list(forms)}]}, [path]])
+        forms = {
+            text: form_of(glob) for text in globs if isinstance(glob := parse_glob(text), Glob)
+        }
+        questions.append(
+            [{"globs": forms, "records": [{"id": "L-00000", "globs": list(forms)}]}, [path]]
+        )
 
     answers = script.evaluate(APPLYING, questions)
 
@@ -74,15 +86,24 @@ def test_a_browser_reads_scopes_as_everything_else_does(script: Page) -> None:
 def paths_of(data: dict[str, Any], count: int) -> list[str]:
     """Return paths of the made-up repository's files, and others that begin as its scopes do."""
     chance = random.Random(3)
-    starts = [re.sub(r"[*?\[{!].*", "", text) for text in chance.choices(list(data["globs"]), k=count)]
-    paths = [f"{start}{chance.choice(('x.py', 'a/b.ts', '', 'README.md', 'ü/日本.sql'))}" for start in starts]
-    return list(filter(None, dict.fromkeys([*paths[: count // 2], *synthetic.paths(count), *paths])))[:count]
+    starts = [
+        re.sub(r"[*?\[{!].*", "", text) for text in chance.choices(list(data["globs"]), k=count)
+    ]
+    paths = [
+        f"{start}{chance.choice(('x.py', 'a/b.ts', '', 'README.md', 'ü/日本.sql'))}"
+        for start in starts
+    ]
+    return list(
+        filter(None, dict.fromkeys([*paths[: count // 2], *synthetic.paths(count), *paths]))
+    )[:count]
 
 
 def test_browser_command_line_and_sql_agree(script: Page, synthetic_site: Path) -> None:
     registry = Registry.open(synthetic_site.parent / "repo")
     data = json.loads((synthetic_site / "paths.json").read_text("utf-8"))
-    data["records"] = [row for row in data["records"] if row["group"] in ("must", "consider")]  # what is pushed
+    data["records"] = [
+        row for row in data["records"] if row["group"] in ("must", "consider")
+    ]  # what is pushed
     paths = paths_of(data, 500)
 
     (in_browser,) = script.evaluate(APPLYING, [[data, paths]])
@@ -99,13 +120,19 @@ def test_browser_command_line_and_sql_agree(script: Page, synthetic_site: Path) 
     richest = sorted(zip(paths, in_browser, strict=True), key=lambda pair: -len(pair[1]))
     for path, expected in [*richest[:30], *richest[::20]]:
         matched = matches.match(registry.workspace, [path])
-        assert [match.row.values[ID] for match in matched] == [record_id for record_id, _ in expected], path
+        assert [match.row.values[ID] for match in matched] == [
+            record_id for record_id, _ in expected
+        ], path
         globs = [("/" + path, glob) for _, glob in expected]
         assert all(way in match.matched_by for match, way in zip(matched, globs, strict=True)), path
     path, expected = richest[0]
     words = [*ORBIT, "match", path, "--format", "json"]
-    printed = json.loads(subprocess.run(words, cwd=registry.workspace.root, stdout=subprocess.PIPE).stdout)
-    assert [match["id"] for match in printed["data"]["matches"]] == [record_id for record_id, _ in expected]
+    printed = json.loads(
+        subprocess.run(words, cwd=registry.workspace.root, stdout=subprocess.PIPE).stdout
+    )
+    assert [match["id"] for match in printed["data"]["matches"]] == [
+        record_id for record_id, _ in expected
+    ]
 
 
 def test_the_page_answers_its_address(tab: Tab, demo_site: DemoSite) -> None:

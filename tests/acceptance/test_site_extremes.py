@@ -1,4 +1,6 @@
-"""Pages at their extremes in a real browser: many tags, wide tables, both directions, paper, forced colours."""
+"""Pages at their extremes in a real browser:
+many tags, wide tables, both directions, paper, forced colours.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -29,11 +31,20 @@ BODIES = {2: WIDE, 4: ARABIC, 5: "- One\n- Two\n"}
 
 
 def decision(number: int) -> str:
-    """Return a record that has a tag of its own, and one that begins as that of another record does."""
+    """Return a record that has a tag of its own,
+    and one that begins as that of another record does.
+    """
     supersedes = "supersedes: [ADR-0001]\n" if number == 2 else ""
-    status = "superseded\nsuperseded_by: [ADR-0002]" if number == 1 else "proposed" if number == 3 else "accepted"
+    status = (
+        "superseded\nsuperseded_by: [ADR-0002]"
+        if number == 1
+        else "proposed"
+        if number == 3
+        else "accepted"
+    )
     return (
-        f"schema_version: 1\nid: ADR-{number:04d}\nuid: {number:032x}\ntitle: Keep shelf {number} apart\n"
+        f"schema_version: 1\nid: ADR-{number:04d}\nuid: {number:032x}\ntitle: Keep shelf "
+        f"{number} apart\n"
         f'status: {status}\n{supersedes}date: "2026-05-{number % 27 + 1:02d}"\nfeature: core\n'
         f"summary: So that it is found.\nscope: {{paths: [src/a.py], tags: [shelf-{number}]}}\n"
         "created_at: 2026-05-01T00:00:00Z\nupdated_at: 2026-05-02T00:00:00Z\n"
@@ -48,8 +59,12 @@ def home(tmp_path_factory: pytest.TempPathFactory, git: Callable[..., str]) -> I
         folder = root / f"repo/.orbit/adrs/ADR-{number:04d}"
         folder.mkdir(parents=True)
         (folder / "adr.yaml").write_text(decision(number), "utf-8")
-        (folder / "body.md").write_text(f"## Context\n\n{BODIES.get(number, 'As ADR-0001 says.')}\n", "utf-8")
-    (root / "repo/.orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\nproject: Shelves\n")
+        (folder / "body.md").write_text(
+            f"## Context\n\n{BODIES.get(number, 'As ADR-0001 says.')}\n", "utf-8"
+        )
+    (root / "repo/.orbit/config.yaml").write_text(
+        "format: orbit-registry\nschema_version: 1\nproject: Shelves\n"
+    )
     write(root, "repo/src/a.py", "")
     git(root / "repo", "init", "-q")
     git(root / "repo", "add", "-A")
@@ -60,13 +75,17 @@ def home(tmp_path_factory: pytest.TempPathFactory, git: Callable[..., str]) -> I
 
 
 def test_one_of_many_tags_is_typed(home: str, tab: Tab) -> None:
-    """Where a list would be too long, its words are proposed; what is typed stands for those that begin with it."""
+    """Where a list would be too long, its words are proposed;
+    what is typed stands for those that begin with it.
+    """
     page = tab.go(f"{home}adrs/")
     box, rows = page.locator("input[name=tag]"), page.locator("table.orbit-index tbody tr")
     box.focus()
     expect(page.locator("#orbit-tag option")).to_have_count(TAGS)
     box.press_sequentially("Shelf-7")
-    expect(page.locator(".orbit-filter output")).to_have_text("1 found")  # there is a tag of just that name
+    expect(page.locator(".orbit-filter output")).to_have_text(
+        "1 found"
+    )  # there is a tag of just that name
     box.fill("sh")
     expect(page.locator(".orbit-filter output")).to_have_text(f"{TAGS} found")
     page.goto(f"{home}adrs/?tag=shelf-1")
@@ -103,7 +122,10 @@ def test_paper_has_all_of_a_page(home: str, tab: Tab) -> None:
     page.emulate_media(media="print")
     table = page.locator(".orbit-prose table")
     assert table.evaluate("(table) => table.getBoundingClientRect().right") <= A4
-    masks = "[...document.querySelectorAll('.orbit-scroll')].map((one) => getComputedStyle(one).maskImage)"
+    masks = (
+        "[...document.querySelectorAll('.orbit-scroll')].map((one) => "
+        "getComputedStyle(one).maskImage)"
+    )
     assert set(page.evaluate(masks)) == {"none"}
     page.goto(f"{home}paths/?path=src/a.py")
     expect(page.locator(".orbit-found").first).to_be_visible()
@@ -114,7 +136,8 @@ def test_paper_has_all_of_a_page(home: str, tab: Tab) -> None:
 def test_what_is_folded_looks_like_a_line(home: str, tab: Tab) -> None:
     page = tab.go(f"{home}adrs/ADR-0001/")
     style = page.locator(".orbit-cited details").evaluate(
-        "(one) => [getComputedStyle(one).borderWidth, getComputedStyle(one.firstElementChild).backgroundColor]"
+        "(one) => [getComputedStyle(one).borderWidth, "
+        "getComputedStyle(one.firstElementChild).backgroundColor]"
     )
     assert style == ["0px", "rgba(0, 0, 0, 0)"]
 
@@ -123,12 +146,18 @@ def test_colours_of_the_reader_hide_nothing(home: str, browser: Browser) -> None
     context = browser.new_context(forced_colors="active", viewport={"width": DESK, "height": 900})
     page = context.new_page()
     page.goto(f"{home}adrs/?status=accepted")
-    chip = "(value) => getComputedStyle(document.querySelector(`button[value=${value}]`)).backgroundColor"
+    chip = (
+        "(value) => "
+        "getComputedStyle(document.querySelector(`button[value=${value}]`)).backgroundColor"
+    )
     page.wait_for_selector("button[value=accepted][aria-pressed=true]")
     assert page.evaluate(chip, "accepted") != page.evaluate(chip, "proposed")
     page.goto(f"{home}adrs/ADR-0001/")
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert page.evaluate("getComputedStyle(document.querySelector('.orbit-banner')).borderTopWidth") == "1px"
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('.orbit-banner')).borderTopWidth")
+        == "1px"
+    )
     page.goto(f"{home}health/")
     fills = "(css) => getComputedStyle(document.querySelector(`.orbit-bars .${css}`)).fill"
     assert page.evaluate(fills, "orbit-rest") == paper
@@ -141,7 +170,7 @@ SIDES = """(css) => {
     const item = box.matches("ul, ol") ? box.firstElementChild : box;
     const style = getComputedStyle(item);
     return [style.direction, style.marginRight !== "0px" || style.borderRightWidth !== "0px", at.left, at.right];
-}"""
+}"""  # noqa: E501
 """Of a list, a quotation or a table: its direction, and whether its marks stand on the right."""
 
 
@@ -155,7 +184,9 @@ def test_each_block_begins_where_its_script_does(home: str, tab: Tab) -> None:
     first, second = (cells.nth(number).bounding_box() for number in (0, 1))
     assert first is not None
     assert second is not None
-    assert first["x"] > second["x"], "the first column of a table that begins in Arabic is the right one"
+    assert first["x"] > second["x"], (
+        "the first column of a table that begins in Arabic is the right one"
+    )
     assert page.evaluate(SIDES, f"{prose} ul:last-of-type")[0] == "ltr"
     plain = tab.go(f"{home}adrs/ADR-0005/").locator(f"{prose} ul")
     assert plain.get_attribute("dir") is None
@@ -173,7 +204,9 @@ FOCUSED = """() => {
     const drawn = one.closest("svg") || getComputedStyle(one).outlineStyle !== "none";
     return drawn && at.width * at.height ? "" : one.outerHTML.slice(0, 80);
 }"""
-"""What has the focus, where one can't see that; what the theme marks beside itself is left to it."""
+"""What has the focus, where one can't see that;
+what the theme marks beside itself is left to it.
+"""
 
 
 @pytest.mark.parametrize("url", ["adrs/", "adrs/ADR-0001/", "404.html"])

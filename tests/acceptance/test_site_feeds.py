@@ -1,4 +1,6 @@
-"""What is there for feed readers and search engines: whole by its formats, and worth reading without the site."""
+"""What is there for feed readers and search engines:
+whole by its formats, and worth reading without the site.
+"""
 
 import json
 import re
@@ -15,7 +17,9 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 def test_every_page_of_the_sitemap_describes_itself(demo_site: DemoSite) -> None:
     site = demo_site(every_kind=True, has_address=True)
     listed = ElementTree.parse(site / "sitemap.xml").getroot()
-    dates = {entry.findtext(f"{SITEMAP}loc", ""): entry.findtext(f"{SITEMAP}lastmod") for entry in listed}
+    dates = {
+        entry.findtext(f"{SITEMAP}loc", ""): entry.findtext(f"{SITEMAP}lastmod") for entry in listed
+    }
     for address in dates:
         html = (site / address.removeprefix(ADDRESS) / "index.html").read_text("utf-8")
         metadata = dict(re.findall(r'<meta (?:property|name)="([a-z:]+)" content="([^"]*)"', html))
@@ -36,7 +40,10 @@ def test_an_address_is_written_as_formats_ask_for_it(tmp_path: Path) -> None:
     address = "https://xn--exmple-cua.org/%C3%BC%20b/%20c/"
     assert ElementTree.parse(site / "feed.xml").findtext(f"{ATOM}id") == address
     assert json.loads((site / "feed.json").read_text("utf-8"))["home_page_url"] == address
-    listed = [entry.findtext(f"{SITEMAP}loc", "") for entry in ElementTree.parse(site / "sitemap.xml").getroot()]
+    listed = [
+        entry.findtext(f"{SITEMAP}loc", "")
+        for entry in ElementTree.parse(site / "sitemap.xml").getroot()
+    ]
     assert f"{address}adrs/ADR-0002/" in listed
     assert all(url.startswith(address) and url.isascii() and " " not in url for url in listed)
 

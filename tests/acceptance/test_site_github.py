@@ -31,7 +31,9 @@ PROSE = re.compile(r'<div class="orbit-prose">.*?(?=<p class="orbit-mirrored">)'
 def built(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> SiteResult:
     folder = tmp_path_factory.mktemp("github")
     with npm_of_the_user(pytestconfig):
-        return build_site(Registry.open(copied("github", folder / "repo")), folder / "site", snapshot=False)
+        return build_site(
+            Registry.open(copied("github", folder / "repo")), folder / "site", snapshot=False
+        )
 
 
 @pytest.fixture
@@ -76,15 +78,26 @@ def test_a_page_has_what_github_renders(built: SiteResult) -> None:
 def test_alerts_have_a_title_and_a_colour_of_their_own(page: Page) -> None:
     alerts = page.locator(".admonition")
     titles = alerts.locator(".admonition-title").all_inner_texts()
-    colours = alerts.evaluate_all("alerts => alerts.map(alert => getComputedStyle(alert).borderTopColor)")
+    colours = alerts.evaluate_all(
+        "alerts => alerts.map(alert => getComputedStyle(alert).borderTopColor)"
+    )
     assert titles == ["Note", "Tip", "Important", "Warning", "Caution"]
     assert len(set(colours)) == len(titles)
 
 
 def test_tasks_have_boxes(page: Page) -> None:
     boxes = page.get_by_role("img", name=re.compile("^(done|to do)$"))
-    assert boxes.evaluate_all("boxes => boxes.map(box => box.ariaLabel)") == ["done", "to do", "done", "to do", "to do"]
-    script = "box => [getComputedStyle(box, '::before').maskImage, getComputedStyle(box, '::before').backgroundColor]"
+    assert boxes.evaluate_all("boxes => boxes.map(box => box.ariaLabel)") == [
+        "done",
+        "to do",
+        "done",
+        "to do",
+        "to do",
+    ]
+    script = (
+        "box => [getComputedStyle(box, '::before').maskImage, getComputedStyle(box, "
+        "'::before').backgroundColor]"
+    )
     assert boxes.nth(0).evaluate(script) != boxes.nth(1).evaluate(script)
     assert "none" not in boxes.nth(1).evaluate(script)
 
@@ -111,7 +124,9 @@ def test_a_wide_table_scrolls_on_a_phone(page: Page, opened: Tab) -> None:
     opened.resized(PHONE)
     box = page.locator(".orbit-scroll").first
     assert box.evaluate("box => box.scrollWidth > box.clientWidth")
-    assert page.evaluate("document.scrollingElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate(
+        "document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"
+    )
 
 
 @pytest.mark.usefixtures("mermaid")
@@ -133,7 +148,9 @@ def test_a_diagram_is_source_without_mermaid(tmp_path: Path, tab: Tab) -> None:
     root = copied("github", tmp_path / "repo")
     for _ in range(2):
         problems = build_site(Registry.open(root), tmp_path / "site", snapshot=False).diagnostics
-        assert [(problem.code, str(problem.severity)) for problem in problems] == [(MISSING, "note")]
+        assert [(problem.code, str(problem.severity)) for problem in problems] == [
+            (MISSING, "note")
+        ]
     configure(root, "  diagrams: false\n")
     assert build_site(Registry.open(root), tmp_path / "site", snapshot=False).diagnostics == ()
     with browsing.served(tmp_path / "site") as url:
@@ -146,7 +163,11 @@ def test_a_diagram_is_source_without_mermaid(tmp_path: Path, tab: Tab) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everyone_can_read_it(page: Page, opened: Tab, scheme: str) -> None:
     opened.resized(PHONE, scheme)
-    violations = Axe().run(page, ".md-content", options={"resultTypes": ["violations"]}).response["violations"]
+    violations = (
+        Axe()
+        .run(page, ".md-content", options={"resultTypes": ["violations"]})
+        .response["violations"]
+    )
     assert [rule["id"] for rule in violations if rule["impact"] in ("serious", "critical")] == []
 
 

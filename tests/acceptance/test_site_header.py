@@ -1,4 +1,6 @@
-"""Header and navigation of the site: the link to the repository, the newest release, and the pages in groups."""
+"""Header and navigation of the site: the link to the repository, the newest release,
+and the pages in groups.
+"""
 
 import re
 from html.parser import HTMLParser
@@ -55,7 +57,12 @@ def test_the_header_links_to_the_repository(
     text = config.read_text("utf-8")
     assert REPOSITORY in text
     config.write_text(text.replace(REPOSITORY, configured or "  branch: main\n"), "utf-8")
-    for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "All"), ("remote", "add", "origin", remote)):
+    for arguments in (
+        ("init", "-q"),
+        ("add", "."),
+        ("commit", "-q", "-m", "All"),
+        ("remote", "add", "origin", remote),
+    ):
         git(root, *arguments)
     git(root, "tag", TAG)
     build_site(Registry.open(root), tmp_path / "site", snapshot=False)
@@ -72,8 +79,15 @@ def test_the_navigation_has_groups(demo_site: DemoSite) -> None:
     html = (demo_site(every_kind=True) / "learnings/index.html").read_text("utf-8")
     entries = Labels(html).entries
     assert [label for depth, label in entries if depth == 1] == [
-        "Home", "Decisions", "Learnings and other records", "Explore"
-    ]  # fmt: skip
+        "Home",
+        "Decisions",
+        "Learnings and other records",
+        "Explore",
+    ]
     inner = [label for depth, label in entries if depth == 2]
     assert inner[:3] == ["All decisions", "Design documents", "Learnings"]
-    assert [label for label in inner if label in ("By path", "Map", "Health")] == ["By path", "Map", "Health"]
+    assert [label for label in inner if label in ("By path", "Map", "Health")] == [
+        "By path",
+        "Map",
+        "Health",
+    ]

@@ -1,4 +1,6 @@
-"""Text written to run: in a real browser every field and every document of it is shown, and nothing of it happens."""
+"""Text written to run: in a real browser every field and every document of it is shown,
+and nothing of it happens.
+"""
 
 import re
 import shutil
@@ -20,7 +22,9 @@ POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 LONG = "<img/src=x/onerror=document.documentElement.dataset.fired=90>" * 17_000
 """A line of a megabyte, with no place to break it."""
 TURNED = "\u202e\u2067gnihtemos\u05d0\u05d1\u05d2"
-"""Text that runs from right to left, after characters that turn whatever follows them and are never closed."""
+"""Text that runs from right to left, after characters that turn whatever follows them and are never
+closed.
+"""
 HEBREW = "\u05db\u05dc \u05d4\u05d6\u05de\u05e0\u05d9\u05dd UTC"
 """A title that begins with words that run from right to left."""
 STILL = """() => {
@@ -34,16 +38,24 @@ STILL = """() => {
 
 
 MARKS = "design/evil/3_marks/"
-DRAWN = "[...document.querySelectorAll('.orbit-drawn')].flatMap(box => [...box.shadowRoot.querySelectorAll('*')])"
+DRAWN = (
+    "[...document.querySelectorAll('.orbit-drawn')].flatMap(box => "
+    "[...box.shadowRoot.querySelectorAll('*')])"
+)
 ACTING = f"""() => {DRAWN}.filter((one) => ["script", "iframe", "image", "img", "object"].includes(one.localName)
     || [...one.attributes].some(({{ name, value }}) => name.startsWith("on") || /script:|example\\.org/i.test(value)))
-    .map((one) => one.outerHTML.slice(0, 120))"""
+    .map((one) => one.outerHTML.slice(0, 120))"""  # noqa: E501
 """What could act in a diagram, or ask another host."""
 
 
 def is_calm(page: Page) -> bool:
-    """Say whether nothing of the text ran, and the theme's own names still mean what the theme gave them."""
-    clobbered = "document.querySelector('.md-content :is(#__search, #__drawer, #__config, [id^=__palette])') ?? ''"
+    """Say whether nothing of the text ran, and the theme's own names still mean what the theme gave
+    them.
+    """
+    clobbered = (
+        "document.querySelector('.md-content :is(#__search, #__drawer, #__config, "
+        "[id^=__palette])') ?? ''"
+    )
     fired = "document.documentElement.dataset.fired ?? ''"
     names = "[typeof document.body, typeof document.forms, typeof document.getElementById].join()"
     return (
@@ -56,13 +68,19 @@ def is_calm(page: Page) -> bool:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
-    """Return a site made of hostile records and documents, a very long line and turned text among them."""
+    """Return a site made of hostile records and documents,
+    a very long line and turned text among them.
+    """
     top = tmp_path_factory.mktemp("hostile")
     root = copied("hostile", top / "repo")
     (root / "docs/design/evil/2_long.md").write_text(f"# Long {TURNED}\n\n{LONG}\n", "utf-8")
     learning = (root / ".orbit/learnings/L-ev1s0/learning.yaml").read_text("utf-8")
     for number, title in enumerate((f"Turned {TURNED}", HEBREW), start=1):
-        copy = re.sub(r"(?m)^summary: .*", f"summary: '{title}'", learning.replace("L-ev1s0", f"L-ev1s{number}"))
+        copy = re.sub(
+            r"(?m)^summary: .*",
+            f"summary: '{title}'",
+            learning.replace("L-ev1s0", f"L-ev1s{number}"),
+        )
         (root / f".orbit/learnings/L-ev1s{number}").mkdir()
         file = root / f".orbit/learnings/L-ev1s{number}/learning.yaml"
         file.write_text(copy.replace("cde0\n", f"cde{number}\n"), "utf-8")
@@ -103,9 +121,13 @@ def test_the_alarm_rings_where_text_would_run(tab: Tab, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("served", ["published", "unguarded"])
-def test_hostile_text_stays_text(site: Path, served: str, request: pytest.FixtureRequest, tab: Tab) -> None:
+def test_hostile_text_stays_text(
+    site: Path, served: str, request: pytest.FixtureRequest, tab: Tab
+) -> None:
     home = request.getfixturevalue(served)
-    files = sorted(page.relative_to(site) for page in site.rglob("*.html") if "legacy" not in page.parts)
+    files = sorted(
+        page.relative_to(site) for page in site.rglob("*.html") if "legacy" not in page.parts
+    )
     kinds = groupby(files, lambda page: page.parent.parent)
     urls = [MARKS, *(page.as_posix() for _, alike in kinds for page in list(alike)[:1])]
     assert len(urls) > 10
@@ -114,7 +136,9 @@ def test_hostile_text_stays_text(site: Path, served: str, request: pytest.Fixtur
         page.wait_for_selector("html.js", state="attached")
         assert is_calm(page), url
     assert [
-        message for message in tab.console if "Content Security Policy" in message or message.startswith("error: ")
+        message
+        for message in tab.console
+        if "Content Security Policy" in message or message.startswith("error: ")
     ] == []
     assert tab.requests == []
 
@@ -138,7 +162,11 @@ def test_what_scripts_write_stays_text(unguarded: str, tab: Tab) -> None:
     page.goto(f"{unguarded}paths/?path=src/a.py")
     expect(page.locator(".orbit-answer a").first).to_contain_text("<script>")
     assert is_calm(page)
-    for path in ("<img src=x onerror=document.documentElement.dataset.fired=2>", "__proto__", "constructor"):
+    for path in (
+        "<img src=x onerror=document.documentElement.dataset.fired=2>",
+        "__proto__",
+        "constructor",
+    ):
         page.fill(".orbit-explorer input", path)
         expect(page.locator(".orbit-said")).to_have_text(f"No records apply to {path}")
     page.goto(f"{unguarded}?q=script")
@@ -154,7 +182,14 @@ def test_what_scripts_write_stays_text(unguarded: str, tab: Tab) -> None:
 
 def test_template_syntax_is_shown_as_written(published: str, tab: Tab) -> None:
     text = tab.go(f"{published}adrs/ADR-0001/").inner_text("body")
-    for syntax in ("{{ config.items() }}", "{{ 7*7 }}", "@@orbit:title@@", "@@orbit:content@@", "{% raw %}", "${1+1}"):
+    for syntax in (
+        "{{ config.items() }}",
+        "{{ 7*7 }}",
+        "@@orbit:title@@",
+        "@@orbit:content@@",
+        "{% raw %}",
+        "${1+1}",
+    ):
         assert syntax in text
 
 
@@ -162,19 +197,23 @@ def test_turned_text_turns_nothing_else(published: str, tab: Tab) -> None:
     apart = """() => {
         const [title, chip] = ["b", ".orbit-chip"].map((part) => document.querySelector(`a.orbit-hit ${part}`));
         return title && chip && title.getBoundingClientRect().right <= chip.getBoundingClientRect().left + 1;
-    }"""
-    tab.go(f"{published}?q=turned").wait_for_function(apart)  # hits are drawn twice: by title, then by all words
+    }"""  # noqa: E501
+    tab.go(f"{published}?q=turned").wait_for_function(
+        apart
+    )  # hits are drawn twice: by title, then by all words
 
 
 @pytest.mark.parametrize(("record", "side"), [("L-ev1s1", "left"), ("L-ev1s2", "right")])
-def test_a_title_begins_where_its_script_does(published: str, tab: Tab, record: str, side: str) -> None:
+def test_a_title_begins_where_its_script_does(
+    published: str, tab: Tab, record: str, side: str
+) -> None:
     gap = """(one, side) => {
         const words = document.createRange();
         words.selectNodeContents(one);
         const style = getComputedStyle(one);
         const room = parseFloat(style[side === "left" ? "paddingLeft" : "paddingRight"]);
         return Math.abs(one.getBoundingClientRect()[side] - words.getBoundingClientRect()[side]) - room;
-    }"""
+    }"""  # noqa: E501
     page = tab.go(f"{published}learnings/{record}/")
     assert page.locator("h1").evaluate(gap, side) < 1
     page.goto(f"{published}learnings/")

@@ -1,4 +1,6 @@
-"""A site that was built again is the one built from nothing, whatever was edited, and writes only what shows it."""
+"""A site that was built again is the one built from nothing, whatever was edited,
+and writes only what shows it.
+"""
 
 import re
 import shutil
@@ -29,7 +31,10 @@ def more(text: str) -> Edit:
     return lambda content: content + text
 
 
-VOTE = '{"learning_id":"L-7k3fq","voter_model":"m-9","voted_at":"2026-05-09T00:00:00Z","task_id":"T-9"}\n'
+VOTE = (
+    '{"learning_id":"L-7k3fq","voter_model":"m-9","voted_at":"2026-05-09T00:00:00Z",'
+    '"task_id":"T-9"}\n'
+)
 EDITS: tuple[tuple[str, Edit], ...] = (
     (LEARNING, put("differ", "vary")),
     (LEARNING, more("priority: 7\n")),
@@ -60,7 +65,9 @@ EDITS: tuple[tuple[str, Edit], ...] = (
 def two_learnings(root: Path) -> Path:
     root = copied("demo", root)
     shutil.copytree(root / Path(LEARNING).parent, root / Path(OTHER).parent)
-    text = (root / LEARNING).read_text("utf-8").replace("L-7k3fq", "L-7k3fr").replace("UTC", "zoned")
+    text = (
+        (root / LEARNING).read_text("utf-8").replace("L-7k3fq", "L-7k3fr").replace("UTC", "zoned")
+    )
     (root / OTHER).write_text(text.replace("89abcdef\n", "89abcd99\n"), "utf-8")
     (root / OTHER).with_name("votes.jsonl").unlink()
     return root
@@ -75,7 +82,9 @@ def test_the_site_after_each_edit_equals_a_rebuild(tmp_path: Path) -> None:
         file.write_text(edit(before), "utf-8")
         assert file.read_text("utf-8") != before
         build(root, out)
-        if number % 10 == 0 or number == len(EDITS) - 1:  # what one build left stale is stale after the next nine
+        if (
+            number % 10 == 0 or number == len(EDITS) - 1
+        ):  # what one build left stale is stale after the next nine
             fresh = tmp_path / f"fresh-{number}"
             build(root, fresh)
             assert digest(out) == digest(fresh), (name, number)
@@ -84,7 +93,9 @@ def test_the_site_after_each_edit_equals_a_rebuild(tmp_path: Path) -> None:
 def test_an_untracked_file_keeps_a_record_fresh_and_is_listed(tmp_path: Path, git: Git) -> None:
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     file, page = root / "src/new/a.py", "learnings/L-7k3fr/index.html"
-    (root / OTHER).write_text(put("src/importer", "src/new")((root / OTHER).read_text("utf-8")), "utf-8")
+    (root / OTHER).write_text(
+        put("src/importer", "src/new")((root / OTHER).read_text("utf-8")), "utf-8"
+    )
     git(root, "init", "--quiet")
     git(root, "add", "--all")
     file.parent.mkdir(parents=True)
@@ -103,9 +114,14 @@ def test_an_untracked_file_keeps_a_record_fresh_and_is_listed(tmp_path: Path, gi
     assert listed == [[], ["1"], ["2"], ["1"], []]
 
 
-def test_another_half_life_of_votes_orders_the_data_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_half_life_of_votes_orders_the_data_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
-    old = [VOTE.replace("2026-05-09", f"2025-05-0{day}").replace("T-9", f"T-{day}") for day in (1, 2, 3)]
+    old = [
+        VOTE.replace("2026-05-09", f"2025-05-0{day}").replace("T-9", f"T-{day}")
+        for day in (1, 2, 3)
+    ]
     (root / VOTES).write_text("".join(old), "utf-8")
     (root / OTHER).with_name("votes.jsonl").write_text(VOTE.replace("L-7k3fq", "L-7k3fr"), "utf-8")
     monkeypatch.setenv(HALF_LIFE, "100000")
@@ -119,7 +135,9 @@ def test_another_half_life_of_votes_orders_the_data_anew(tmp_path: Path, monkeyp
 
 
 def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("orbit_registry.snapshot.export.COMPRESSION", "uncompressed")  # so that bytes can be looked for
+    monkeypatch.setattr(
+        "orbit_registry.snapshot.export.COMPRESSION", "uncompressed"
+    )  # so that bytes can be looked for
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     build_site(Registry.open(root), out, snapshot=True)
     file = root / LEARNING
@@ -158,8 +176,13 @@ ITS_EDITS: tuple[Edit, ...] = (
     put("---\nstatus", "---\nmore: 1\nstatus"),
     put("# No network", "# Neither network nor clock"),
     lambda _: "",
-    lambda _: "## ADR-0007 — One\n\nStatus: Accepted\n\nSee ADR-0004.\n\n## ADR-0008 — Two\n\nStatus: Accepted\n",
-    put("ADR-0004", "ADR-0005"),  # none of the two is known to be the record's, so the file itself cites
+    lambda _: (
+        "## ADR-0007 — One\n\nStatus: Accepted\n\nSee ADR-0004.\n\n## ADR-0008 — Two\n\nStatus: "
+        "Accepted\n"
+    ),
+    put(
+        "ADR-0004", "ADR-0005"
+    ),  # none of the two is known to be the record's, so the file itself cites
     lambda _: ITS_TEXT,
 )
 
@@ -190,15 +213,26 @@ def test_the_site_after_a_documents_edits_equals_a_rebuild(tmp_path: Path, git: 
 
 def pages_of(site: Path) -> dict[str, bytes]:
     """Return the files of a site but for its database, which says when it was made."""
-    return {path: data for path, data in digest(site).items() if path not in ("snapshot.duckdb", ".orbit-site.json")}
+    return {
+        path: data
+        for path, data in digest(site).items()
+        if path not in ("snapshot.duckdb", ".orbit-site.json")
+    }
 
 
 def rows_of(site: Path) -> dict[str, list[str]]:
-    """Return the rows of a site's database by table, but for those that say when and of what it was made."""
+    """Return the rows of a site's database by table,
+    but for those that say when and of what it was made.
+    """
     with duckdb.connect(str(site / "snapshot.duckdb"), read_only=True) as connection:
-        tables = [str(row[0]) for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        tables = [
+            str(row[0])
+            for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+        ]
         return {
-            name: sorted(map(repr, connection.execute(f"FROM {name}").fetchall())) for name in tables if name != "meta"
+            name: sorted(map(repr, connection.execute(f"FROM {name}").fetchall()))
+            for name in tables
+            if name != "meta"
         }
 
 
@@ -211,7 +245,11 @@ def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
     file.write_text(file.read_text("utf-8").replace("Nothing talks", "Nobody talks"), "utf-8")
     build(root, out)
     after = digest(out)
-    changed = {path for path in after if before.get(path) != after[path] and path.startswith(("adrs/", "learnings/"))}
+    changed = {
+        path
+        for path in after
+        if before.get(path) != after[path] and path.startswith(("adrs/", "learnings/"))
+    }
     lists = {"adrs/index.html", "adrs/timeline/index.html", "adrs/feature/core/index.html"}
     texts = {
         f"adrs/{page}/index.md" for page in ("ADR-0002", "ADR-0003", "feature/core", "timeline")

@@ -1,4 +1,6 @@
-"""Indexes: the filter in a real browser and its state in the address; timeline and drawings, which need no script."""
+"""Indexes: the filter in a real browser and its state in the address;
+timeline and drawings, which need no script.
+"""
 
 import json
 import re
@@ -45,7 +47,9 @@ def records(site: Path, kind: str) -> list[dict[str, Any]]:
 
 
 def words(row: dict[str, Any]) -> str:
-    return " ".join([row["id"], row["title"], *row["tags"], *row["legacy_ids"], *row["fields"].values()]).lower()
+    return " ".join(
+        [row["id"], row["title"], *row["tags"], *row["legacy_ids"], *row["fields"].values()]
+    ).lower()
 
 
 def test_a_filter_in_the_address_is_applied(site: Path, served: str, look: Look) -> None:
@@ -69,7 +73,9 @@ def test_a_filter_in_the_address_is_applied(site: Path, served: str, look: Look)
 
 def test_the_filter_lists_the_rows_of_the_index(site: Path, served: str, look: Look) -> None:
     for kind in ("adr", "learning"):
-        statuses = "&".join(sorted({f"status={record['status']}" for record in records(site, kind)}))
+        statuses = "&".join(
+            sorted({f"status={record['status']}" for record in records(site, kind)})
+        )
         plain = rows((site / f"{kind}s/index.html").read_text("utf-8"))
         assert rows(look(f"{served}{kind}s/?{statuses}")[0]) == plain
 
@@ -83,7 +89,9 @@ def test_filtered_rows_have_the_code_and_links_of_the_index(look: Look, tmp_path
 
     def marks(html: str) -> list[tuple[str, ...]]:
         superseded = next(row for row in ROW.findall(html) if "superseded" in row)
-        return re.findall(r'href="(?:[^"]*/)?(ADR-\d+)/"|(<code>.*</strong>, as before<)', superseded)
+        return re.findall(
+            r'href="(?:[^"]*/)?(ADR-\d+)/"|(<code>.*</strong>, as before<)', superseded
+        )
 
     with browsing.served(tmp_path / "site") as url:
         filtered = marks(look(f"{url}adrs/?status=superseded")[0])
@@ -103,11 +111,15 @@ def test_an_index_says_how_often_a_record_is_cited(look: Look, demo_site: DemoSi
     assert {row[0]: row[-1] for row in rows(dom)} == cited
 
 
-def test_each_page_of_a_long_index_has_its_own_title(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_page_of_a_long_index_has_its_own_title(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("orbit_registry.site.lists.ROWS_A_PAGE", 2)
     root, site = copied("demo", tmp_path / "repo"), tmp_path / "site"
     build_site(Registry.open(root), site, snapshot=False)
     pages = [site / "adrs/index.html", *sorted(site.glob("adrs/page/*/index.html"))]
-    titles = [unescape(re.findall(r"<title>(.*?)</title>", page.read_text("utf-8"))[0]) for page in pages]
+    titles = [
+        unescape(re.findall(r"<title>(.*?)</title>", page.read_text("utf-8"))[0]) for page in pages
+    ]
     assert len(titles) > 2
     assert len(set(titles)) == len(titles)

@@ -1,4 +1,6 @@
-"""Links of a document lead to a page if there is one, else to the forge at the built commit; others are findings."""
+"""Links of a document lead to a page if there is one, else to the forge at the built commit;
+others are findings.
+"""
 
 import re
 from html import unescape
@@ -11,7 +13,9 @@ from tests.files import write
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 
-CONFIG = "format: orbit-registry\nschema_version: 1\nsite: {repository: https://github.com/acme/demo}\n"
+CONFIG = (
+    "format: orbit-registry\nschema_version: 1\nsite: {repository: https://github.com/acme/demo}\n"
+)
 FILES = {
     "src/pkg/a.py": "pass\n",
     "src/pkg/README.md": "# Package\n",
@@ -107,10 +111,14 @@ def test_each_link_leads_somewhere_or_is_a_finding(folder: str, tmp_path: Path, 
     lines = re.findall(r"<li>(.*?)</li>", html[html.index("orbit-document") :], re.DOTALL)
     path = "docs/design/core/1_overview.md"
     messages = {
-        problem.location.position.line: problem.message for problem in result.diagnostics if problem.location.position
+        problem.location.position.line: problem.message
+        for problem in result.diagnostics
+        if problem.location.position
     }
     assert {problem.location.path for problem in result.diagnostics} == {path}
-    for number, ((link, expected), item) in enumerate(zip(CASES, lines[: len(CASES)], strict=True), 3):
+    for number, ((link, expected), item) in enumerate(
+        zip(CASES, lines[: len(CASES)], strict=True), 3
+    ):
         led = re.search(r'<(?:a|img)[^>]* (?:href|src)="([^"]*)"', item)
         if led is None:
             assert expected in messages.get(number, ""), link
@@ -118,13 +126,18 @@ def test_each_link_leads_somewhere_or_is_a_finding(folder: str, tmp_path: Path, 
             continue
         assert number not in messages, link
         target = expected.replace("COMMIT/", f"{commit}/{folder}")
-        assert unescape(led[1]) == (target.removesuffix("/") if expected.endswith("COMMIT/") and folder else target)
+        assert unescape(led[1]) == (
+            target.removesuffix("/") if expected.endswith("COMMIT/") and folder else target
+        )
 
 
 def test_a_link_may_leave_the_workspace_but_not_the_repository(tmp_path: Path, git: Git) -> None:
     top = tmp_path / "repo"
     root = top / "services/shop"
-    text = "# Core\n\n- [a](../../../../../shared/a.py)\n- [a](/shared/a.py)\n- [a](../../../../../../b.py)\n"
+    text = (
+        "# Core\n\n- [a](../../../../../shared/a.py)\n- [a](/shared/a.py)\n- "
+        "[a](../../../../../../b.py)\n"
+    )
     for path, content in (
         ("services/shop/.orbit/config.yaml", CONFIG),
         ("services/shop/docs/design/core/1_overview.md", text),
@@ -138,7 +151,10 @@ def test_a_link_may_leave_the_workspace_but_not_the_repository(tmp_path: Path, g
     html = (tmp_path / "site/design/core/1_overview/index.html").read_text("utf-8")
     commit = git(top, "rev-parse", "HEAD").strip()
     assert html.count(f'href="https://github.com/acme/demo/blob/{commit}/shared/a.py"') == 2
-    assert 'href="https://github.com/acme/demo/edit/main/services/shop/docs/design/core/1_overview.md"' in html
+    assert (
+        'href="https://github.com/acme/demo/edit/main/services/shop/docs/design/core/1_overview.md"'
+        in html
+    )
     (out,) = result.diagnostics
     assert (str(out.location), "leads out of the repository" in out.message) == (
         "docs/design/core/1_overview.md:5:3",

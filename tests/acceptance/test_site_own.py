@@ -1,4 +1,6 @@
-"""A repository with a site of its own: its pages and theme stay, the registry joins, by command and by plugin."""
+"""A repository with a site of its own: its pages and theme stay, the registry joins,
+by command and by plugin.
+"""
 
 import contextlib
 import json
@@ -57,7 +59,8 @@ def repository(root: Path) -> Path:
     (root / "mkdocs.yml").write_text(CONFIG, "utf-8")
     (root / "docs/index.md").write_text(
         "# Handbook\n\n[Decisions](adrs/index.md), [guide](guide/start.md), [code](../src/a.py), "
-        "[why](../.orbit/adrs/ADR-0002/adr.yaml), [design](design/core/1_overview.md), [gone](../gone.md)\n",
+        "[why](../.orbit/adrs/ADR-0002/adr.yaml), [design](design/core/1_overview.md), "
+        "[gone](../gone.md)\n",
         "utf-8",
     )
     write(root, "docs/guide/start.md", "# Start\n\n!!! note\n    Theirs.\n")
@@ -81,7 +84,9 @@ def test_a_build_runs_no_code_that_was_not_allowed(
         block = f'{{% extends "base.html" %}}{{% block announce %}}{touch}{{% endblock %}}'
         (repo / "ours/main.html").write_text(block, "utf-8")
     else:
-        more = CONFIG.partition("\n")[2].replace("search", "search, {projects: {projects_dir: ../../../../../others}}")
+        more = CONFIG.partition("\n")[2].replace(
+            "search", "search, {projects: {projects_dir: ../../../../../others}}"
+        )
         write(repo, "others/one/docs/index.md", "# One\n")
         (repo / "others/one/mkdocs.yml").write_text("site_name: One\nhooks: [hook.py]\n", "utf-8")
         (repo / "others/one/hook.py").write_text(f"open({str(ran)!r}, 'w')\n", "utf-8")
@@ -93,14 +98,23 @@ def test_a_build_runs_no_code_that_was_not_allowed(
     (repo / "docs/index.md").write_text('# Handbook\n\n--8<-- "link"\n', "utf-8")
     first = build(repo, tmp_path / "site")
     assert [
-        problem.message for problem in first.diagnostics if "are left out: what mkdocs.yml names" in problem.message
+        problem.message
+        for problem in first.diagnostics
+        if "are left out: what mkdocs.yml names" in problem.message
     ] != []
-    assert (ran.exists(), "My own words" in (tmp_path / "site/index.html").read_text("utf-8")) == (False, False)
+    assert (ran.exists(), "My own words" in (tmp_path / "site/index.html").read_text("utf-8")) == (
+        False,
+        False,
+    )
     workspace = Registry.open(repo).workspace
     config = read_user_config(repo)
     assert config is not None
-    allow(workspace, {FILE: config.code_settings}, {FILE: files_of(workspace, config.code_settings)})
-    with contextlib.suppress(GeneratorError):  # once its hooks ran, that plugin fails over a configuration in a cache
+    allow(
+        workspace, {FILE: config.code_settings}, {FILE: files_of(workspace, config.code_settings)}
+    )
+    with contextlib.suppress(
+        GeneratorError
+    ):  # once its hooks ran, that plugin fails over a configuration in a cache
         build(repo, tmp_path / "site")
     assert ran.exists()
 
@@ -153,8 +167,14 @@ def test_plain_mkdocs_gives_the_same_site(repo: Path, tmp_path: Path) -> None:
     build_site(Registry.open(repo), tmp_path / "ours")
     done = mkdocs(repo, "--site-dir", str(tmp_path / "theirs"))
     assert done.returncode == 0, done.stderr
-    ours = {p.relative_to(tmp_path / "ours"): p.read_bytes() for p in (tmp_path / "ours").rglob("*.html")}
-    theirs = {p.relative_to(tmp_path / "theirs"): p.read_bytes() for p in (tmp_path / "theirs").rglob("*.html")}
+    ours = {
+        p.relative_to(tmp_path / "ours"): p.read_bytes()
+        for p in (tmp_path / "ours").rglob("*.html")
+    }
+    theirs = {
+        p.relative_to(tmp_path / "theirs"): p.read_bytes()
+        for p in (tmp_path / "theirs").rglob("*.html")
+    }
     differ = {path.as_posix() for path, html in ours.items() if theirs[path] != html}
     assert ours.keys() == theirs.keys()
     assert differ == {"index.html", "guide/start/index.html"}
@@ -167,7 +187,12 @@ def test_plain_mkdocs_is_strict_when_asked(repo: Path, tmp_path: Path) -> None:
 
 
 def test_the_search_box_has_sections_of_curated_pages_alone(built: SiteResult) -> None:
-    urls = {url for url, _ in json.loads((built.out / "search/words.json").read_text("utf-8"))["pages"]["pages"]}
+    urls = {
+        url
+        for url, _ in json.loads((built.out / "search/words.json").read_text("utf-8"))["pages"][
+            "pages"
+        ]
+    }
     assert "design/core/1_overview/" in urls
     assert "guide/start/" in urls
     assert not [url for url in urls if "shell" in url or "ADR-" in url or url == "health/"]
@@ -184,7 +209,9 @@ def test_a_broken_configuration_is_one_error(repo: Path) -> None:
 def test_ids_in_their_sentences_lead_to_records(repo: Path, tmp_path: Path) -> None:
     (repo / "docs/guide/start.md").write_text(CITING, "utf-8")
     title = repo / ".orbit/adrs/ADR-0002/adr.yaml"
-    title.write_text(title.read_text("utf-8").replace("Store sessions", "Store `a|b` *[<b>"), "utf-8")
+    title.write_text(
+        title.read_text("utf-8").replace("Store sessions", "Store `a|b` *[<b>"), "utf-8"
+    )
     build(repo, tmp_path / "site")
     html = (tmp_path / "site/guide/start/index.html").read_text("utf-8")
     links = re.findall(r'<a class="orbit-cite" href="([^"]+)" title="([^"]+)"', html)

@@ -1,4 +1,5 @@
-"""Pages of each type, held against files that a person has read, and the previews of records that they cite.
+"""Pages of each type, held against files that a person has read, and the previews of records that
+they cite.
 
 `ORBIT_UPDATE_GOLDEN=1` writes those files anew; `git diff` then shows what changed.
 """
@@ -26,16 +27,31 @@ CHECKS = """checks:
   - {id: no-sync, level: error, say: Let the database sync, in: ["{src,tools}/**"], text: {words: [os.sync]},
      passes: [save()], fails: [os.sync()]}
   - {id: layers, by: {engine: import-linter, rule: layers}}
-"""
+"""  # noqa: E501
 EVIDENCE = """checks:
   ADR-0002/no-sync: {digest: old, replayed: 40, relevant: 4, introduced: 2, edited_away: 1, deleted: 0,
     kept: [{key: 0a1b2c3d, commit: '0', path: src/save.py, text: os.sync}], labels: {0a1b2c3d: true}}
-"""
+"""  # noqa: E501
 CONFIG = "code: [src/**]\ntasks: {url: 'https://tracker.example/{id}'}\n"
 GUIDE = "# Guide\n\nHow to save is ADR 2, `ADR-0002` and core/ADR-001.\n\n```\nADR-0005\n```\n"
 PAGES = (
-    *("index", "adrs", "adrs/timeline", "adrs/ADR-0001", "adrs/ADR-0002", "adrs/ADR-0004", "learnings/L-7k3fq"),
-    *("failures/F-sy8pj", "proposals/P-afqgs", "retros", "retros/RT-4w81q", "resources/RES-t6z9v", "rules/R-dge15"),
+    *(
+        "index",
+        "adrs",
+        "adrs/timeline",
+        "adrs/ADR-0001",
+        "adrs/ADR-0002",
+        "adrs/ADR-0004",
+        "learnings/L-7k3fq",
+    ),
+    *(
+        "failures/F-sy8pj",
+        "proposals/P-afqgs",
+        "retros",
+        "retros/RT-4w81q",
+        "resources/RES-t6z9v",
+        "rules/R-dge15",
+    ),
     *(
         "documents",
         "design/core/1_overview",
@@ -49,8 +65,20 @@ PAGES = (
     ),
 )
 FILES = (
-    *("feed.xml", "feed.json", "robots.txt", "legacy/core/ADR-001/index.html", "legacy/ADR-001/index.html"),
-    *("llms.txt", "index.md", "adrs/index.md", "adrs/ADR-0001/index.md", "learnings/L-7k3fq/index.md"),
+    *(
+        "feed.xml",
+        "feed.json",
+        "robots.txt",
+        "legacy/core/ADR-001/index.html",
+        "legacy/ADR-001/index.html",
+    ),
+    *(
+        "llms.txt",
+        "index.md",
+        "adrs/index.md",
+        "adrs/ADR-0001/index.md",
+        "learnings/L-7k3fq/index.md",
+    ),
     *("design/core/1_overview/index.md", "resources/RES-t6z9v/index.md"),
 )
 WAITING = "L-7k3fr"
@@ -58,7 +86,9 @@ WAITING = "L-7k3fr"
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
-    """Return the site of a repository with every kind of record, a candidate, and code and a guide that cite."""
+    """Return the site of a repository with every kind of record, a candidate,
+    and code and a guide that cite.
+    """
     root = with_every_kind(copied("demo", tmp_path_factory.mktemp("pages") / "repo"))
     (root / "src/save.py").write_text(CODE + ALLOWED, "utf-8")
     write(root, "tools/save.py", f"def save():\n{ALLOWED}")  # no citation is looked up there
@@ -85,9 +115,13 @@ def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
 
 
 def content_of(page: Path) -> str:
-    """Return what a page says in its article, without the commit of the build and the votes of its months."""
+    """Return what a page says in its article, without the commit of the build and the votes of its
+    months.
+    """
     html = page.read_text("utf-8")
-    article = re.search(r'<article class="md-content__inner.*?</article>(?=\s*</div>)', html, re.DOTALL)
+    article = re.search(
+        r'<article class="md-content__inner.*?</article>(?=\s*</div>)', html, re.DOTALL
+    )
     text = re.sub(r"\b[0-9a-f]{40}\b", "COMMIT", article[0] if article else html)
     text = re.sub(r'<svg class="orbit-sparkline".*?</svg>', "VOTES", text, flags=re.DOTALL)
     return re.sub(r"\n\s*\n", "\n", text).strip() + "\n"
@@ -95,7 +129,10 @@ def content_of(page: Path) -> str:
 
 def test_a_page_of_each_type_is_as_it_was_read(built: Path) -> None:
     pages = {
-        f"{url.replace('/', '-')}.html": content_of(built / url.removeprefix("index") / "index.html") for url in PAGES
+        f"{url.replace('/', '-')}.html": content_of(
+            built / url.removeprefix("index") / "index.html"
+        )
+        for url in PAGES
     }
     pages |= {path.replace("/", "-"): content_of(built / path) for path in FILES}
     folder = CASES / "pages"
@@ -108,7 +145,11 @@ def test_a_page_of_each_type_is_as_it_was_read(built: Path) -> None:
 
 
 def test_what_waits_in_the_inbox_is_nowhere_on_the_site(built: Path) -> None:
-    assert [path for path in built.rglob("*") if path.is_file() and WAITING.encode() in path.read_bytes()] == []
+    assert [
+        path
+        for path in built.rglob("*")
+        if path.is_file() and WAITING.encode() in path.read_bytes()
+    ] == []
 
 
 def test_every_citation_has_its_preview_on_the_page(built: Path) -> None:
@@ -129,7 +170,9 @@ def test_a_preview_comes_with_pointer_and_focus(built: Path, tab: Tab) -> None:
     with served(built) as home:
         page = tab.go(f"{home}learnings/L-7k3fq/")
         link, card = page.locator("a.orbit-cite").first, page.locator(".orbit-shown")
-        expect(link).to_have_accessible_description(re.compile("Store sessions in files accepted 2026-05"))
+        expect(link).to_have_accessible_description(
+            re.compile("Store sessions in files accepted 2026-05")
+        )
         expect(card).to_have_count(0)
         link.hover()
         expect(card).to_contain_text("Store sessions in files")

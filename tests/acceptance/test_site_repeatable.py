@@ -1,4 +1,6 @@
-"""The site is a function of its files: whoever builds it, beside whom, after whatever ended an earlier build."""
+"""The site is a function of its files: whoever builds it, beside whom,
+after whatever ended an earlier build.
+"""
 
 import os
 import re
@@ -39,7 +41,9 @@ def retitle(root: Path, title: str) -> None:
 
 
 def clean(root: Path) -> dict[str, bytes]:
-    """Return the files of a site that is built of copies of a repository's files and nothing else."""
+    """Return the files of a site that is built of copies of a repository's files and
+    nothing else.
+    """
     top = root.parent / "clean"
     shutil.copytree(root, top / "repo", ignore=shutil.ignore_patterns("state", "site"))
     build(top / "repo", top / "site")
@@ -60,20 +64,32 @@ def test_two_machines_make_the_same_bytes(tmp_path: Path, git: Git) -> None:
     ):
         root = tmp_path / folder / "clone"
         git(tmp_path, "clone", "--quiet", str(source), str(root))
-        for number, file in enumerate(sorted(root.glob("docs/**/*.md"), reverse=variables is ELSEWHERE)):
+        for number, file in enumerate(
+            sorted(root.glob("docs/**/*.md"), reverse=variables is ELSEWHERE)
+        ):
             text = file.read_bytes()
             file.unlink()  # the folder lists its files in another order then
             file.write_bytes(text)
             os.utime(file, (10**9 + number, 10**9 + number))
         out = tmp_path / folder / "site"
         words = [*ORBIT, "site", "build", "--out", str(out)]
-        subprocess.run(words, cwd=root / stand, env={**os.environ, **variables}, umask=mask, check=True, timeout=300)
+        subprocess.run(
+            words,
+            cwd=root / stand,
+            env={**os.environ, **variables},
+            umask=mask,
+            check=True,
+            timeout=300,
+        )
         sites.append({path: data for path, data in digest(out).items() if path not in DATABASE})
     assert sites[0] == sites[1]
 
 
 def test_two_clones_build_into_one_folder_in_turn(tmp_path: Path) -> None:
-    clones, out = [copied("demo", tmp_path / name / "repo") for name in ("one", "two")], tmp_path / "site"
+    clones, out = (
+        [copied("demo", tmp_path / name / "repo") for name in ("one", "two")],
+        tmp_path / "site",
+    )
     retitle(clones[1], "Only there")
     sites = []
     for root in (*clones, clones[0]):
@@ -90,11 +106,17 @@ def test_builds_at_once_leave_the_site_of_the_last_files(tmp_path: Path) -> None
         retitle(root, f"Title {number}")
         (root / f"docs/design/core/{number}_new.md").write_text(f"# New {number}\n", "utf-8")
         (root / f"docs/design/core/{number - 2}_new.md").unlink(missing_ok=True)
-        running.append(subprocess.Popen(words, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        running.append(
+            subprocess.Popen(
+                words, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
+        )
     for process in running:
         assert process.communicate(timeout=300)[1] == "" or process.returncode == 0
         assert process.returncode == 0
-    assert "Title 1" in (out / "adrs/ADR-0003/index.html").read_text("utf-8"), "the last one read before it waited"
+    assert "Title 1" in (out / "adrs/ADR-0003/index.html").read_text("utf-8"), (
+        "the last one read before it waited"
+    )
     build(root, out)
     assert digest(out) == clean(root)
 
@@ -114,12 +136,16 @@ def test_a_build_after_a_killed_one_is_complete(tmp_path: Path, run_killed: RunK
     document.unlink()
     build(root, out)
     assert digest(out) == clean(root)
-    assert [file for file in out.rglob("*") if file.name.startswith(TEMPORARY) or file.name == JOURNAL] == []
+    assert [
+        file for file in out.rglob("*") if file.name.startswith(TEMPORARY) or file.name == JOURNAL
+    ] == []
 
 
 @pytest.mark.parametrize("out", ["docs/site", ".orbit/adrs/site"])
 def test_a_folder_that_the_site_is_made_from_is_refused(tmp_path: Path, out: str) -> None:
-    """Among the own pages or the records the next build would publish the site itself; nothing is written there."""
+    """Among the own pages or the records the next build would publish the site itself;
+    nothing is written there.
+    """
     root = copied("demo", tmp_path / "repo")
     (root / "mkdocs.yml").write_text("site_name: x\ntheme: material\n", "utf-8")
     with pytest.raises(RefusedError, match="which the site is made from"):
@@ -130,7 +156,9 @@ def test_a_folder_that_the_site_is_made_from_is_refused(tmp_path: Path, out: str
 def test_the_built_site_is_no_document_of_itself(tmp_path: Path) -> None:
     root = copied("demo", tmp_path / "repo")
     config = root / ".orbit/config.yaml"
-    config.write_text(config.read_text("utf-8").replace("\nsite:\n", "\nsite:\n  mirror: ['*.md']\n"), "utf-8")
+    config.write_text(
+        config.read_text("utf-8").replace("\nsite:\n", "\nsite:\n  mirror: ['*.md']\n"), "utf-8"
+    )
     (root / "NEWS.md").write_text("# News\n", "utf-8")
     build(root, root / "site")
     retitle(root, "Other words")

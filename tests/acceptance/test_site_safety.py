@@ -1,4 +1,6 @@
-"""A stranger's repository: its site holds no secret and no file from elsewhere, and nothing outside is touched."""
+"""A stranger's repository: its site holds no secret and no file from elsewhere,
+and nothing outside is touched.
+"""
 
 import shutil
 import subprocess
@@ -15,7 +17,16 @@ from orbit_registry.site.output import SiteResult
 
 DEMO = Path(__file__).parents[1] / "cases" / "site" / "demo"
 SECRET = "ghp_" + "a8Kd93LmQz71XvBn" + "T5yRw2Ep6UcHs4Gj9fZo"
-KEPT = ("schema_version", "id", "uid", "summary", "status", "created_at", "updated_at", "created_by")
+KEPT = (
+    "schema_version",
+    "id",
+    "uid",
+    "summary",
+    "status",
+    "created_at",
+    "updated_at",
+    "created_by",
+)
 OUTSIDE = "text that stands outside"
 
 
@@ -38,7 +49,10 @@ def build(root: Path) -> SiteResult:
 def holders(root: Path, text: str) -> list[str]:
     tops = (root / "site", root / ".orbit/state/cache/site")
     return [
-        str(file) for top in tops for file in top.rglob("*") if file.is_file() and text.encode() in file.read_bytes()
+        str(file)
+        for top in tops
+        for file in top.rglob("*")
+        if file.is_file() and text.encode() in file.read_bytes()
     ]
 
 
@@ -51,7 +65,11 @@ def test_no_secret_is_published_or_kept(root: Path, is_own: bool) -> None:
     files = [*root.glob("docs/design/*/*.md"), *root.glob(".orbit/*/*/*.yaml")]
     for file in files:
         text = file.read_text("utf-8")
-        text = text.replace("title: ", f"title: {SECRET} ", 1) if file.suffix == ".yaml" else f"{text}\nkey {SECRET}\n"
+        text = (
+            text.replace("title: ", f"title: {SECRET} ", 1)
+            if file.suffix == ".yaml"
+            else f"{text}\nkey {SECRET}\n"
+        )
         file.write_text(text, "utf-8")
     write(root, ".orbit/adrs/ADR-0009/adr.yaml", f"{SECRET}: [")
     result = build(root)
@@ -64,13 +82,18 @@ def test_no_secret_is_published_or_kept(root: Path, is_own: bool) -> None:
 def test_no_derived_file_holds_a_secret(root: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     for file in root.glob(".orbit/learnings/*/learning.yaml"):
-        secrets = f"\nbody: |\n  key {SECRET} here\nevidence:\n  - kind: file\n    reference: {SECRET}/x.py\n"
+        secrets = (
+            f"\nbody: |\n  key {SECRET} here\nevidence:\n  - kind: file\n    reference: "
+            f"{SECRET}/x.py\n"
+        )
         glob = f"scope:\n  paths:\n    - {SECRET}/**\n"
         lines = [line for line in file.read_text("utf-8").split("\n") if line.split(":")[0] in KEPT]
         file.write_text("\n".join(lines) + secrets + glob, "utf-8")
     for _ in range(2):
         registry = Registry.open(root)
-        assert any(problem.code == "ORB406" for problem in registry.check(everything=True).diagnostics)
+        assert any(
+            problem.code == "ORB406" for problem in registry.check(everything=True).diagnostics
+        )
         registry.freshness()
         registry.sync()
         registry.match(["src/x.py"])
@@ -121,7 +144,9 @@ def test_a_planted_link_in_the_cache_is_refused(root: Path, link: str) -> None:
     assert {file: file.read_bytes() for file in target.iterdir()} == before
 
 
-def test_a_module_of_the_repository_does_not_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_of_the_repository_does_not_run(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (root / "markdown.py").write_text("from pathlib import Path\nPath('ran').touch()\n", "utf-8")
     monkeypatch.chdir(root)
     build(root)

@@ -1,4 +1,6 @@
-"""The search box in a real browser: pages and records in the order of `orbit search`, by keyboard alone."""
+"""The search box in a real browser: pages and records in the order of `orbit search`,
+by keyboard alone.
+"""
 
 from __future__ import annotations
 
@@ -39,18 +41,27 @@ EMPTY = "<!doctype html><title>Empty</title>"
 MRR = 0.58
 """Of the first hits for real questions, in the search box."""
 EQUAL = 0.8
-"""What part of real questions has the ten hits of `orbit search` in its order; the others have words of no record,
-which the box does not stem."""
+"""What part of real questions has the ten hits of `orbit search` in its order;
+the others have words of no record, which the box does not stem.
+"""
 FIND = """async (texts) => {
     const read = async (name) => (await fetch(`/search/${name}.json`)).json();
     const [titles, words] = [await read("titles"), await read("words")];
     const find = (await import("/assets/orbit/search.js")).finder(titles, words);
     return texts.map((text) => find.records(text).slice(0, 10).map((row) => titles.records[row][0]));
-}"""
+}"""  # noqa: E501
 QUESTIONS = (
-    "session", "network test", "importer utc timestamps", "rotate old keys", "checkout sandbox browser", "ADR-0003",
-    "store sessions in files", "how is it deployed?", "RT-4w81q", "postgresql",
-)  # fmt: skip
+    "session",
+    "network test",
+    "importer utc timestamps",
+    "rotate old keys",
+    "checkout sandbox browser",
+    "ADR-0003",
+    "store sessions in files",
+    "how is it deployed?",
+    "RT-4w81q",
+    "postgresql",
+)
 
 
 def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
@@ -64,7 +75,11 @@ def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
         build_site(Registry.open(root), site, snapshot=False)
         data = json.loads((site / "search/words.json").read_text("utf-8"))["pages"]
         urls = [url for url, _ in data["pages"]]
-        return [anchor for page, anchor, _ in data["sections"] if urls[page] == "design/core/4_decisions/" and anchor]
+        return [
+            anchor
+            for page, anchor, _ in data["sections"]
+            if urls[page] == "design/core/4_decisions/" and anchor
+        ]
 
     context = f"s-context-{text.count('### Context')}"
     assert places() == ["s-decisions", "s-adr-0099--nobody-recorded-this", context]
@@ -78,7 +93,15 @@ def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
 def test_words_are_found_by_stem_not_by_part(look: Look, demo_site: DemoSite) -> None:
     hits = {}
     with served(demo_site()) as url:  # ADR-0002: Store sessions in files
-        for query in ("stored session", "session fil", "essio", "fil sessio", "ADR-0002", "2", "#0002"):
+        for query in (
+            "stored session",
+            "session fil",
+            "essio",
+            "fil sessio",
+            "ADR-0002",
+            "2",
+            "#0002",
+        ):
             dom, _ = look(f"{url}?q={quote(query)}")
             hits[query] = re.findall(r'<a class="orbit-hit" href="[^"]*/(ADR-\d+)/"', dom)
             assert (hits[query][:1] == ["ADR-0002"]) is (query != "essio"), hits
@@ -89,7 +112,12 @@ def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_pat
     shutil.copy(overrides() / "assets/orbit/search.js", tmp_path)
     (tmp_path / "index.html").write_text(EMPTY, "utf-8")
     texts = [file.read_text("utf-8") for file in (ROOT / "docs").rglob("*.md")]
-    texts += ["parseHTTPHeader URLs x2y 7f3a9c21b", "日本語のテスト ABC한국어 ไทย", "Größe naïve ÀbC ²½ ß", "नमस्ते ١٢٣"]
+    texts += [
+        "parseHTTPHeader URLs x2y 7f3a9c21b",
+        "日本語のテスト ABC한국어 ไทย",
+        "Größe naïve ÀbC ²½ ß",
+        "नमस्ते ١٢٣",
+    ]
     script = "async (texts) => (await import('/search.js')).words(texts.join('\\n'))"
     with served(tmp_path) as url, tab_of(browser) as opened:
         terms = opened.go(url).evaluate(script, texts)
@@ -97,40 +125,54 @@ def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_pat
     assert len(terms) > 10_000
 
 
-def test_a_number_leads_to_its_record_and_the_one_that_had_it_earlier(browser: Browser, tmp_path: Path) -> None:
+def test_a_number_leads_to_its_record_and_the_one_that_had_it_earlier(
+    browser: Browser, tmp_path: Path
+) -> None:
     shutil.copy(overrides() / "assets/orbit/search.js", tmp_path)
     (tmp_path / "index.html").write_text(EMPTY, "utf-8")
     script = """async (titles) => {
         const { finder, titleWords } = await import("/search.js");
         return ["0007", "7", "adr-7", "ADR-0012"].map((text) => finder(titles, titleWords(titles)).records(text));
-    }"""
+    }"""  # noqa: E501
     titles = {
-        "records": [["ADR-0007", "Seven", 0], ["ADR-0012", "Twelve", 0]], "names": {"0007": [1]},
+        "records": [["ADR-0007", "Seven", 0], ["ADR-0012", "Twelve", 0]],
+        "names": {"0007": [1]},
         "looks": [{"searched": True, "closed": False}],
-    }  # fmt: skip
+    }
     with served(tmp_path) as url, tab_of(browser) as opened:
         assert opened.go(url).evaluate(script, titles) == [[0, 1], [0], [0], [1]]
 
 
 @pytest.fixture(scope="module")
 def real(shared: Shared, corpora: Path) -> Registry:
-    """Return a registry of 190 real records; what the search box reads of them is in the folder `box` next to it."""
+    """Return a registry of 190 real records; what the search box reads of them is in the folder
+    `box` next to it.
+    """
 
     def fill(folder: Path) -> None:
         registry = Registry.open(real_repository(corpora, folder))
         records = sorted(registry.records, key=lambda record: rank_order(record, half_life_days()))
-        counts = {record.path: [packed(counts_of(text)) for text in texts_of(record)] for record in records}
+        counts = {
+            record.path: [packed(counts_of(text)) for text in texts_of(record)]
+            for record in records
+        }
         write(folder, "box/index.html", EMPTY)
         write(folder, "box/search/titles.json", titles(records, registry.records.live_successors))
         write(folder, "box/search/words.json", words_of(records, counts, []))
-        write(folder, "box/assets/orbit/search.js", (overrides() / "assets/orbit/search.js").read_text("utf-8"))
+        write(
+            folder,
+            "box/assets/orbit/search.js",
+            (overrides() / "assets/orbit/search.js").read_text("utf-8"),
+        )
 
     return Registry.open(shared("real", fill) / "repo")
 
 
 @pytest.fixture(scope="module")
 def find(browser: Browser, real: Registry) -> Iterator[Find]:
-    """Return a function that gives the first ten records of the search box for each of some texts."""
+    """Return a function that gives the first ten records of the search box for each of some
+    texts.
+    """
     with served(real.workspace.root.parent / "box") as url, tab_of(browser) as opened:
         page = opened.go(url)
         yield lambda texts: page.evaluate(FIND, texts)
@@ -138,33 +180,55 @@ def find(browser: Browser, real: Registry) -> Iterator[Find]:
 
 @pytest.fixture(scope="module")
 def questions(corpora: Path) -> list[Any]:
-    return [entry for file in sorted((corpora / "recall").glob("*.json")) for entry in json.loads(file.read_bytes())]
+    return [
+        entry
+        for file in sorted((corpora / "recall").glob("*.json"))
+        for entry in json.loads(file.read_bytes())
+    ]
 
 
 def test_names_and_titles_lead_to_their_record(find: Find, real: Registry) -> None:
     records = list(real.records)
     ids = {record.id for record in records}
-    names = [(name, record.id) for record in records for name in (record.id, *(set(record.legacy_ids) - ids))]
+    names = [
+        (name, record.id)
+        for record in records
+        for name in (record.id, *(set(record.legacy_ids) - ids))
+    ]
     assert len(names) > 300
-    heirs = {record.id: {heir.id for heir in real.records.live_successors(record)} for record in records}
+    heirs = {
+        record.id: {heir.id for heir in real.records.live_successors(record)} for record in records
+    }
     for hits, (_, record_id) in zip(find([name for name, _ in names]), names, strict=True):
         later = heirs[record_id] if real.get(record_id).phase == "closed" else set()
-        assert set(hits[: len(later)]) == later, "what took the place of a closed record comes before it"
+        assert set(hits[: len(later)]) == later, (
+            "what took the place of a closed record comes before it"
+        )
         assert hits[len(later)] == record_id
     by_title = find([record.title for record in records])
-    firsts = [hits[: 1 + len(heirs[record.id])] for record, hits in zip(records, by_title, strict=True)]
+    firsts = [
+        hits[: 1 + len(heirs[record.id])] for record, hits in zip(records, by_title, strict=True)
+    ]
     assert sum(record.id in hits for record, hits in zip(records, firsts, strict=True)) > 180
 
 
 def test_real_questions_are_answered(find: Find, real: Registry, questions: list[Any]) -> None:
     ranks = []
-    for question, hits in zip(questions, find([question["query"] for question in questions]), strict=True):
-        answers = {candidate.id for name in question["relevant"] for candidate in real.records.candidates(name)}
+    for question, hits in zip(
+        questions, find([question["query"] for question in questions]), strict=True
+    ):
+        answers = {
+            candidate.id
+            for name in question["relevant"]
+            for candidate in real.records.candidates(name)
+        }
         ranks.append(next((1 / rank for rank, hit in enumerate(hits, 1) if hit in answers), 0.0))
     assert sum(ranks) / len(ranks) > MRR
 
 
-def test_real_questions_have_the_hits_of_orbit_search(find: Find, real: Registry, questions: list[Any]) -> None:
+def test_real_questions_have_the_hits_of_orbit_search(
+    find: Find, real: Registry, questions: list[Any]
+) -> None:
     texts = [question["query"] for question in questions[::3]]
     expected = [[hit.record.id for hit in real.search(Query(text)).hits][:10] for text in texts]
     pairs = list(zip(find([f"{text} " for text in texts]), expected, strict=True))
@@ -172,10 +236,14 @@ def test_real_questions_have_the_hits_of_orbit_search(find: Find, real: Registry
     assert sum(hits[:1] == ids[:1] for hits, ids in pairs) / len(pairs) > 0.95
 
 
-def test_a_resource_like_a_decision_is_redacted_too(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resource_like_a_decision_is_redacted_too(
+    tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = copied("demo", tmp_path / "repo")
     configure(root, "  publish:\n    redact: ['(?i)project\\s+falcon']\n")
-    (root / "docs/deploy.md").write_text("# 8. Deploy\n\n## Decision\n\nProject falcon walks on Tuesdays.\n", "utf-8")
+    (root / "docs/deploy.md").write_text(
+        "# 8. Deploy\n\n## Decision\n\nProject falcon walks on Tuesdays.\n", "utf-8"
+    )
     for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "Deploy")):
         git(root, *arguments)
     monkeypatch.chdir(root)
@@ -190,9 +258,15 @@ def test_a_resource_like_a_decision_is_redacted_too(tmp_path: Path, git: Git, mo
 
 
 def test_the_first_line_is_one_that_says_something() -> None:
-    text = "# Title\n\nStatus: Accepted · 2026\n\n| a |\n\n## Context\n\n- We *read* the [docs](x.md) `twice`\n"
+    text = (
+        "# Title\n\nStatus: Accepted · 2026\n\n| a |\n\n## Context\n\n- We *read* the "
+        "[docs](x.md) `twice`\n"
+    )
     assert lead(text) == "We read the docs twice"
-    assert lead("> [!NOTE]\n> Set `__init__` and\n> NO_COLOR, *now*.\n\nMore.\n") == "Set __init__ and NO_COLOR, now."
+    assert (
+        lead("> [!NOTE]\n> Set `__init__` and\n> NO_COLOR, *now*.\n\nMore.\n")
+        == "Set __init__ and NO_COLOR, now."
+    )
     assert lead("---\ntitle: A\n---\n\n# A\n\nIt begins.\n") == "It begins."
     assert lead("") == lead("## Only\n\n---\n") == ""
     assert len(lead("word " * 100)) <= LONGEST_LEAD + 2
@@ -205,7 +279,9 @@ def site(demo_site: DemoSite) -> Iterator[str]:
         yield url
 
 
-def test_records_come_in_the_order_of_orbit_search(site: str, demo_site: DemoSite, tab: Tab) -> None:
+def test_records_come_in_the_order_of_orbit_search(
+    site: str, demo_site: DemoSite, tab: Tab
+) -> None:
     registry = Registry.open(demo_site(every_kind=True).parent / "repo")
     page = tab.go(site)
     page.keyboard.press("/")
@@ -214,19 +290,26 @@ def test_records_come_in_the_order_of_orbit_search(site: str, demo_site: DemoSit
         expected = [hit.record.id for hit in registry.search(Query(question)).hits]
         assert expected, question
         page.fill("[role=combobox]", question)
-        for number, record_id in enumerate(expected):  # hits by title are shown until the words are read
+        for number, record_id in enumerate(
+            expected
+        ):  # hits by title are shown until the words are read
             expect(options.nth(number)).to_have_attribute("href", re.compile(f"/{record_id}/$"))
 
 
 @pytest.mark.parametrize(
-    ("question", "labels", "hit"), [("one", ["Pages", "Records"], "one"), ("ADR-0002", ["Records", "Pages"], "ADR")]
+    ("question", "labels", "hit"),
+    [("one", ["Pages", "Records"], "one"), ("ADR-0002", ["Records", "Pages"], "ADR")],
 )
-def test_pages_and_records_are_two_groups(site: str, tab: Tab, question: str, labels: list[str], hit: str) -> None:
+def test_pages_and_records_are_two_groups(
+    site: str, tab: Tab, question: str, labels: list[str], hit: str
+) -> None:
     page = tab.go(f"{site}?q={question}")
     groups = page.locator("[role=listbox] > [role=group]")
     expect(groups).to_have_count(2)
     assert [group.get_attribute("aria-label") for group in groups.all()] == labels
-    expect(page.locator("output.orbit-hits-count")).to_have_text(re.compile(r"^\d+ pages?, \d+ records?$"))
+    expect(page.locator("output.orbit-hits-count")).to_have_text(
+        re.compile(r"^\d+ pages?, \d+ records?$")
+    )
     expect(page.locator("[aria-label=Records] b mark").first).to_have_text(hit)
     expect(page.locator("[aria-label=Pages] small mark").first).to_have_text(hit)
     assert tab.console == []
@@ -245,7 +328,9 @@ def test_what_is_shown_of_a_hit_ends_with_a_whole_word(tmp_path: Path, tab: Tab)
 
 def test_what_is_shown_of_a_hit_leaves_its_status_section_out(tmp_path: Path, tab: Tab) -> None:
     root = copied("demo", tmp_path / "repo")
-    history = "## Status\n\nProposed 2020-01-01\n\nAccepted 2020-02-03\n\n## Context\n\nA zebra waits."
+    history = (
+        "## Status\n\nProposed 2020-01-01\n\nAccepted 2020-02-03\n\n## Context\n\nA zebra waits."
+    )
     write_learning(root, 99999, summary="Zebra", body=history)
     build_site(Registry.open(root), tmp_path / "site", snapshot=False)
     with served(tmp_path / "site") as url:

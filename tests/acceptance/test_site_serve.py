@@ -1,4 +1,6 @@
-"""`orbit site serve` as who writes sees it: an open page of a real browser follows the files and says what is wrong."""
+"""`orbit site serve` as who writes sees it:
+an open page of a real browser follows the files and says what is wrong.
+"""
 
 import os
 import re
@@ -56,7 +58,9 @@ def repo(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
     git(root, "add", "--all")
     git(root, "commit", "--quiet", "--message", "All")
     git(root, "checkout", "--quiet", "-b", "other")
-    (root / ADR).write_text((root / ADR).read_text("utf-8").replace("Nothing talks", "On the branch"), "utf-8")
+    (root / ADR).write_text(
+        (root / ADR).read_text("utf-8").replace("Nothing talks", "On the branch"), "utf-8"
+    )
     shutil.rmtree(root / ".orbit/adrs/ADR-0005")
     git(root, "commit", "--quiet", "--all", "--message", "Other")
     git(root, "checkout", "--quiet", "main")
@@ -65,12 +69,17 @@ def repo(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
 
 @pytest.fixture(scope="module")
 def served(repo: Path) -> Iterator[Served]:
-    """Serve the site of the repository; each test leaves the files as they were, and the last ends the server."""
+    """Serve the site of the repository; each test leaves the files as they were,
+    and the last ends the server.
+    """
     words = [*ORBIT, "site", "serve", "--port", "0"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    # A shell starts what runs in its background with Ctrl-C ignored, and these tests with it, and so their server.
+    # A shell starts what runs in its background with Ctrl-C ignored, and these tests with it, and
+    # so their server.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    with subprocess.Popen(words, cwd=repo, env=environment, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        words, cwd=repo, env=environment, stdout=subprocess.PIPE, text=True
+    ) as server:
         try:
             yield Served(repo, server)
         finally:
@@ -84,7 +93,9 @@ def test_an_open_page_follows_its_record(served: Served, tab: Tab) -> None:
     served.write(ADR, text.replace("Nothing talks", "Nobody talks"))
     expect(page.locator("h1")).to_contain_text("Nobody talks", timeout=WAIT_MS)
     served.write(ADR, "title: [\n")
-    expect(page.locator(BOX)).to_contain_text(f"{ADR}:2:1: error ORB102 not valid YAML", timeout=WAIT_MS)
+    expect(page.locator(BOX)).to_contain_text(
+        f"{ADR}:2:1: error ORB102 not valid YAML", timeout=WAIT_MS
+    )
     served.until(f"{ADR}:2:1: error ORB102")
     served.write(ADR, text)
     expect(page.locator("h1")).to_contain_text("Nothing talks", timeout=WAIT_MS)
@@ -103,8 +114,12 @@ def test_an_open_list_follows_what_comes_and_goes(served: Served, tab: Tab, git:
     expect(page.locator("table.orbit-index")).to_contain_text("Added while served", timeout=WAIT_MS)
     old, new = (served.root / f".orbit/adrs/ADR-000{number}" for number in (5, 9))
     old.rename(new)
-    (new / "adr.yaml").write_text((new / "adr.yaml").read_text("utf-8").replace("ADR-0005", "ADR-0009"), "utf-8")
-    expect(page.locator("table.orbit-index a[href*='ADR-0009']").first).to_be_visible(timeout=WAIT_MS)
+    (new / "adr.yaml").write_text(
+        (new / "adr.yaml").read_text("utf-8").replace("ADR-0005", "ADR-0009"), "utf-8"
+    )
+    expect(page.locator("table.orbit-index a[href*='ADR-0009']").first).to_be_visible(
+        timeout=WAIT_MS
+    )
     expect(page.locator("table.orbit-index a[href*='ADR-0005']")).to_have_count(0)
     git(served.root, "add", "--all")
     git(served.root, "stash", "--quiet")
@@ -125,7 +140,9 @@ def test_where_nothing_can_be_built_the_last_site_stays(served: Served, tab: Tab
     expect(page.locator(BOX)).to_contain_text("config.yaml:2:1: not valid YAML", timeout=WAIT_MS)
     served.until(f"not rebuilt: {served.root}")
     expect(page.locator("h1")).to_contain_text("Store sessions in files")
-    titled = re.sub(r"(?m)^  title: .*\n", "", config).replace("\nsite:\n", "\nsite:\n  title: Told while served\n")
+    titled = re.sub(r"(?m)^  title: .*\n", "", config).replace(
+        "\nsite:\n", "\nsite:\n  title: Told while served\n"
+    )
     (served.root / "mkdocs.yml").write_text("a: [\n", "utf-8")
     served.write(".orbit/config.yaml", titled)
     expect(page.locator(BOX)).to_contain_text("mkdocs.yml: ", timeout=WAIT_MS)
@@ -141,7 +158,9 @@ def test_a_taken_port_is_said_before_anything_is_built(tmp_path: Path) -> None:
         holder.bind(("127.0.0.1", 0))
         holder.listen()
         words = [*ORBIT, "site", "serve", "--port", str(holder.getsockname()[1])]
-        done = subprocess.run(words, cwd=repo, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            words, cwd=repo, capture_output=True, text=True, timeout=120, check=False
+        )
     assert done.returncode == 2
     assert "can't serve at port" in done.stderr
     assert "--port 0" in done.stderr
@@ -155,5 +174,7 @@ def test_it_ends_in_peace(served: Served) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port))
-    status = subprocess.run(["git", "status", "--short"], cwd=served.root, capture_output=True, text=True, check=True)
+    status = subprocess.run(
+        ["git", "status", "--short"], cwd=served.root, capture_output=True, text=True, check=True
+    )
     assert status.stdout == ""

@@ -1,4 +1,6 @@
-"""The route through Zensical: the same pages and findings as through MkDocs, from the same staged tree."""
+"""The route through Zensical: the same pages and findings as through MkDocs,
+from the same staged tree.
+"""
 
 import re
 from pathlib import Path
@@ -16,14 +18,23 @@ def test_the_site_is_the_same_through_zensical(tmp_path: Path) -> None:
     for generator in ("mkdocs", "zensical"):
         root = copied("demo", tmp_path / generator / "repo")
         config = root / ".orbit/config.yaml"
-        config.write_text(f"{config.read_text('utf-8').rstrip()}\n  generator: {generator}\n", "utf-8")
-        results[generator] = build_site(Registry.open(root), tmp_path / generator / "site", snapshot=False)
+        config.write_text(
+            f"{config.read_text('utf-8').rstrip()}\n  generator: {generator}\n", "utf-8"
+        )
+        results[generator] = build_site(
+            Registry.open(root), tmp_path / generator / "site", snapshot=False
+        )
     first, second = (tmp_path / name / "site" for name in results)
     assert pages(first) == pages(second)
-    for page in ("adrs/ADR-0002/index.html", "learnings/L-7k3fq/index.html", "design/core/1_overview/index.html"):
+    for page in (
+        "adrs/ADR-0002/index.html",
+        "learnings/L-7k3fq/index.html",
+        "design/core/1_overview/index.html",
+    ):
         assert prose(first / page) == prose(second / page)
     findings = [
-        sorted((problem.code, str(problem.location)) for problem in result.diagnostics) for result in results.values()
+        sorted((problem.code, str(problem.location)) for problem in result.diagnostics)
+        for result in results.values()
     ]
     assert findings[0] == findings[1]
 

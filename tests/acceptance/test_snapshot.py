@@ -1,4 +1,6 @@
-"""The snapshot through the real command line: two clones, killed builds, another DuckDB, a real collection."""
+"""The snapshot through the real command line:
+two clones, killed builds, another DuckDB, a real collection.
+"""
 
 import json
 import os
@@ -22,7 +24,11 @@ def filled(repo: Path, number: int = 3) -> Path:
     Registry.init(repo)
     registry = Registry.open(repo)
     for position in range(number):
-        fields = {"summary": f"Rule {position}", "scope": {"paths": [f"src/{position}/**"]}, "body": "Text. " * 50}
+        fields = {
+            "summary": f"Rule {position}",
+            "scope": {"paths": [f"src/{position}/**"]},
+            "body": "Text. " * 50,
+        }
         registry.add("learning", fields)
     orbit(repo, "adr", "add", "--title", "Keep one log", "--yes")
     return repo
@@ -34,11 +40,15 @@ def rows(repo: Path, sql: str) -> list[dict[str, Any]]:
 
 
 def states(repo: Path) -> tuple[list[str], str]:
-    """Return the snapshots that are there, and what the current one says when it is asked without a sync."""
+    """Return the snapshots that are there, and what the current one says when it is asked without a
+    sync.
+    """
     cache = repo / ".orbit/state/cache"
     current = json.loads((cache / "snapshot.json").read_text("utf-8"))["file"]
     with duckdb.connect(str(cache / current), read_only=True) as connection:
-        (digest,) = connection.execute("SELECT value FROM meta WHERE name = 'digest'").fetchone() or ("",)
+        (digest,) = connection.execute(
+            "SELECT value FROM meta WHERE name = 'digest'"
+        ).fetchone() or ("",)
     return sorted(file.name for file in cache.glob("snapshot-*")), str(digest)
 
 
@@ -79,23 +89,37 @@ def test_a_killed_sync_leaves_the_old_snapshot(git_repo: Path) -> None:
 def test_another_duckdb_reads_the_file(git_repo: Path) -> None:
     python = os.environ.get(OTHER)
     if not python:
-        pytest.skip(f"set {OTHER} to a Python whose DuckDB has another version to try the file with it")
+        pytest.skip(
+            f"set {OTHER} to a Python whose DuckDB has another version to try the file with it"
+        )
     repo = filled(git_repo)
     orbit(repo, "snapshot", "export", str(repo / "out.duckdb"))
     program = (
         "import duckdb\n"
         f"c = duckdb.connect({str(repo / 'out.duckdb')!r}, read_only=True)\n"
         "print(duckdb.__version__)\n"
-        "for sql in (\"SELECT title FROM scope_match('src/1/a.py')\", 'SELECT count(*) FROM ranked(half_life := 30)',\n"
-        "            \"SELECT title FROM resolve_id('ADR-0001')\", 'SELECT count(*) FROM vote_ranking',\n"
-        "            'SELECT count(*) FROM system_knowledge', \"SELECT title FROM search('one logs')\"):\n"
+        "for sql in (\"SELECT title FROM scope_match('src/1/a.py')\", 'SELECT count(*) FROM "
+        "ranked(half_life := 30)',\n"
+        "            \"SELECT title FROM resolve_id('ADR-0001')\", 'SELECT count(*) FROM "
+        "vote_ranking',\n"
+        "            'SELECT count(*) FROM system_knowledge', \"SELECT title FROM search('one "
+        "logs')\"):\n"
         "    print(c.execute(sql).fetchall())\n"
     )
     environment = {"PATH": os.environ["PATH"]}
-    done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(
+        [python, "-c", program], capture_output=True, text=True, check=True, env=environment
+    )
     version, *output = done.stdout.splitlines()
     assert version != duckdb.__version__
-    assert output == ["[('Rule 1',)]", "[(4,)]", "[('Keep one log',)]", "[(0,)]", "[(4,)]", "[('Keep one log',)]"]
+    assert output == [
+        "[('Rule 1',)]",
+        "[(4,)]",
+        "[('Keep one log',)]",
+        "[(0,)]",
+        "[(4,)]",
+        "[('Keep one log',)]",
+    ]
 
 
 def test_a_real_collection_arrives(corpora: Path, tmp_path: Path, git: Any) -> None:

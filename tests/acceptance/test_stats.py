@@ -51,13 +51,22 @@ def logged(workspace: Path, *events: dict[str, object]) -> None:
     folder = workspace / ".orbit/state/log"
     folder.mkdir(parents=True, exist_ok=True)
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    head = {"at": now, "event": "retrieval", "surface": "hook:PreToolUse", "session": "s1", "hits": [], "ms": 1.0}
+    head = {
+        "at": now,
+        "event": "retrieval",
+        "surface": "hook:PreToolUse",
+        "session": "s1",
+        "hits": [],
+        "ms": 1.0,
+    }
     with (folder / "events.jsonl").open("a", encoding="utf-8") as file:
         file.writelines(json.dumps({**head, **event}) + "\n" for event in events)
 
 
 def measured(capsys: Capture, *command: str) -> dict[str, Any]:
-    """Return what a command says of effects, which the schema describes, and prints it for people too."""
+    """Return what a command says of effects, which the schema describes,
+    and prints it for people too.
+    """
     assert run([*command, "--effect"]) == 0
     assert capsys.readouterr().out.strip()
     assert run([*command, "--effect", "--format", "json"]) == 0
@@ -72,13 +81,23 @@ def test_a_hold_out_gives_the_effect_of_a_record(workspace: Path, capsys: Captur
     for number in range(200):
         withheld, fails = number % 4 == 0, number % (2 if number % 4 == 0 else 10) == 0
         due = {"withheld": [record_id]} if withheld else {"hits": [record_id], "tokens": 40}
-        failed = {"surface": "hook:PostToolUseFailure", "failed": [record_id], "result": "failed", "command": "c1"}
+        failed = {
+            "surface": "hook:PostToolUseFailure",
+            "failed": [record_id],
+            "result": "failed",
+            "command": "c1",
+        }
         run_again = {"command": "c1", "tests": True}
         log = [due, run_again, failed, run_again] if fails else [due, run_again]
         logged(workspace, *({**event, "session": f"s{number}"} for event in log))
     data = measured(capsys, "stats")
     record = data["records"][0]
-    assert (data["enough"], data["by"], data["sessions"], record["id"]) == (True, "hold-out", 200, record_id)
+    assert (data["enough"], data["by"], data["sessions"], record["id"]) == (
+        True,
+        "hold-out",
+        200,
+        record_id,
+    )
     assert record["effect"]["failures"]["withheld"] == 1
     assert record["effect"]["failures"]["high"] < -0.5
     assert record["effect"]["failures_avoided"]["low"] > 75
@@ -96,11 +115,21 @@ def test_transcripts_tell_what_sessions_used(
     for number in range(60):
         withheld = number % 2 == 0
         logged(
-            workspace, {"session": f"s{number}", **({"withheld": [record_id]} if withheld else {"hits": [record_id]})}
+            workspace,
+            {
+                "session": f"s{number}",
+                **({"withheld": [record_id]} if withheld else {"hits": [record_id]}),
+            },
         )
-        usage = {"input_tokens": (2_000 if withheld else 1_000) + 10 * (number % 5), "output_tokens": 5}
+        usage = {
+            "input_tokens": (2_000 if withheld else 1_000) + 10 * (number % 5),
+            "output_tokens": 5,
+        }
         line = {"type": "assistant", "timestamp": "2099-01-01T00:00:00Z"}
-        answers = [{**line, "message": {"id": str(turn), "usage": usage}} for turn in range(4 if withheld else 2)]
+        answers = [
+            {**line, "message": {"id": str(turn), "usage": usage}}
+            for turn in range(4 if withheld else 2)
+        ]
         if number < 50:
             (folder / f"s{number}.jsonl").write_text("\n".join(map(json.dumps, answers)), "utf-8")
     data = measured(capsys, "stats")
@@ -132,11 +161,17 @@ def test_a_history_gives_the_effect_too(workspace: Path, capsys: Capture) -> Non
         for other in range(8):  # so that the scope is in an eighth of the commits, and not broad
             files = [f"src/{number % 4}.py" if other == 0 else f"docs/{number}.md"]
             name = f"{8 * number + other:040x}"
-            lines.append(json.dumps({"commit": name, "date": day, "subject": subject, "files": files}))
+            lines.append(
+                json.dumps({"commit": name, "date": day, "subject": subject, "files": files})
+            )
     (workspace / "history.jsonl").write_text("\n".join(lines), "utf-8")
     data = measured(capsys, "replay", "--commits", "history.jsonl")
     record = data["records"][0]["effect"]
-    assert (data["by"], data["records"][0]["id"], data["sessions"]) == ("before and after", record_id, 394)
+    assert (data["by"], data["records"][0]["id"], data["sessions"]) == (
+        "before and after",
+        record_id,
+        394,
+    )
     assert record["failures"]["high"] < 0
     assert record["failures_avoided"] is None
     assert "only a lot proves" in data["note"]
@@ -147,7 +182,10 @@ def called_twice(workspace: Path, event: str, **fields: object) -> list[bytes]:
     assert run(["sync"]) == 0
     payload = {"session_id": "s1", "cwd": str(workspace), "hook_event_name": event, **fields}
     command = installation.command_of(load_agent("claude"), "local", open_workspace(workspace).root)
-    words, environment = ["/bin/sh", "-c", command], {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000"}
+    words, environment = (
+        ["/bin/sh", "-c", command],
+        {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000"},
+    )
     content = json.dumps(payload).encode()
     return [subprocess.check_output(words, input=content, env=environment) for _ in "12"]
 
@@ -159,17 +197,28 @@ def test_a_hook_is_counted_with_agent_and_tokens(workspace: Path, capsys: Captur
     count = tokens(json.loads(reply)["hookSpecificOutput"]["additionalContext"])
     result = counted(capsys)
 
-    assert [(part["agent"], part["calls"], part["tokens"]) for part in result["agents"]] == [("claude", 2, count)]
+    assert [(part["agent"], part["calls"], part["tokens"]) for part in result["agents"]] == [
+        ("claude", 2, count)
+    ]
     assert (result["tokens_estimated_calls"], result["silent_share"]) == (0, 0.5)
 
 
 def test_a_described_failure_is_counted(workspace: Path, capsys: Capture) -> None:
     record_id = learn("Retries need a key", "src/**", error_pattern="duplicate key")
-    command = {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "E: Duplicate  key 7"}
+    command = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "make"},
+        "error": "E: Duplicate  key 7",
+    }
     called_twice(workspace, "PostToolUseFailure", **command)
     result = counted(capsys)
 
-    assert result["prevention"] == {"applied": 1, "records": 1, "failed_before_shown": 1, "failed_after_shown": 1}
+    assert result["prevention"] == {
+        "applied": 1,
+        "records": 1,
+        "failed_before_shown": 1,
+        "failed_after_shown": 1,
+    }
     assert [(entry["id"], entry["shown"]) for entry in result["records"]] == [(record_id, 1)]
 
 

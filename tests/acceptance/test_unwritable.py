@@ -31,7 +31,11 @@ class Shell:
     def tree(self) -> dict[str, str]:
         files = [path for path in sorted(self.root.rglob("*")) if path.is_file()]
         hashes = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-        return {path: value for path, value in hashes.items() if "/.git/" not in path and "/state/" not in path}
+        return {
+            path: value
+            for path, value in hashes.items()
+            if "/.git/" not in path and "/state/" not in path
+        }
 
 
 def fill(file: Path) -> None:
@@ -43,15 +47,21 @@ def fill(file: Path) -> None:
         os.close(handle)
 
 
-WRITES = [("adr", "add", "--title", "More", "--yes"), ("learning", "add", "--summary", "More", "--yes")]
+WRITES = [
+    ("adr", "add", "--title", "More", "--yes"),
+    ("learning", "add", "--summary", "More", "--yes"),
+]
 
 
 @pytest.mark.parametrize("arguments", WRITES)
 @pytest.mark.parametrize("message", ["no space left", "read-only"])
 def test_a_full_or_read_only_disk_changes_nothing(
-    small_disk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], message: str,
+    small_disk: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    message: str,
     arguments: tuple[str, ...],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(small_disk)
     shell = Shell(small_disk, capsys)
     setup_workspace(small_disk, load_kinds())
@@ -86,9 +96,12 @@ READS = [
 
 @pytest.mark.parametrize("arguments", READS)
 def test_derived_files_of_a_read_only_tree_go_elsewhere(
-    small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    small_disk: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(small_disk)
     shell = Shell(small_disk, capsys)
     setup_workspace(small_disk, load_kinds())
@@ -122,7 +135,17 @@ def test_derived_files_of_a_read_only_tree_go_elsewhere(
 def test_a_full_disk_does_not_keep_match_from_an_answer(git_repo: Path) -> None:
     orbit = [sys.executable, "-m", "orbit_registry.cli.main"]
     Registry.init(git_repo)
-    add = ["learning", "add", "--summary", "Close every file", "--path", "src/**", "--evidence", "task:T-1", "--yes"]
+    add = [
+        "learning",
+        "add",
+        "--summary",
+        "Close every file",
+        "--path",
+        "src/**",
+        "--evidence",
+        "task:T-1",
+        "--yes",
+    ]
     subprocess.run([*orbit, *add], cwd=git_repo, check=True, capture_output=True)
     shutil.rmtree(git_repo / ".git/orbit")
 
@@ -130,6 +153,11 @@ def test_a_full_disk_does_not_keep_match_from_an_answer(git_repo: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     answer = subprocess.run(
-        [*orbit, "match", "src/a.py"], cwd=git_repo, capture_output=True, text=True, check=True, preexec_fn=full
+        [*orbit, "match", "src/a.py"],
+        cwd=git_repo,
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=full,
     )
     assert "Close every file" in answer.stdout

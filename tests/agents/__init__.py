@@ -1,1 +1,4 @@
-"""Real agents, each with a model on loopback: nothing of ours stands in for them. `nox -s agents` brings them."""
+"""Real agents, each with a model on loopback: nothing of ours stands in for them.
+
+`nox -s agents` brings them.
+"""

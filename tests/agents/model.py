@@ -1,6 +1,8 @@
-"""A model on loopback: it asks for the tools that a test lists, one a turn, and keeps what it was sent.
+"""A model on loopback: it asks for the tools that a test lists, one a turn, and keeps what it was
+sent.
 
-It speaks what the vendors publish: Anthropic's messages, OpenAI's responses, Google's content. It judges nothing.
+It speaks what the vendors publish: Anthropic's messages, OpenAI's responses, Google's content. It
+judges nothing.
 """
 
 import json
@@ -13,7 +15,9 @@ from typing import Any
 
 Body = Mapping[str, Any]
 Tool = tuple[str, Mapping[str, Any]]
-"""The name of a tool, behind its namespace and a slash where it has one, and what it is called with."""
+"""The name of a tool, behind its namespace and a slash where it has one,
+and what it is called with.
+"""
 
 
 @dataclass
@@ -34,7 +38,9 @@ class Model:
         return [json.dumps(body, ensure_ascii=False) for body in self.sent]
 
     def next(self, body: Body) -> Tool | None:
-        """Keep a turn's request and return the tool to ask for; None where it is done, or the turn has no tools."""
+        """Keep a turn's request and return the tool to ask for;
+        None where it is done, or the turn has no tools.
+        """
         if not body.get("tools"):
             return None
         self.sent.append(body)
@@ -43,7 +49,11 @@ class Model:
 
 def anthropic(model: Model, body: Body) -> Sequence[Body]:
     tool = model.next(body)
-    block = {"type": "tool_use", "id": f"toolu_{len(model.sent):04d}", "name": tool[0], "input": {}} if tool else {}
+    block = (
+        {"type": "tool_use", "id": f"toolu_{len(model.sent):04d}", "name": tool[0], "input": {}}
+        if tool
+        else {}
+    )
     block = block or {"type": "text", "text": ""}
     delta = (
         {"type": "input_json_delta", "partial_json": json.dumps(tool[1])}
@@ -51,9 +61,15 @@ def anthropic(model: Model, body: Body) -> Sequence[Body]:
         else {"type": "text_delta", "text": "done"}
     )
     message = {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": body.get("model"), "content": [],
-        "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1},
-    }  # fmt: skip
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": body.get("model"),
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
     end = {"stop_reason": "tool_use" if tool else "end_turn", "stop_sequence": None}
     return [
         {"type": "message_start", "message": message},
@@ -71,18 +87,35 @@ def openai(model: Model, body: Body) -> Sequence[Body]:
     namespace, _, called = tool[0].rpartition("/") if tool else ("", "", "")
     output = {"type": "output_text", "text": "done", "annotations": []}
     item = (
-        {"type": "function_call", "name": called, "arguments": json.dumps(tool[1]), "call_id": f"call_{name}"}
+        {
+            "type": "function_call",
+            "name": called,
+            "arguments": json.dumps(tool[1]),
+            "call_id": f"call_{name}",
+        }
         | ({"namespace": namespace} if namespace else {})
         if tool
         else {"type": "message", "role": "assistant", "content": [output]}
     ) | {"id": name, "status": "completed"}
     usage = {
-        "input_tokens": 1, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 1,
-        "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 2,
-    }  # fmt: skip
-    response = {"id": f"resp_{name}", "object": "response", "status": "completed", "output": [item], "usage": usage}
+        "input_tokens": 1,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": 1,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 2,
+    }
+    response = {
+        "id": f"resp_{name}",
+        "object": "response",
+        "status": "completed",
+        "output": [item],
+        "usage": usage,
+    }
     return [
-        {"type": "response.created", "response": {**response, "status": "in_progress", "output": []}},
+        {
+            "type": "response.created",
+            "response": {**response, "status": "in_progress", "output": []},
+        },
         {"type": "response.output_item.done", "output_index": 0, "item": item},
         {"type": "response.completed", "response": response},
     ]

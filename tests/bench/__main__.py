@@ -1,4 +1,6 @@
-"""Runs a benchmark from the root: `python -m tests.bench`, or `… compare`, `… recall`, `… sites`, `… fleet`."""
+"""Runs a benchmark from the root: `python -m tests.bench`, or `… compare`, `… recall`,
+`… sites`, `… fleet`.
+"""
 
 import sys
 

@@ -1,4 +1,6 @@
-"""Measures what `measurements` lists in child processes, and hands the figures to `report`; it judges nothing."""
+"""Measures what `measurements` lists in child processes, and hands the figures to `report`;
+it judges nothing.
+"""
 
 import argparse
 import contextlib
@@ -23,7 +25,9 @@ SIZES = (1000, 3000, 10_000)
 
 @dataclass(frozen=True)
 class Run:
-    """What one child process cost: CPU and wall seconds, peak memory in megabytes, and what it printed."""
+    """What one child process cost: CPU and wall seconds, peak memory in megabytes,
+    and what it printed.
+    """
 
     cpu: float
     wall: float
@@ -32,8 +36,9 @@ class Run:
 
 
 def read_all(folder: Path) -> None:
-    """Read every file below a folder, so that no run pays for the disk: some machines drop what nobody has read for a
-    few seconds, and to read 10,000 small files again is a tenth of a check of them.
+    """Read every file below a folder, so that no run pays for the disk: some machines drop what
+    nobody has read for a few seconds, and to read 10,000 small files again is a tenth of a check of
+    them.
     """
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -42,19 +47,31 @@ def read_all(folder: Path) -> None:
                     pass
 
 
-def run(command: Sequence[str], folder: Path, codes: tuple[int, ...] = (0,), **variables: str) -> Run:
-    """Run a command, with further variables in its environment, and return its cost, its children's included.
+def run(
+    command: Sequence[str], folder: Path, codes: tuple[int, ...] = (0,), **variables: str
+) -> Run:
+    """Run a command, with further variables in its environment, and return its cost, its children's
+    included.
 
     Raises:
         RuntimeError: it ended with another code; the message holds the end of what it said.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ORBIT_", "PYTHONDONT"))}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("ORBIT_", "PYTHONDONT"))
+    }
     environment |= {"NO_COLOR": "1", **variables}
     read_all(folder)
     with tempfile.TemporaryFile() as out:
         began = time.perf_counter()
         child = subprocess.Popen(
-            command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment
+            command,
+            cwd=folder,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env=environment,
         )
         _, status, used = os.wait4(child.pid, 0)
         wall = time.perf_counter() - began
@@ -102,11 +119,23 @@ def measure(measurement: Measurement, sizes: Sequence[int], repositories: Reposi
             runs.append(run(command, root, measurement.codes))
         values = [figure_of(measurement, entry) for entry in runs]
         figures.append(
-            Figure(size, statistics.median(values), min(values), max(values), max(entry.memory for entry in runs))
+            Figure(
+                size,
+                statistics.median(values),
+                min(values),
+                max(values),
+                max(entry.memory for entry in runs),
+            )
         )
         print(f"{measurement.name} at {size}: {figures[-1].median:.4g}", flush=True)
-    return Outcome(measurement.name, measurement.words, measurement.printed or "s", measurement.targets,
-                   measurement.growth, tuple(figures))  # fmt: skip
+    return Outcome(
+        measurement.name,
+        measurement.words,
+        measurement.printed or "s",
+        measurement.targets,
+        measurement.growth,
+        tuple(figures),
+    )
 
 
 def compare(ratio: Ratio, repositories: Repositories) -> tuple[str, str, float, float | str]:
@@ -126,18 +155,30 @@ def compare(ratio: Ratio, repositories: Repositories) -> tuple[str, str, float, 
             cost = run(command, root, codes)
             pair.append(cost.wall if ratio.on_clock else cost.cpu)
         pairs.append((pair[0], pair[1]))
-    print(f"{ratio.name}: {', '.join(f'{theirs:.3g} s / {ours:.3g} s' for ours, theirs in pairs)}", flush=True)
-    return ratio.name, ratio.words, ratio.target, statistics.median(theirs / ours for ours, theirs in pairs)
+    print(
+        f"{ratio.name}: {', '.join(f'{theirs:.3g} s / {ours:.3g} s' for ours, theirs in pairs)}",
+        flush=True,
+    )
+    return (
+        ratio.name,
+        ratio.words,
+        ratio.target,
+        statistics.median(theirs / ours for ours, theirs in pairs),
+    )
 
 
 def main() -> int:
     """Measure, and write the page, unless asked only to print."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
+    parser.add_argument(
+        "--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES
+    )
     parser.add_argument("--only", help="measure only what has this in its name")
     parser.add_argument("--print", action="store_true", help="print the page instead of writing it")
     arguments = parser.parse_args()
-    measurements = [entry for entry in MEASUREMENTS if arguments.only is None or arguments.only in entry.name]
+    measurements = [
+        entry for entry in MEASUREMENTS if arguments.only is None or arguments.only in entry.name
+    ]
     failures: list[str] = []
     outcomes: list[Outcome] = []
     before = os.getloadavg()
@@ -145,13 +186,22 @@ def main() -> int:
         repositories = Repositories(Path(folder))
         for measurement in measurements:
             try:
-                outcomes.append(measure(measurement, measurement.sizes or arguments.sizes, repositories))
+                outcomes.append(
+                    measure(measurement, measurement.sizes or arguments.sizes, repositories)
+                )
             except (RuntimeError, ValueError, subprocess.CalledProcessError) as error:
                 failures.append(f"{measurement.name}: {error}")
                 print(failures[-1], file=sys.stderr)
-        ratios = [entry for entry in RATIOS if arguments.only is None or arguments.only in entry.name]
+        ratios = [
+            entry for entry in RATIOS if arguments.only is None or arguments.only in entry.name
+        ]
         compared = [compare(ratio, repositories) for ratio in ratios]
-    page = render(outcomes, compared, machine(before, os.getloadavg()), [entry.partition(":")[0] for entry in failures])
+    page = render(
+        outcomes,
+        compared,
+        machine(before, os.getloadavg()),
+        [entry.partition(":")[0] for entry in failures],
+    )
     if arguments.print or arguments.only:
         print(page)
     else:

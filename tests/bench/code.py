@@ -10,19 +10,54 @@ from tests.files import make_workspace, write
 
 LINES = 500  # of a file
 KINDS = (
-    (20, "**/*.{py,ts,java}", "text", lambda word: {"words": [f"{word}_now", f"{word}Legacy"]}, "x = {0}_now", "x = 1"),
-    (10, "**/*.py", "text", lambda word: {"regex": rf"\b{word}\s*=\s*None\b"}, "{0} = None", "x = 1"),
-    (8, "**/*.py", "import", lambda word: {"of": [f"{word}.internal"]}, "import {0}.internal", "import os"),
     (
-        8, "**/*.ts", "pattern", lambda word: {"language": "typescript", "find": f"$A.{word}Legacy($$$B)"},
-        "a.{0}Legacy(1)", "a.b(1)",
+        20,
+        "**/*.{py,ts,java}",
+        "text",
+        lambda word: {"words": [f"{word}_now", f"{word}Legacy"]},
+        "x = {0}_now",
+        "x = 1",
+    ),
+    (
+        10,
+        "**/*.py",
+        "text",
+        lambda word: {"regex": rf"\b{word}\s*=\s*None\b"},
+        "{0} = None",
+        "x = 1",
+    ),
+    (
+        8,
+        "**/*.py",
+        "import",
+        lambda word: {"of": [f"{word}.internal"]},
+        "import {0}.internal",
+        "import os",
+    ),
+    (
+        8,
+        "**/*.ts",
+        "pattern",
+        lambda word: {"language": "typescript", "find": f"$A.{word}Legacy($$$B)"},
+        "a.{0}Legacy(1)",
+        "a.b(1)",
     ),
     (4, "", "dependency", lambda word: {"of": [f"{word}-*"]}, "{0}-core", "click"),
-)  # fmt: skip
+)
 """Number, files, kind, fields, and texts that break and keep to each check."""
 FORMS = {
-    "py": ("import {0}.{1}", "def {0}_{1}({2}):", "    {0} = {1}({2}, '{0}')  # {1} {2}", "    return {0}.{1}"),
-    "ts": ("import { A } from '{0}/{1}';", "export const {0} = ({1}) => {", "  {0}.{1}({2}, `{0}`); // {1}", "};"),
+    "py": (
+        "import {0}.{1}",
+        "def {0}_{1}({2}):",
+        "    {0} = {1}({2}, '{0}')  # {1} {2}",
+        "    return {0}.{1}",
+    ),
+    "ts": (
+        "import { A } from '{0}/{1}';",
+        "export const {0} = ({1}) => {",
+        "  {0}.{1}({2}, `{0}`); // {1}",
+        "};",
+    ),
     "java": ("import org.{0}.{1};", "class {0} {", '    int {1} = this.{2}("{0}"); // {1}', "}"),
 }
 
@@ -40,9 +75,13 @@ def make_code(root: Path, thousands: int) -> None:
             word = f"{names[number]}{number}"
             scope = {"in": [files]} if files else {}
             check: dict[str, Any] = {
-                "id": "a", "level": "error", **scope, kind: fields(word), "passes": [passes],
+                "id": "a",
+                "level": "error",
+                **scope,
+                kind: fields(word),
+                "passes": [passes],
                 "fails": [fails.format(word)],
-            }  # fmt: skip
+            }
             _decide(root, number, check)
     extensions = ("py", "py", "ts", "java")
     for file in range(thousands * 1000 // LINES):
@@ -62,9 +101,18 @@ def make_code(root: Path, thousands: int) -> None:
 def _decide(root: Path, number: int, check: dict[str, Any]) -> None:
     moment = "2026-01-01T00:00:00Z"
     data = {
-        "schema_version": 1, "id": f"ADR-{number:04}", "uid": f"{number:032x}", "title": f"Decision {number}",
-        "status": "accepted", "created_at": moment, "updated_at": moment, "checks": [check],
-    }  # fmt: skip
+        "schema_version": 1,
+        "id": f"ADR-{number:04}",
+        "uid": f"{number:032x}",
+        "title": f"Decision {number}",
+        "status": "accepted",
+        "created_at": moment,
+        "updated_at": moment,
+        "checks": [check],
+    }
     write(root, f".orbit/adrs/ADR-{number:04}/adr.yaml", yaml.safe_dump(data))
-    text = f"## Context\n\nCase {number}.\n\n## Decision\n\nSo be it.\n\n## Consequences\n\n- Cost: work.\n"
+    text = (
+        f"## Context\n\nCase {number}.\n\n## Decision\n\nSo be it.\n\n## Consequences\n\n- "
+        f"Cost: work.\n"
+    )
     write(root, f".orbit/adrs/ADR-{number:04}/body.md", text)

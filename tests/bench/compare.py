@@ -1,7 +1,7 @@
 """Measures the project and an earlier commit of itself, in turns; writes no page.
 
-`python -m tests.bench compare REF --only NAME`: a machine that is busy, or slower than yesterday, slows both alike,
-so that the ratio holds where seconds do not.
+`python -m tests.bench compare REF --only NAME`: a machine that is busy, or slower than yesterday,
+slows both alike, so that the ratio holds where seconds do not.
 """
 
 import argparse
@@ -31,17 +31,24 @@ def checked_out(ref: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="orbit-compare-") as folder:
         tree = Path(folder) / "tree"
         done = subprocess.run(
-            ["git", "worktree", "add", "--detach", str(tree), ref], cwd=ROOT, capture_output=True, text=True
+            ["git", "worktree", "add", "--detach", str(tree), ref],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
         )
         if done.returncode:
             raise RuntimeError(f"git can't check out {ref}: {done.stderr.strip()[-300:]}")
         try:
             yield tree
         finally:
-            subprocess.run(["git", "worktree", "remove", "--force", str(tree)], cwd=ROOT, capture_output=True)
+            subprocess.run(
+                ["git", "worktree", "remove", "--force", str(tree)], cwd=ROOT, capture_output=True
+            )
 
 
-def pair(measurement: Measurement, size: int, repositories: Repositories, trees: Sequence[Path]) -> list[list[float]]:
+def pair(
+    measurement: Measurement, size: int, repositories: Repositories, trees: Sequence[Path]
+) -> list[list[float]]:
     """Return what each tree's code costs in a repository of its own, a value a round, in turns.
 
     Which goes first changes with the round; one round that is not counted goes before.
@@ -59,7 +66,10 @@ def pair(measurement: Measurement, size: int, repositories: Repositories, trees:
                 if measurement.prepare is not None and (turn or measurement.cold):
                     measurement.prepare(root, size)
                 cost = run(
-                    measurement.command(root, size), root, measurement.codes, PYTHONPATH=str(trees[index] / "tooling")
+                    measurement.command(root, size),
+                    root,
+                    measurement.codes,
+                    PYTHONPATH=str(trees[index] / "tooling"),
                 )
                 if turn:
                     values[index].append(figure_of(measurement, cost))
@@ -69,7 +79,10 @@ def pair(measurement: Measurement, size: int, repositories: Repositories, trees:
 def compare(ref: str, measurements: Sequence[Measurement], sizes: Sequence[int]) -> None:
     """Measure this work tree and a commit, and print each line of a table as it is known."""
     with checked_out(ref) as tree, tempfile.TemporaryDirectory(prefix="orbit-bench-") as folder:
-        print(f"| what | records | {ref} | here | medians | minimums |\n|---|---|---|---|---|---|", flush=True)
+        print(
+            f"| what | records | {ref} | here | medians | minimums |\n|---|---|---|---|---|---|",
+            flush=True,
+        )
         repositories = Repositories(Path(folder))
         for measurement in measurements:
             for size in measurement.sizes or sizes:
@@ -77,7 +90,8 @@ def compare(ref: str, measurements: Sequence[Measurement], sizes: Sequence[int])
                 median = statistics.median(new) / statistics.median(old)
                 print(
                     f"| {measurement.name} | {size:,} | {min(old):.3g} to {max(old):.3g} "
-                    f"| {min(new):.3g} to {max(new):.3g} | {median:.2f} | {min(new) / min(old):.2f} |",
+                    f"| {min(new):.3g} to {max(new):.3g} | {median:.2f} | "
+                    f"{min(new) / min(old):.2f} |",
                     flush=True,
                 )
 
@@ -86,7 +100,9 @@ def main(arguments: Sequence[str]) -> int:
     """Measure and print; 2 where there is no such commit or measurement."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench compare", description=__doc__)
     parser.add_argument("ref", help="the earlier commit: HEAD~5, v0.1.0, main")
-    parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
+    parser.add_argument(
+        "--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES
+    )
     parser.add_argument("--only", default="", help="measure only what has this in its name")
     options = parser.parse_args(arguments)
     measurements = [entry for entry in MEASUREMENTS if options.only in entry.name]

@@ -1,6 +1,8 @@
-"""Cost of a lake: `python -m tests.bench fleet --repositories 5000` makes one up, compacts it and asks it.
+"""Cost of a lake: `python -m tests.bench fleet --repositories 5000` makes one up, compacts it and
+asks it.
 
-A made-up repository has 100 records of about 1.3 kB, three globs and five votes each. Prints a table in Markdown.
+A made-up repository has 100 records of about 1.3 kB, three globs and five votes each. Prints a
+table in Markdown.
 """
 
 import argparse
@@ -50,28 +52,50 @@ INSERT INTO lake_rejected BY NAME SELECT
     repository, 1 AS sequence, record_id, 0 AS position, 'Tool' AS option,
     'part' || h % 7 || ' tool' || h % 30000 AS option_key
 FROM made WHERE i % 8 = 0;
-"""
+"""  # noqa: E501
 MADE_TABLES = ("records", "scopes", "links", "votes", "rejected")
 
 
 def make_lake(folder: Path, repositories: int) -> None:
-    """Write one push of each repository, in lots of a few hundred: what their CI jobs would have written."""
+    """Write one push of each repository, in lots of a few hundred:
+    what their CI jobs would have written.
+    """
     lake = Lake(str(folder), create=True)
     for first in range(0, repositories, 500):
         with duckdb.connect() as connection:
             connection.execute(TABLES_SQL.read_text("utf-8"))
-            lot = ROWS.replace("range($repositories)", f"range({first}, {min(first + 500, repositories)})")
+            lot = ROWS.replace(
+                "range($repositories)", f"range({first}, {min(first + 500, repositories)})"
+            )
             connection.execute(lot)
             for number in range(first, min(first + 500, repositories)):
                 name = f"acme/r{number}"
                 bucket = folder_name(lake.bucket_of(name))
-                files = [f"{table}/{bucket}/{file_stem(name)}.000001.made.parquet" for table in MADE_TABLES]
+                files = [
+                    f"{table}/{bucket}/{file_stem(name)}.000001.made.parquet"
+                    for table in MADE_TABLES
+                ]
                 for table, file in zip(MADE_TABLES, files, strict=True):
                     (folder / file).parent.mkdir(parents=True, exist_ok=True)
                     rows = f"FROM lake_{table} WHERE repository = '{name}'"
-                    connection.execute(f"COPY ({rows}) TO '{folder / file}' (FORMAT parquet, COMPRESSION zstd)")
+                    connection.execute(
+                        f"COPY ({rows}) TO '{folder / file}' (FORMAT parquet, COMPRESSION zstd)"
+                    )
                 when = "2026-01-01T00:00:00Z"
-                lake.commit(Push(name, 1, 1, "c", when, when, RECORDS, "d", "acme/r0 0f3a", files=tuple(files)))
+                lake.commit(
+                    Push(
+                        name,
+                        1,
+                        1,
+                        "c",
+                        when,
+                        when,
+                        RECORDS,
+                        "d",
+                        "acme/r0 0f3a",
+                        files=tuple(files),
+                    )
+                )
 
 
 def cost(arguments: Sequence[str], folder: Path) -> tuple[float, float, float]:
@@ -102,11 +126,20 @@ def measure_pushes(folder: Path) -> None:
     for number in (100, 1_000):
         root = folder / f"repository-{number}"
         make_repository(root, number)
-        push = ["fleet", "push", str(folder / f"lake-{number}"), "--repository", "acme/made", "--commit"]
+        push = [
+            "fleet",
+            "push",
+            str(folder / f"lake-{number}"),
+            "--repository",
+            "acme/made",
+            "--commit",
+        ]
         print_row(f"first push of {number:,} records", cost([*push, "c1"], root))
         print_row(f"push of {number:,} records, nothing changed", cost([*push, "c2"], root))
         learning = next((root / ".orbit/learnings").glob("*/learning.yaml"))
-        learning.write_text(learning.read_text("utf-8").replace("summary: ", "summary: Changed ", 1), "utf-8")
+        learning.write_text(
+            learning.read_text("utf-8").replace("summary: ", "summary: Changed ", 1), "utf-8"
+        )
         print_row(f"push of {number:,} records, one changed", cost([*push, "c3"], root))
 
 
@@ -117,23 +150,42 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lake = folder / "lake"
-        maker = multiprocessing.get_context("spawn").Process(target=make_lake, args=(lake, options.repositories))
+        maker = multiprocessing.get_context("spawn").Process(
+            target=make_lake, args=(lake, options.repositories)
+        )
         maker.start()  # its memory would count as that of every command that this process starts
         maker.join()
         records = options.repositories * RECORDS
-        print(f"{options.repositories:,} repositories, {records:,} records, {records * VOTES:,} votes: ", end="")
+        print(
+            f"{options.repositories:,} repositories, {records:,} records, {records * VOTES:,} "
+            f"votes: ",
+            end="",
+        )
         print("{:,} files, {:,.0f} MB; ".format(*size_of(lake)), end="", flush=True)
-        lookup = ["fleet", "query", "FROM scope_match('src/m7/a.py')", "--lake", str(lake), "--format", "json"]
+        lookup = [
+            "fleet",
+            "query",
+            "FROM scope_match('src/m7/a.py')",
+            "--lake",
+            str(lake),
+            "--format",
+            "json",
+        ]
         uncompacted = cost([*lookup, "--repository", "acme/r1"], folder)
         compaction = cost(["fleet", "compact", str(lake), "--grace", "0"], folder)
         print("{:,} files, {:,.0f} MB after the compaction\n".format(*size_of(lake)))
         print("| what | seconds | CPU seconds | peak memory |\n|---|---|---|---|")
         print_row("lookup by path in one repository, before the compaction", uncompacted)
         print_row("compaction", compaction)
-        print_row("lookup by path in one repository", cost([*lookup, "--repository", "acme/r1"], folder))
+        print_row(
+            "lookup by path in one repository", cost([*lookup, "--repository", "acme/r1"], folder)
+        )
         print_row("lookup by path in all", cost(lookup, folder))
         for question in questions():
-            print_row(f"report {question}", cost(["fleet", "report", question, "--lake", str(lake)], folder))
+            print_row(
+                f"report {question}",
+                cost(["fleet", "report", question, "--lake", str(lake)], folder),
+            )
         measure_pushes(folder)
     print(json.dumps({"load average": os.getloadavg()}))
     return 0

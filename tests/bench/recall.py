@@ -1,9 +1,11 @@
-"""Measures how well searches find what people meant: known answers taken from a repository's own history.
+"""Measures how well searches find what people meant: known answers taken from a repository's own
+history.
 
-A commit that names a record, or a line of code or prose that cites one, is a question whose answer is known: its words,
-without the ids. Who searches is in `retrievers`. What this can't show: the questions come from one project at a time,
-share words with what they ask for, and a few dozen more or less of them move a figure by a hundredth; the intervals
-say how much, and two rows are compared question by question.
+A commit that names a record, or a line of code or prose that cites one, is a question whose answer
+is known: its words, without the ids. Who searches is in `retrievers`. What this can't show: the
+questions come from one project at a time, share words with what they ask for, and a few dozen more
+or less of them move a figure by a hundredth; the intervals say how much, and two rows are compared
+question by question.
 """
 
 import argparse
@@ -46,7 +48,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Quality:
-    """What a retriever reached, question by question: recall among the first five, reciprocal rank, nDCG."""
+    """What a retriever reached, question by question:
+    recall among the first five, reciprocal rank, nDCG.
+    """
 
     recall: Sequence[float]
     rank: Sequence[float]
@@ -65,24 +69,42 @@ def without_ids(text: str, forms: IdForms) -> str:
 def answers_in(text: str, records: RecordSet, forms: IdForms) -> frozenset[str]:
     """Return the paths of the records that a text names beyond doubt."""
     cited_ids = {cited.id for cited in find_citations(text, forms) if not cited.weak}
-    return frozenset(matches[0].path for any_id in cited_ids if len(matches := records.candidates(any_id)) == 1)
+    return frozenset(
+        matches[0].path for any_id in cited_ids if len(matches := records.candidates(any_id)) == 1
+    )
 
 
 def of_history(registry: Registry, without: Sequence[str] = ()) -> Iterator[Question]:
-    """Yield the questions of a repository: its commits' subjects, and the lines that cite, but for some folders."""
-    forms, records, root = registry.workspace.kinds.id_forms, registry.records, registry.workspace.root
+    """Yield the questions of a repository: its commits' subjects, and the lines that cite,
+    but for some folders.
+    """
+    forms, records, root = (
+        registry.workspace.kinds.id_forms,
+        registry.records,
+        registry.workspace.root,
+    )
     log = _git(root, "log", "--no-merges", "--format=%x1e%s%x1f%b")
     for entry in log.split("\x1e")[1:]:
         subject, _, body = entry.partition("\x1f")
-        yield from _question(subject, answers_in(f"{subject}\n{body}", records, forms), "commits", forms)
-    left_out = {".orbit", *without, *(record.source.path for record in records if record.source is not None)}
+        yield from _question(
+            subject, answers_in(f"{subject}\n{body}", records, forms), "commits", forms
+        )
+    left_out = {
+        ".orbit",
+        *without,
+        *(record.source.path for record in records if record.source is not None),
+    }
     prefixes = [word for prefix in forms.prefixes for word in ("-e", prefix)]
-    cited = _git(root, "grep", "-IF", "-h", *prefixes, "--", ".", *(f":!{path}" for path in sorted(left_out)))
+    cited = _git(
+        root, "grep", "-IF", "-h", *prefixes, "--", ".", *(f":!{path}" for path in sorted(left_out))
+    )
     for line in cited.splitlines():
         yield from _question(line, answers_in(line, records, forms), "citations", forms)
 
 
-def _question(text: str, answers: frozenset[str], source: str, forms: IdForms) -> Iterator[Question]:
+def _question(
+    text: str, answers: frozenset[str], source: str, forms: IdForms
+) -> Iterator[Question]:
     words = without_ids(text, forms)
     if answers and len(set(terms(words))) >= FEWEST_TERMS:
         yield Question(words, answers, source)
@@ -90,13 +112,15 @@ def _question(text: str, answers: frozenset[str], source: str, forms: IdForms) -
 
 def _git(root: Path, *arguments: str) -> str:
     """Return what git prints; where nothing is found it ends with 1."""
-    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False).stdout.decode(
-        "utf-8", "replace"
-    )
+    return subprocess.run(
+        ["git", *arguments], cwd=root, capture_output=True, check=False
+    ).stdout.decode("utf-8", "replace")
 
 
 def of_files(folder: Path, records: RecordSet) -> Iterator[Question]:
-    """Yield the questions of a folder of JSON files, `[{query, relevant}]`; an id may be one that a record had."""
+    """Yield the questions of a folder of JSON files, `[{query, relevant}]`;
+    an id may be one that a record had.
+    """
     for file in sorted(folder.glob("*.json")):
         for entry in json.loads(file.read_text("utf-8")):
             candidates = [records.candidates(any_id) for any_id in entry["relevant"]]
@@ -113,7 +137,10 @@ def quality(run: Run, questions: Sequence[Question]) -> Quality:
         hits = [position for position, path in enumerate(paths, 1) if path in question.answers]
         recall.append(sum(position <= NEAR for position in hits) / len(question.answers))
         rank.append(1 / hits[0] if hits else 0.0)
-        best = sum(1 / math.log2(position + 1) for position in range(1, min(DEPTH, len(question.answers)) + 1))
+        best = sum(
+            1 / math.log2(position + 1)
+            for position in range(1, min(DEPTH, len(question.answers)) + 1)
+        )
         gain.append(sum(1 / math.log2(position + 1) for position in hits) / best)
     return Quality(recall, rank, gain)
 
@@ -127,10 +154,15 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def table(qualities: Mapping[str, Quality], kinds: Mapping[str, Sequence[int]]) -> list[str]:
-    """Return the rows of a Markdown table; `kinds` has the places of the questions that each kind answers."""
+    """Return the rows of a Markdown table; `kinds` has the places of the questions that each kind
+    answers.
+    """
     heads = [f"{kind} recall@{NEAR}, MRR ({len(places)})" for kind, places in kinds.items()]
     lines = [
-        f"| by | recall@{NEAR} | MRR@{DEPTH} | nDCG@{DEPTH} | MRR less the first row's | {' | '.join(heads)} |",
+        (
+            f"| by | recall@{NEAR} | MRR@{DEPTH} | nDCG@{DEPTH} | MRR less the first row's | "
+            f"{' | '.join(heads)} |"
+        ),
         f"|---|---|---|---|---|{'---|' * len(heads)}",
     ]
     first = next(iter(qualities.values()))
@@ -139,7 +171,10 @@ def table(qualities: Mapping[str, Quality], kinds: Mapping[str, Sequence[int]]) 
         apart = [now - then for now, then in zip(measured.rank, first.rank, strict=True)]
         cells.append("" if measured is first else _figure(apart))
         for places in kinds.values():
-            means = [sum(values[at] for at in places) / len(places) for values in (measured.recall, measured.rank)]
+            means = [
+                sum(values[at] for at in places) / len(places)
+                for values in (measured.recall, measured.rank)
+            ]
             cells.append(f"{means[0]:.3f}, {means[1]:.3f}")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
@@ -156,24 +191,34 @@ def ranked(run: Run, questions: Sequence[Question]) -> dict[str, list[str]]:
 
 
 def shadow(
-    served: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]], questions: Sequence[Question]
+    served: Mapping[str, Sequence[str]],
+    new: Mapping[str, Sequence[str]],
+    questions: Sequence[Question],
 ) -> tuple[list[str], bool]:
-    """Return what a new ranking would change, and whether it may serve: its MRR is not surely lower.
+    """Return what a new ranking would change, and whether it may serve: its MRR is not surely
+    lower.
 
-    `served` is the ranking that answers today, kept from an earlier run; questions it does not know are left out.
+    `served` is the ranking that answers today, kept from an earlier run; questions it does not know
+    are left out.
     """
     shared = [question for question in questions if question.text in served]
     if not shared:
         return ["the kept ranking knows none of these questions"], False
     before, after = (quality(lambda text, by=by: list(by[text]), shared) for by in (served, new))
     apart = [now - then for now, then in zip(after.rank, before.rank, strict=True)]
-    same = [len({*served[question.text][:NEAR]} & {*new[question.text][:NEAR]}) for question in shared]
-    moved = sorted(zip(apart, (question.text for question in shared), strict=True), key=lambda pair: -abs(pair[0]))
+    same = [
+        len({*served[question.text][:NEAR]} & {*new[question.text][:NEAR]}) for question in shared
+    ]
+    moved = sorted(
+        zip(apart, (question.text for question in shared), strict=True),
+        key=lambda pair: -abs(pair[0]),
+    )
     better, worse = sum(step > 0 for step in apart), sum(step < 0 for step in apart)
     lines = [
         f"{len(shared)} questions: {better} answered better, {worse} worse; "
         f"{sum(same) / len(shared):.2f} of the first {NEAR} are the same",
-        f"recall@{NEAR} {_figure([now - then for now, then in zip(after.recall, before.recall, strict=True)])}, "
+        f"recall@{NEAR} "
+        f"{_figure([now - then for now, then in zip(after.recall, before.recall, strict=True)])}, "
         f"MRR@{DEPTH} {_figure(apart)}, each less that of the ranking that serves",
         *(f"{by:+.2f}  {text[:100]}" for by, text in moved[:DEPTH] if by),
     ]
@@ -183,12 +228,24 @@ def shadow(
 def main(words: Sequence[str]) -> int:
     """Measure one repository and print the table; `--page` puts it into the page of figures."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench recall", description=__doc__)
-    parser.add_argument("--repo", type=Path, default=Path.cwd(), help="the repository; by default this one")
-    parser.add_argument("--without", action="append", default=[], help="a folder that cites ids which mean nothing")
-    parser.add_argument("--questions", type=Path, help="a folder of questions instead of the repository's history")
-    parser.add_argument("--page", type=Path, help="the Markdown page whose part on recall is replaced")
-    parser.add_argument("--keep", type=Path, help="keep what is found now in this file, for a later --shadow")
-    parser.add_argument("--shadow", type=Path, help="compare with a kept ranking instead; 1 where this one is worse")
+    parser.add_argument(
+        "--repo", type=Path, default=Path.cwd(), help="the repository; by default this one"
+    )
+    parser.add_argument(
+        "--without", action="append", default=[], help="a folder that cites ids which mean nothing"
+    )
+    parser.add_argument(
+        "--questions", type=Path, help="a folder of questions instead of the repository's history"
+    )
+    parser.add_argument(
+        "--page", type=Path, help="the Markdown page whose part on recall is replaced"
+    )
+    parser.add_argument(
+        "--keep", type=Path, help="keep what is found now in this file, for a later --shadow"
+    )
+    parser.add_argument(
+        "--shadow", type=Path, help="compare with a kept ranking instead; 1 where this one is worse"
+    )
     arguments = parser.parse_args(words)
     try:
         return measure(arguments)
@@ -227,7 +284,11 @@ def measure(arguments: argparse.Namespace) -> int:
     counts = Counter(question.source for question in questions)
     sources = ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))
     lines = [
-        f"{len(questions)} questions ({sources}) for {len(records)} records. Means, and 95 % of 2,000 resamplings.",
+        (
+            f"{len(questions)} questions ({sources}) for {len(records)} records. Means, and 95 "
+            f"% of "
+            f"2,000 resamplings."
+        ),
         "",
         *table(measured, dict(sorted(kinds.items()))),
     ]
@@ -236,5 +297,7 @@ def measure(arguments: argparse.Namespace) -> int:
         before, _, after = arguments.page.read_text("utf-8").partition(f"\n{RECALL}\n")
         section = after.partition("\n## ")
         tail = f"\n## {section[2]}" if section[1] else ""
-        arguments.page.write_text(f"{before}\n{RECALL}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8")
+        arguments.page.write_text(
+            f"{before}\n{RECALL}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8"
+        )
     return 0

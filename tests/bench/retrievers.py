@@ -1,4 +1,6 @@
-"""Who searches in the benchmark of recall: this project's search and SQLite's, over the same three fields."""
+"""Who searches in the benchmark of recall:
+this project's search and SQLite's, over the same three fields.
+"""
 
 import re
 import sqlite3
@@ -17,7 +19,11 @@ MOST = 20
 
 def retrievers(registry: Registry, texts: Texts) -> dict[str, Run]:
     """Return who can search, our own first."""
-    return {"orbit search": ours(registry), "by terms alone": by_terms(texts), "SQLite FTS5": sqlite(texts)}
+    return {
+        "orbit search": ours(registry),
+        "by terms alone": by_terms(texts),
+        "SQLite FTS5": sqlite(texts),
+    }
 
 
 def ours(registry: Registry) -> Run:
@@ -42,8 +48,13 @@ def by_terms(texts: Texts) -> Run:
 def sqlite(texts: Texts) -> Run:
     """Return SQLite's FTS5 with its Porter stemmer, any word, ranked by its BM25."""
     db = sqlite3.connect(":memory:")
-    db.execute("CREATE VIRTUAL TABLE t USING fts5(key UNINDEXED, title, tags, body, tokenize = 'porter unicode61')")
-    db.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", [(key, *fields) for key, fields in texts.items()])
+    db.execute(
+        "CREATE VIRTUAL TABLE t USING fts5(key UNINDEXED, title, tags, body, tokenize = 'porter "
+        "unicode61')"
+    )
+    db.executemany(
+        "INSERT INTO t VALUES (?, ?, ?, ?)", [(key, *fields) for key, fields in texts.items()]
+    )
 
     def run(text: str) -> list[str]:
         pattern = " OR ".join(f'"{word}"' for word in _words(text))

@@ -1,6 +1,8 @@
-"""Measure whether the right record is shown: at a prompt, in a brief, at a first edit; and silence elsewhere.
+"""Measure whether the right record is shown: at a prompt, in a brief, at a first edit; and silence
+elsewhere.
 
-Questions come from a folder of `[{query, relevant, paths}]`, records from a collection that another tool wrote.
+Questions come from a folder of `[{query, relevant, paths}]`, records from a collection that another
+tool wrote.
 """
 
 import argparse
@@ -44,7 +46,9 @@ class Question:
 
 
 def repository(collection: Path, root: Path) -> Registry:
-    """Make a git repository of a collection in another tool's layout: empty files for those it tracked, and commits."""
+    """Make a git repository of a collection in another tool's layout:
+    empty files for those it tracked, and commits.
+    """
     shutil.copytree(collection, root, dirs_exist_ok=True)
     (root / "dot_orbit").rename(root / ".orbit")
     for name in (root / "files.txt").read_text("utf-8").splitlines():
@@ -52,7 +56,10 @@ def repository(collection: Path, root: Path) -> Registry:
         if not path.exists() and not name.startswith(".orbit/"):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("", "utf-8")
-    commits = [json.loads(line)["files"] for line in (root / "commits.jsonl").read_text("utf-8").splitlines()]
+    commits = [
+        json.loads(line)["files"]
+        for line in (root / "commits.jsonl").read_text("utf-8").splitlines()
+    ]
     for name in ("files.txt", "commits.jsonl"):
         (root / name).unlink()
     git(root, "init", "-q", "-b", "main")
@@ -72,26 +79,44 @@ def history(commits: Iterable[Sequence[str]]) -> str:
     """Return commits that change some files, as `git fast-import` reads them."""
     lines: list[str] = []
     for number, files in enumerate(commits):
-        lines += ["commit refs/heads/main", f"committer Bench <bench@example.org> {1_700_000_000 + number} +0000"]
+        lines += [
+            "commit refs/heads/main",
+            f"committer Bench <bench@example.org> {1_700_000_000 + number} +0000",
+        ]
         lines += ["data 0", ""]
-        lines += (f"M 644 inline {json.dumps(name)}\ndata {len(str(number))}\n{number}" for name in files)
+        lines += (
+            f"M 644 inline {json.dumps(name)}\ndata {len(str(number))}\n{number}" for name in files
+        )
     return "\n".join([*lines, ""])
 
 
 def git(root: Path, *arguments: str, stdin: str = "") -> str:
     """Return what git prints."""
-    identity = ("-c", "user.name=Bench", "-c", "user.email=bench@example.org", "-c", "core.autocrlf=false")
+    identity = (
+        "-c",
+        "user.name=Bench",
+        "-c",
+        "user.email=bench@example.org",
+        "-c",
+        "core.autocrlf=false",
+    )
     command = ["git", *identity, *arguments]
-    return subprocess.run(command, cwd=root, input=stdin, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        command, cwd=root, input=stdin, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def questions(folder: Path, registry: Registry) -> list[Question]:
-    """Return the questions of a folder, but for those whose records are not in the registry or not live."""
+    """Return the questions of a folder, but for those whose records are not in the registry or not
+    live.
+    """
     result = []
     for file in sorted(folder.glob("*.json")):
         for entry in json.loads(file.read_text("utf-8")):
             candidates = [registry.records.candidates(any_id) for any_id in entry["relevant"]]
-            answers = frozenset(records[0].id for records in candidates if records and records[0].phase == "live")
+            answers = frozenset(
+                records[0].id for records in candidates if records and records[0].phase == "live"
+            )
             if answers:
                 result.append(Question(entry["query"], tuple(entry.get("paths", ())), answers))
     return result
@@ -104,11 +129,24 @@ class Hook:
         self._root, self._number = root, 0
 
     def __call__(self, event: str, **payload: object) -> tuple[list[str], int]:
-        """Return the ids of the records shown, in their order, and the tokens that the reply takes."""
+        """Return the ids of the records shown, in their order,
+        and the tokens that the reply takes.
+        """
         self._number += 1
-        body = {"session_id": f"s{self._number}", "cwd": str(self._root), "hook_event_name": event, **payload}
+        body = {
+            "session_id": f"s{self._number}",
+            "cwd": str(self._root),
+            "hook_event_name": event,
+            **payload,
+        }
         command = [sys.executable, "-I", "-S", "-E", str(LAUNCH), "claude"]
-        done = subprocess.run(command, input=json.dumps(body).encode(), capture_output=True, cwd=self._root, check=True)
+        done = subprocess.run(
+            command,
+            input=json.dumps(body).encode(),
+            capture_output=True,
+            cwd=self._root,
+            check=True,
+        )
         if not done.stdout:
             return [], 0
         text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
@@ -127,39 +165,64 @@ def reached(ids: Sequence[str], question: Question, limit: int | None = None) ->
 
 
 def place(index: Index, question: Question) -> int:
-    """Return the place of the first answer among all records with a word of the question; 0 if there is none."""
+    """Return the place of the first answer among all records with a word of the question;
+    0 if there is none.
+    """
     rows = (index.row(number) for number, _ in records_by_words(index, question.text))
-    answers = (at for at, row in enumerate(rows, 1) if row is not None and row.values[ID] in question.answers)
+    answers = (
+        at
+        for at, row in enumerate(rows, 1)
+        if row is not None and row.values[ID] in question.answers
+    )
     return next(answers, 0)
 
 
 def prompts(hook: Hook, registry: Registry, requests: Sequence[Question]) -> list[str]:
-    """Return the rows on prompts in words: right ones shown, and unrelated ones that show nothing."""
+    """Return the rows on prompts in words: right ones shown,
+    and unrelated ones that show nothing.
+    """
     replies = [hook("UserPromptSubmit", prompt=question.text)[0] for question in requests]
     texts = unrelated_texts()
     results = [
-        [hit.record.id for hit in registry.search(Query(question.text, limit=LIMIT)).hits] for question in requests
+        [hit.record.id for hit in registry.search(Query(question.text, limit=LIMIT)).hits]
+        for question in requests
     ]
     silent = [not hook("UserPromptSubmit", prompt=text)[0] for text in texts]
     index = current_index(registry.workspace)
     places = [place(index, question) for question in requests]
-    right = [(ids, question) for at, ids, question in zip(places, replies, requests, strict=True) if 0 < at <= LIMIT]
+    right = [
+        (ids, question)
+        for at, ids, question in zip(places, replies, requests, strict=True)
+        if 0 < at <= LIMIT
+    ]
     pairs = list(zip(replies, requests, strict=True))
     tasks = [reached(ids, question, LIMIT) for ids, question in pairs if question.paths]
     lines = [reached(ids, question, LIMIT) for ids, question in pairs if not question.paths]
     rest = [reached(ids, question, LIMIT) for ids, question in pairs if '""' not in question.text]
-    misses = [at for at, (ids, question) in zip(places, pairs, strict=True) if not reached(ids, question, LIMIT)]
-    shares = (misses.count(0), sum(at > NEAR for at in misses), sum(0 < at <= NEAR for at in misses))
+    misses = [
+        at
+        for at, (ids, question) in zip(places, pairs, strict=True)
+        if not reached(ids, question, LIMIT)
+    ]
+    shares = (
+        misses.count(0),
+        sum(at > NEAR for at in misses),
+        sum(0 < at <= NEAR for at in misses),
+    )
     return [
         f"| a right record among the first {LIMIT} at a prompt | ≥ .70 | "
         f"{figure([reached(ids, question, LIMIT) for ids, question in pairs])} |",
         f"| … at a task (the subject of a commit, {len(tasks)}) | | {figure(tasks)} |",
         f"| … at a sentence or line that cites the record ({len(lines)}) | | {figure(lines)} |",
-        f'| … without the lines of code whose id was a string, `""` ({len(rest)}) | | {figure(rest)} |',
-        f"| misses ({len(misses)}): no answer has a word of it, the first answer is past the {NEAR}th, before it | | "
+        (
+            f'| … without the lines of code whose id was a string, `""` ({len(rest)}) | | '
+            f"{figure(rest)} |"
+        ),
+        f"| misses ({len(misses)}): no answer has a word of it, the first answer is past the "
+        f"{NEAR}th, before it | | "
         f"{', '.join(map(str, shares))} |",
         f"| … among the first {LIMIT} of a search | | "
-        f"{figure([reached(ids, question) for ids, question in zip(results, requests, strict=True)])} |",
+        f"{figure([reached(*pair) for pair in zip(results, requests, strict=True)])} |",
         f"| … of those that it shows without `push.min_relevance` ({len(right)}) | ≥ .95 | "
         f"{figure([reached(ids, question, LIMIT) for ids, question in right])} |",
         f"| records a prompt shows, at most | {LIMIT} | {max(map(len, replies), default=0)} |",
@@ -186,22 +249,34 @@ def briefs(registry: Registry, requests: Sequence[Question]) -> list[str]:
             for ids, selection in zip(full, selections, strict=True)
         ]
         for suffix, goal, lists, limit in (
-            (label, target, every, None), ("… in full", "", full, None), ("… in the first place", "≥ .55", full, 1),
-        ):  # fmt: skip
-            values = [reached(ids, question, limit) for ids, question in zip(lists, chosen, strict=True)]
+            (label, target, every, None),
+            ("… in full", "", full, None),
+            ("… in the first place", "≥ .55", full, 1),
+        ):
+            values = [
+                reached(ids, question, limit) for ids, question in zip(lists, chosen, strict=True)
+            ]
             rows.append(f"| {suffix} | {goal} | {figure(values)} |")
         size = statistics.mean(map(len, every))
         rows.append(
-            f"| … records of a brief: in full, by title too | 5 | {statistics.mean(map(len, full)):.1f}, {size:.1f} |"
+            f"| … records of a brief: in full, by title too | 5 | "
+            f"{statistics.mean(map(len, full)):.1f}, {size:.1f} |"
         )
-    results = [[hit.record.id for hit in registry.search(Query(question.text, limit=5)).hits] for question in requests]
+    results = [
+        [hit.record.id for hit in registry.search(Query(question.text, limit=5)).hits]
+        for question in requests
+    ]
     first = [reached(ids, question, 1) for ids, question in zip(results, requests, strict=True)]
     return [*rows, f"| search, first place | | {figure(first)} |"]
 
 
 def edits(hook: Hook, registry: Registry) -> list[str]:
     """Return the rows on the first edit of each file that live records apply to."""
-    files = [name for name in git(registry.workspace.root, "ls-files").splitlines() if not name.startswith(".orbit/")]
+    files = [
+        name
+        for name in git(registry.workspace.root, "ls-files").splitlines()
+        if not name.startswith(".orbit/")
+    ]
     index = current_index(registry.workspace)
     live = {record.id for record in registry.records if record.phase == "live"}
     pairs, retired, tokens = [], 0, []
@@ -216,9 +291,13 @@ def edits(hook: Hook, registry: Registry) -> list[str]:
         retired += len({*ids_shown} - live)
         tokens.append(size)
     return [
-        f"| pairs of a file and a live record, none broad, that its first edit reaches ({len(pairs)}) | ≥ .93 | "
+        f"| pairs of a file and a live record, none broad, that its first edit reaches "
+        f"({len(pairs)}) | ≥ .93 | "
         f"{figure(pairs)} |",
-        f"| tokens of such an edit: median, most | ≤ 120, ≤ 800 | {statistics.median(tokens):.0f}, {max(tokens)} |",
+        (
+            f"| tokens of such an edit: median, most | ≤ 120, ≤ 800 | "
+            f"{statistics.median(tokens):.0f}, {max(tokens)} |"
+        ),
         f"| records shown that are not live | 0 | {retired} |",
     ]
 
@@ -232,7 +311,10 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--only", action="append", choices=("prompts", "briefs", "edits"))
     arguments = parser.parse_args(words)
     if not arguments.collection.is_dir():
-        print(f"{arguments.collection} is not there: name a collection with --collection", file=sys.stderr)
+        print(
+            f"{arguments.collection} is not there: name a collection with --collection",
+            file=sys.stderr,
+        )
         return 2
     with tempfile.TemporaryDirectory() as folder:
         registry = repository(arguments.collection, Path(folder) / "project")

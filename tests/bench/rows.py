@@ -1,4 +1,6 @@
-"""Writes a push index of any size from made-up scopes, without a file for each record; measures nothing."""
+"""Writes a push index of any size from made-up scopes, without a file for each record;
+measures nothing.
+"""
 
 import json
 import os
@@ -16,13 +18,19 @@ RECORD = ".orbit/learning.yaml"
 
 
 def make_rows(root: Path, number: int) -> None:
-    """Write the files of `write_rows` from a process of its own: a large one would be counted as its children's."""
+    """Write the files of `write_rows` from a process of its own:
+    a large one would be counted as its children's.
+    """
     here = Path(__file__).resolve().parents[2]
-    subprocess.run([sys.executable, "-m", "tests.bench.rows", str(root), str(number)], cwd=here, check=True)
+    subprocess.run(
+        [sys.executable, "-m", "tests.bench.rows", str(root), str(number)], cwd=here, check=True
+    )
 
 
 def make_hook_rows(root: Path, number: int) -> None:
-    """Write the same files as a workspace's push index, with the one file that all its records claim to be."""
+    """Write the same files as a workspace's push index,
+    with the one file that all its records claim to be.
+    """
     make_rows(root, number)
     (root / ".orbit").mkdir()
     (root / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
@@ -40,10 +48,16 @@ def write_rows(root: Path, number: int) -> None:
         if number <= 10_000:
             saved.append(globs)
         row = [""] * reader.FIELDS
-        row[reader.ID], row[reader.KIND], row[reader.PHASE] = f"L-{position:08d}", "learning", "live"
+        row[reader.ID], row[reader.KIND], row[reader.PHASE] = (
+            f"L-{position:08d}",
+            "learning",
+            "live",
+        )
         row[reader.PATH], row[reader.PRIORITY] = RECORD, "0"
         row[reader.MTIME] = row[reader.SIZE] = "0"
-        row[reader.TEASER] = f"- [L-{position:08d}] {'Words of a learning that says what to mind. ' * 3}"
+        row[reader.TEASER] = (
+            f"- [L-{position:08d}] {'Words of a learning that says what to mind. ' * 3}"
+        )
         row[reader.GLOBS] = reader.LIST.join(globs)
         parts.append(Part(tuple(row), 0, True))
     (root / ".git/orbit").mkdir(parents=True)

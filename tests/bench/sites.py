@@ -1,7 +1,8 @@
-"""Measures the site beside other generators, on the same decisions in one run, for `docs/explanation/benchmarks.md`.
+"""Measures the site beside other generators, on the same decisions in one run, for
+`docs/explanation/benchmarks.md`.
 
-`python -m tests.bench sites`: peers that are not installed are named as such. Zensical and log4brains are looked for
-on the PATH; log4brains comes from npm.
+`python -m tests.bench sites`: peers that are not installed are named as such. Zensical and
+log4brains are looked for on the PATH; log4brains comes from npm.
 """
 
 import argparse
@@ -25,17 +26,23 @@ from orbit_registry.site.config import default_config
 
 SIZES = (100, 1000)
 DOCUMENTS = "docs/decisions"
-CONFIG = "site_name: Bench\ntheme: {{name: material, font: false, variant: classic}}\nplugins: [search]\n{nav}"
+CONFIG = (
+    "site_name: Bench\ntheme: {{name: material, font: false, variant: classic}}\nplugins: "
+    "[search]\n{nav}"
+)
 EXTENDED = f"markdown_extensions: {json.dumps(default_config('', [])['markdown_extensions'])}\n"
-"""What a site of this project reads Markdown with, and what most sites made with Material turn on: a bare one has
-neither highlighted code nor links at headings."""
+"""What a site of this project reads Markdown with, and what most sites made with Material turn on:
+a bare one has neither highlighted code nor links at headings.
+"""
 ALONE = "nav: [index.md]\n"
 PROJECT = "project:\n  name: Bench\n  tz: UTC\n  adrFolder: ./docs/decisions\n"
 
 
 @dataclass(frozen=True)
 class Generator:
-    """One way to a site: what it needs beside the documents, its commands, where the pages of decisions lie."""
+    """One way to a site: what it needs beside the documents, its commands,
+    where the pages of decisions lie.
+    """
 
     name: str
     files: Mapping[str, str]
@@ -51,7 +58,9 @@ class Generator:
 
 @dataclass(frozen=True)
 class Cost:
-    """What one generator cost at one size: CPU seconds, peak memory, a page in KB and all files in MB."""
+    """What one generator cost at one size: CPU seconds, peak memory,
+    a page in KB and all files in MB.
+    """
 
     name: str
     size: int
@@ -65,19 +74,54 @@ class Cost:
 
 MKDOCS = (sys.executable, "-m", "mkdocs", "build", "--quiet")
 GENERATORS: tuple[Generator, ...] = (
-    Generator("Orbit", {}, (*ORBIT, "site", "build"), "site", "adrs/ADR-*/index.html",
-              prepare=((*ORBIT, "init", "--yes"), (*ORBIT, "adr", "backfill"))),
-    Generator("MkDocs Material, decisions outside the navigation", {"mkdocs.yml": CONFIG.format(nav=ALONE)}, MKDOCS,
-              "site", "decisions/*/index.html"),
-    Generator("MkDocs Material with extensions, decisions outside the navigation",
-              {"mkdocs.yml": CONFIG.format(nav=ALONE) + EXTENDED}, MKDOCS, "site", "decisions/*/index.html"),
-    Generator("MkDocs Material, decisions in the navigation", {"mkdocs.yml": CONFIG.format(nav="")}, MKDOCS,
-              "site", "decisions/*/index.html", largest=1000),
-    Generator("Zensical, decisions outside the navigation", {"mkdocs.yml": CONFIG.format(nav=ALONE)},
-              ("zensical", "build"), "site", "decisions/*/index.html", "zensical"),
-    Generator("log4brains", {".log4brains.yml": PROJECT}, ("log4brains", "build"), ".log4brains/out",
-              "adr/*/index.html", "log4brains", largest=100),
-)  # fmt: skip
+    Generator(
+        "Orbit",
+        {},
+        (*ORBIT, "site", "build"),
+        "site",
+        "adrs/ADR-*/index.html",
+        prepare=((*ORBIT, "init", "--yes"), (*ORBIT, "adr", "backfill")),
+    ),
+    Generator(
+        "MkDocs Material, decisions outside the navigation",
+        {"mkdocs.yml": CONFIG.format(nav=ALONE)},
+        MKDOCS,
+        "site",
+        "decisions/*/index.html",
+    ),
+    Generator(
+        "MkDocs Material with extensions, decisions outside the navigation",
+        {"mkdocs.yml": CONFIG.format(nav=ALONE) + EXTENDED},
+        MKDOCS,
+        "site",
+        "decisions/*/index.html",
+    ),
+    Generator(
+        "MkDocs Material, decisions in the navigation",
+        {"mkdocs.yml": CONFIG.format(nav="")},
+        MKDOCS,
+        "site",
+        "decisions/*/index.html",
+        largest=1000,
+    ),
+    Generator(
+        "Zensical, decisions outside the navigation",
+        {"mkdocs.yml": CONFIG.format(nav=ALONE)},
+        ("zensical", "build"),
+        "site",
+        "decisions/*/index.html",
+        "zensical",
+    ),
+    Generator(
+        "log4brains",
+        {".log4brains.yml": PROJECT},
+        ("log4brains", "build"),
+        ".log4brains/out",
+        "adr/*/index.html",
+        "log4brains",
+        largest=100,
+    ),
+)
 
 
 def cost(generator: Generator, size: int, root: Path) -> Cost:
@@ -100,11 +144,20 @@ def cost(generator: Generator, size: int, root: Path) -> Cost:
     edited = run(generator.build, root)
     memory = max(each.memory for each in (built, again, edited))
     return Cost(
-        generator.name, size, built.cpu, again.cpu, edited.cpu, memory, statistics.median(pages) / 1e3, total / 1e6
+        generator.name,
+        size,
+        built.cpu,
+        again.cpu,
+        edited.cpu,
+        memory,
+        statistics.median(pages) / 1e3,
+        total / 1e6,
     )
 
 
-def measured(sizes: Sequence[int], rounds: int, say: Callable[[str], None]) -> tuple[list[Cost], list[str]]:
+def measured(
+    sizes: Sequence[int], rounds: int, say: Callable[[str], None]
+) -> tuple[list[Cost], list[str]]:
     """Return the median costs of so many rounds, and what could not be measured and why.
 
     A round takes the generators in turn, so that a slower hour of the machine slows them all.
@@ -122,7 +175,10 @@ def measured(sizes: Sequence[int], rounds: int, say: Callable[[str], None]) -> t
                 absent[f"{generator.name} at {size:,}: {' '.join(str(error).split())[:200]}"] = None
                 continue
         costs.setdefault((generator.name, size), []).append(result)
-        say(f"{number + 1} {generator.name} at {size}: {result.cold:.3g} {result.again:.3g} {result.edited:.3g} s")
+        say(
+            f"{number + 1} {generator.name} at {size}: {result.cold:.3g} {result.again:.3g} "
+            f"{result.edited:.3g} s"
+        )
     return [_median(rounds) for rounds in costs.values()], list(absent)
 
 
@@ -144,15 +200,18 @@ def table(costs: Sequence[Cost], absent: Sequence[str]) -> list[str]:
     """Return the section's lines: costs, ratios to ours, growth."""
     ours = {row.size: row for row in costs if row.name == GENERATORS[0].name}
     lines = [
-        "| generator | decisions | from nothing | × ours | nothing changed | one changed | × ours | peak memory "
+        "| generator | decisions | from nothing | × ours | nothing changed | one changed | × "
+        "ours | peak memory "
         "| a decision's page | whole site |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in costs:
         base = ours.get(row.size)
         lines.append(
-            f"| {row.name} | {row.size:,} | {row.cold:.3g} s | {_times(row.cold, base and base.cold)} "
-            f"| {row.again:.3g} s | {row.edited:.3g} s | {_times(row.edited, base and base.edited)} "
+            f"| {row.name} | {row.size:,} | {row.cold:.3g} s | "
+            f"{_times(row.cold, base and base.cold)} "
+            f"| {row.again:.3g} s | {row.edited:.3g} s | "
+            f"{_times(row.edited, base and base.edited)} "
             f"| {row.memory:.0f} MB | {row.page:.1f} KB | {row.total:.1f} MB |"
         )
     growth = []
@@ -161,9 +220,10 @@ def table(costs: Sequence[Cost], absent: Sequence[str]) -> list[str]:
         if len(some) > 1:
             (small, low), (large, high) = some[0], some[-1]
             growth.append(f"{name} {math.log(high / low) / math.log(large / small):.2f}")
-    lines += ["", f"Growth from the smallest to the largest, as a power of the number: {'; '.join(growth)}."] * bool(
-        growth
-    )
+    lines += [
+        "",
+        f"Growth from the smallest to the largest, as a power of the number: {'; '.join(growth)}.",
+    ] * bool(growth)
     lines += ["", *(f"Not measured: {reason}." for reason in absent)] * bool(absent)
     return lines
 
@@ -175,21 +235,37 @@ def _times(cost: float, base: float | None) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, and write the section of the page."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench sites", description=__doc__)
-    parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
+    parser.add_argument(
+        "--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES
+    )
     parser.add_argument("--page", type=Path, default=PAGE, help="the page whose section is written")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each is measured; the medians count")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="how often each is measured; the medians count"
+    )
     options = parser.parse_args(arguments)
     if not options.page.is_file():
         parser.error(f"{options.page} is no page: make an empty file, or copy {PAGE}")
     before = os.getloadavg()
     costs, absent = measured(options.sizes, options.rounds, lambda line: print(line, flush=True))
     lines = [
-        "By `python -m tests.bench sites`: made-up decisions (MADR), one file each, with the sizes, tables,",
-        "code, links and citations of 65 real ones (`tests/bench/shapes.csv`; 5.6 kB in the mean). All",
-        "generators get the same files and run with their default settings. CPU seconds of whole processes",
+        (
+            "By `python -m tests.bench sites`: made-up decisions (MADR), one file each, with the "
+            "sizes, tables,"
+        ),
+        (
+            "code, links and citations of 65 real ones (`tests/bench/shapes.csv`; 5.6 kB in the "
+            "mean). All"
+        ),
+        (
+            "generators get the same files and run with their default settings. CPU seconds of "
+            "whole processes"
+        ),
         "and their children, one by one and in turns,",
         f"the medians of {options.rounds} rounds.",
-        "Orbit also writes indexes, timeline, health, path explorer, feeds, redirects and the data of the search box.",
+        (
+            "Orbit also writes indexes, timeline, health, path explorer, feeds, redirects and the "
+            "data of the search box."
+        ),
         f"Load average {before[0]:.1f} before, {os.getloadavg()[0]:.1f} after.",
         "",
         *table(costs, absent),
@@ -198,7 +274,11 @@ def main(arguments: Sequence[str]) -> int:
     ]
     print("\n".join(lines))
     above, _, below = options.page.read_text("utf-8").partition(f"\n{SITES}\n")
-    _, heading, later = below.partition("\n##")  # the next section, or the subsection written by hand
+    _, heading, later = below.partition(
+        "\n##"
+    )  # the next section, or the subsection written by hand
     tail = f"{heading}{later}" if heading else ""
-    options.page.write_text(f"{above.rstrip()}\n\n{SITES}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8")
+    options.page.write_text(
+        f"{above.rstrip()}\n\n{SITES}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8"
+    )
     return 0

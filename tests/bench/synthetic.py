@@ -1,9 +1,9 @@
 """Writes a made-up repository of any size, the same for the same number and seed; measures nothing.
 
-Shapes follow what real collections showed: records of about 1.3 kB, words in a Zipf distribution, three globs a record
-(directories, extensions, files, few with a star inside, one in a hundred without a root; three in a hundred match no
-file any more), one record in ten a decision with its prose in a document (a file of its own, or an entry of a log), one
-in five voted for.
+Shapes follow what real collections showed: records of about 1.3 kB, words in a Zipf distribution,
+three globs a record (directories, extensions, files, few with a star inside, one in a hundred
+without a root; three in a hundred match no file any more), one record in ten a decision with its
+prose in a document (a file of its own, or an entry of a log), one in five voted for.
 """
 
 import hashlib
@@ -20,13 +20,31 @@ from typing import Any
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 EXTENSIONS = ("py", "ts", "rs", "go", "sql", "md", "yaml")
 TOP_FOLDERS = ("src", "lib", "services", "web", "tools", "infra")
-AREAS = ("auth", "billing", "cache", "deploy", "events", "files", "graph", "http", "index", "jobs", "keys", "logs")
+AREAS = (
+    "auth",
+    "billing",
+    "cache",
+    "deploy",
+    "events",
+    "files",
+    "graph",
+    "http",
+    "index",
+    "jobs",
+    "keys",
+    "logs",
+)
 START = datetime(2024, 1, 1, tzinfo=UTC)
 ADR_EVERY = 10
 LOG_SIZE = 40
 DEAD_GLOBS = 0.03
 SHAPES = Path(__file__).with_name("shapes.csv")
-MADR = ("## Context and Problem Statement", "## Considered Options", "## Decision Outcome", "### Consequences")
+MADR = (
+    "## Context and Problem Statement",
+    "## Considered Options",
+    "## Decision Outcome",
+    "### Consequences",
+)
 MARKED = {
     "code": "`{word}`",
     "strong": "**{word}**",
@@ -46,7 +64,10 @@ class Words:
         ends = ("n", "r", "s", "ter", "ling", "ment", "x", "tion", "ly", "d")
         unique: dict[str, None] = {}
         while len(unique) < size:
-            unique["".join(chance.choice(starts) for _ in range(chance.randint(1, 3))) + chance.choice(ends)] = None
+            unique[
+                "".join(chance.choice(starts) for _ in range(chance.randint(1, 3)))
+                + chance.choice(ends)
+            ] = None
         self._words = list(unique)
         self._weights = list(accumulate(1 / (rank + 2.7) for rank in range(size)))
 
@@ -72,7 +93,10 @@ def make_repository(root: Path, number: int, *, seed: int = 7, commit: bool = Tr
     words = Words(chance)
     root.mkdir(parents=True, exist_ok=True)
     tree = _tree(chance, max(20, number // 20))
-    _write(root / ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: synthetic\n")
+    _write(
+        root / ".orbit/config.yaml",
+        "format: orbit-registry\nschema_version: 1\nproject: synthetic\n",
+    )
     _write(root / ".gitignore", ".orbit/state/\n")
     _write(root / ".gitattributes", ".orbit/**/votes.jsonl merge=union\n")
     for folder, files in tree.items():
@@ -93,7 +117,9 @@ def make_repository(root: Path, number: int, *, seed: int = 7, commit: bool = Tr
 
 
 def make_resting(root: Path, number: int, *, seed: int = 7) -> None:
-    """Write the repository of `make_repository` with two inputs, files of their own, under each learning."""
+    """Write the repository of `make_repository` with two inputs, files of their own,
+    under each learning.
+    """
     make_repository(root, number, seed=seed, commit=False)
     for position, file in enumerate(sorted((root / ".orbit/learnings").glob("*/learning.yaml"))):
         entries = ""
@@ -107,10 +133,15 @@ def make_resting(root: Path, number: int, *, seed: int = 7) -> None:
 
 
 def make_resources(root: Path, number: int, *, seed: int = 7) -> None:
-    """Write a git repository with `number` scripts that are resources, of some twenty chunks each."""
+    """Write a git repository with `number` scripts that are resources,
+    of some twenty chunks each.
+    """
     chance = random.Random(f"{seed}/{number}/resources")
     words = Words(chance)
-    _write(root / ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: synthetic\n")
+    _write(
+        root / ".orbit/config.yaml",
+        "format: orbit-registry\nschema_version: 1\nproject: synthetic\n",
+    )
     _write(root / ".gitignore", ".orbit/state/\n")
     for position in range(number):
         path = f"tools/{position % 100:02d}/{position}.sh"
@@ -121,11 +152,14 @@ def make_resources(root: Path, number: int, *, seed: int = 7) -> None:
         record_id = "RES-" + "".join(chance.choice(ALPHABET) for _ in range(8))
         _write(
             root / f".orbit/resources/{record_id}/resource.yaml",
-            f"schema_version: 1\nid: {record_id}\nuid: {uid}\ntitle: {words.sentence(6)}\nstatus: active\n"
+            f"schema_version: 1\nid: {record_id}\nuid: {uid}\ntitle: "
+            f"{words.sentence(6)}\nstatus: active\n"
             f"type: script\nversions: [unversioned]\npath: {path}\n"
             f'content_hash: "sha256:{hashlib.sha256(text.encode()).hexdigest()}"\n'
-            f"chunking: {{strategy: fixed, min_tokens: 20, fixed_tokens: {len(text) // 80 + 1}, overlap_tokens: 0}}\n"
-            f"created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n",
+            f"chunking: {{strategy: fixed, min_tokens: 20, fixed_tokens: {len(text) // 80 + 1}, "
+            f"overlap_tokens: 0}}\n"
+            f"created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: "
+            f"human}}\n",
         )
     commit_all(root)
 
@@ -133,20 +167,25 @@ def make_resources(root: Path, number: int, *, seed: int = 7) -> None:
 def make_foreign(root: Path, number: int, *, seed: int = 7) -> None:
     """Write a git repository with `number` MADR documents and no `.orbit/`.
 
-    Each follows the measures of a real decision, one of 65 in turn (`shapes.csv`: five of each of 13 public
-    collections, at one, three, five, seven and nine tenths of their sizes): its characters of text, headings,
-    paragraphs, list items, table rows, blocks and lines of code, links, links to other decisions, citations of them,
-    spans of code and of emphasis. The mean is 5.6 kB, the median 3.2; of all 856 documents there 7.4 and 5.9.
+    Each follows the measures of a real decision, one of 65 in turn (`shapes.csv`: five of each of
+    13 public collections, at one, three, five, seven and nine tenths of their sizes): its
+    characters of text, headings, paragraphs, list items, table rows, blocks and lines of code,
+    links, links to other decisions, citations of them, spans of code and of emphasis. The mean is
+    5.6 kB, the median 3.2; of all 856 documents there 7.4 and 5.9.
     """
     chance = random.Random(f"{seed}/{number}/foreign")
     words = Words(chance)
     with SHAPES.open(encoding="utf-8", newline="") as file:
         shapes = [
-            {name: int(value) if value.isdigit() else value for name, value in row.items()} for row in DictReader(file)
+            {name: int(value) if value.isdigit() else value for name, value in row.items()}
+            for row in DictReader(file)
         ]
     chance.shuffle(shapes)
     for position in range(1, number + 1):
-        head = f"---\nstatus: accepted\ndate: 2025-{position % 12 + 1:02d}-{position % 28 + 1:02d}\n---\n"
+        head = (
+            f"---\nstatus: accepted\ndate: "
+            f"2025-{position % 12 + 1:02d}-{position % 28 + 1:02d}\n---\n"
+        )
         text = _like(shapes[position % len(shapes)], chance, words, number)
         _write(root / f"docs/decisions/{position:04d}-decision.md", head + text)
     commit_all(root)
@@ -166,38 +205,67 @@ def _like(shape: dict[str, Any], chance: random.Random, words: Words, number: in
             if text[at].isalpha():
                 text[at] = marked.format(word=text[at], other=chance.randint(1, number))
     sentences = [" ".join(text) for text in texts]
-    paragraphs, items = sentences[: shape["paragraphs"]], sentences[shape["paragraphs"] : len(sentences) - cells]
-    blocks = paragraphs + ["\n".join(f"* {item}" for item in items[at : at + 5]) for at in range(0, len(items), 5)]
+    paragraphs, items = (
+        sentences[: shape["paragraphs"]],
+        sentences[shape["paragraphs"] : len(sentences) - cells],
+    )
+    blocks = paragraphs + [
+        "\n".join(f"* {item}" for item in items[at : at + 5]) for at in range(0, len(items), 5)
+    ]
     if cells:
         rows = [
             " | ".join(sentences[at : at + shape["columns"]])
             for at in range(len(sentences) - cells, len(sentences), shape["columns"])
         ]
-        blocks.append("\n".join(f"| {row} |" for row in [rows[0], " | ".join(["---"] * shape["columns"]), *rows[1:]]))
+        blocks.append(
+            "\n".join(
+                f"| {row} |" for row in [rows[0], " | ".join(["---"] * shape["columns"]), *rows[1:]]
+            )
+        )
     for block in range(shape["fences"]):
-        lines = shape["code_lines"] * (block + 1) // shape["fences"] - shape["code_lines"] * block // shape["fences"]
+        lines = (
+            shape["code_lines"] * (block + 1) // shape["fences"]
+            - shape["code_lines"] * block // shape["fences"]
+        )
         code = "".join("{} = {}({}, 7)\n".format(*words.take(3)) for _ in range(lines))
         blocks.append(f"```{shape['language']}\n{code}```")
     chance.shuffle(blocks)
-    more = [f"### {' '.join(words.take(3)).capitalize()}" for _ in range(shape["headings"] - len(MADR) - 1)]
+    more = [
+        f"### {' '.join(words.take(3)).capitalize()}"
+        for _ in range(shape["headings"] - len(MADR) - 1)
+    ]
     headings = [*MADR[:2], *more, *MADR[2:]]
     out = [f"# {' '.join(words.take(6)).capitalize()}"]
     for at, heading in enumerate(headings):
-        out += [heading, *blocks[len(blocks) * at // len(headings) : len(blocks) * (at + 1) // len(headings)]]
+        out += [
+            heading,
+            *blocks[len(blocks) * at // len(headings) : len(blocks) * (at + 1) // len(headings)],
+        ]
     return "\n\n".join(out) + "\n"
 
 
 def paths(number: int, *, seed: int = 7) -> list[str]:
-    """Return paths to ask about: the files of the repository that `make_repository` writes for the same arguments."""
+    """Return paths to ask about: the files of the repository that `make_repository` writes for the
+    same arguments.
+    """
     chance = random.Random(f"{seed}/{number}")
     Words(chance)
-    return [f"{folder}/{files[0]}" for folder, files in _tree(chance, max(20, number // 20)).items()]
+    return [
+        f"{folder}/{files[0]}" for folder, files in _tree(chance, max(20, number // 20)).items()
+    ]
 
 
 def commit_all(root: Path) -> None:
     """Make a folder a repository with one commit."""
     for line in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
-        identity = ("-c", "user.name=Ada Example", "-c", "user.email=ada@example.org", "-c", "gc.auto=0")
+        identity = (
+            "-c",
+            "user.name=Ada Example",
+            "-c",
+            "user.email=ada@example.org",
+            "-c",
+            "gc.auto=0",
+        )
         subprocess.run(["git", *identity, *line], cwd=root, check=True, capture_output=True)
 
 
@@ -206,10 +274,15 @@ def _tree(chance: random.Random, count: int) -> dict[str, list[str]]:
     unique: dict[str, list[str]] = {}
     while len(unique) < count:
         parts = [chance.choice(TOP_FOLDERS), chance.choice(AREAS)]
-        parts += [f"{chance.choice(AREAS)}{chance.randint(1, 30)}" for _ in range(chance.randint(0, 2))]
+        parts += [
+            f"{chance.choice(AREAS)}{chance.randint(1, 30)}" for _ in range(chance.randint(0, 2))
+        ]
         path = "/".join(parts)
         if path not in unique:
-            unique[path] = [f"{name}.{chance.choice(EXTENSIONS)}" for name in ("main", "model", "store", "view_test")]
+            unique[path] = [
+                f"{name}.{chance.choice(EXTENSIONS)}"
+                for name in ("main", "model", "store", "view_test")
+            ]
     return unique
 
 
@@ -218,11 +291,15 @@ def scopes(number: int, *, seed: int = 7) -> tuple[list[str], Iterator[list[str]
     chance = random.Random(f"{seed}/{number}/scopes")
     tree = _tree(chance, max(20, number // 20))
     folders = list(tree)
-    globs_of = (list(dict.fromkeys(_glob(chance, tree, folders) for _ in range(3))) for _ in range(number))
+    globs_of = (
+        list(dict.fromkeys(_glob(chance, tree, folders) for _ in range(3))) for _ in range(number)
+    )
     return [f"{folder}/{files[0]}" for folder, files in tree.items()], globs_of
 
 
-def _glob(chance: random.Random, tree: dict[str, list[str]], folders: list[str] | None = None) -> str:
+def _glob(
+    chance: random.Random, tree: dict[str, list[str]], folders: list[str] | None = None
+) -> str:
     folders = folders or list(tree)
     folder = folders[min(int(chance.paretovariate(0.6)) - 1, len(folders) - 1)]
     main, *_, test = tree[folder]
@@ -269,8 +346,10 @@ def _learning(root: Path, chance: random.Random, words: Words, tree: dict[str, l
     body = "".join(f"  {words.paragraph(260)}\n" for _ in range(2))
     status = chance.choices(("active", "retired"), (95, 5))[0]
     text = (
-        f"schema_version: 1\nid: {record_id}\nuid: {uid}\nstatus: {status}\nsummary: {words.sentence(14)}\n"
-        f"body: |\n{body}category: {chance.choice(AREAS)}\nconfidence: {chance.choice(('low', 'medium', 'high'))}\n"
+        f"schema_version: 1\nid: {record_id}\nuid: {uid}\nstatus: {status}\nsummary: "
+        f"{words.sentence(14)}\n"
+        f"body: |\n{body}category: {chance.choice(AREAS)}\nconfidence: "
+        f"{chance.choice(('low', 'medium', 'high'))}\n"
         f"{_scope(chance, tree)}"
         f"evidence:\n  - {{kind: task, reference: T-{chance.randint(1, 9999)}}}\n"
         f"  - {{kind: file, reference: {_file(chance, tree)}}}\n"
@@ -291,28 +370,41 @@ def _learning(root: Path, chance: random.Random, words: Words, tree: dict[str, l
 
 
 def _decision(
-    root: Path, chance: random.Random, words: Words, tree: dict[str, list[str]], number: int, logs: dict[str, list[str]]
+    root: Path,
+    chance: random.Random,
+    words: Words,
+    tree: dict[str, list[str]],
+    number: int,
+    logs: dict[str, list[str]],
 ) -> None:
     record_id = f"ADR-{number:04d}"
     created, updated = _times(chance)
     title = " ".join(words.take(6)).capitalize()
     in_log = (number // LOG_SIZE) % 2 == 1
     feature = f"feature{number // LOG_SIZE}"
-    path = f"docs/design/{feature}/4_decisions.md" if in_log else f"docs/adr/{number:04d}-decision.md"
+    path = (
+        f"docs/design/{feature}/4_decisions.md" if in_log else f"docs/adr/{number:04d}-decision.md"
+    )
     level = "###" if in_log else "##"
     sections = (
-        f"{level} Context\n\n{words.paragraph(300)}\n\n{level} Decision\n\n{words.paragraph(250)}\n\n"
+        f"{level} Context\n\n{words.paragraph(300)}\n\n{level} "
+        f"Decision\n\n{words.paragraph(250)}\n\n"
         f"{level} Consequences\n\n{words.paragraph(200)}\n\nCost: {words.sentence(9)}\n"
     )
     if in_log:
         entry = f"## {record_id} — {title}\n\nStatus: Accepted · {created[:10]}\n\n{sections}"
         logs.setdefault(path, []).append(entry)
     else:
-        _write(root / path, f"# {record_id} — {title}\n\nStatus: Accepted · {created[:10]}\n\n{sections}")
+        _write(
+            root / path,
+            f"# {record_id} — {title}\n\nStatus: Accepted · {created[:10]}\n\n{sections}",
+        )
     heading = f", heading: {record_id}, format: log" if in_log else ", format: file"
     text = (
-        f"schema_version: 1\nid: {record_id}\nuid: {chance.getrandbits(128):032x}\ntitle: {title}\nstatus: accepted\n"
-        f"date: '{created[:10]}'\nfeature: {feature}\nsource: {{path: {path}{heading}, authority: record}}\n"
+        f"schema_version: 1\nid: {record_id}\nuid: {chance.getrandbits(128):032x}\ntitle: "
+        f"{title}\nstatus: accepted\n"
+        f"date: '{created[:10]}'\nfeature: {feature}\nsource: {{path: {path}{heading}, "
+        f"authority: record}}\n"
         f"{_scope(chance, tree)}"
         f"created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n"
     )
@@ -325,7 +417,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def make_loop(root: Path, number: int, *, seed: int = 7) -> None:
-    """Write the repository of `make_repository`, one record in twenty a failure that holds or the retro of a loop."""
+    """Write the repository of `make_repository`,
+    one record in twenty a failure that holds or the retro of a loop.
+    """
     runs = number // 50
     make_repository(root, number - 2 * runs - runs // 2, seed=seed, commit=False)
     chance = random.Random(f"{seed}/{number}/loop")
@@ -336,49 +430,82 @@ def make_loop(root: Path, number: int, *, seed: int = 7) -> None:
             target = f"{{type: story, project: shop, id: S-{index}}}"
             created, updated = _times(chance)
             fields = (
-                f"status: open\ntarget: {target}\nreason: {words.sentence(9)}\nattempts: 3\nttl_days: 0\n"
-                if kind == "failure" else
-                f"status: recorded\ntrigger: {{type: loop, project: shop, id: L-{index}}}\ndate: '{updated}'\n"
+                (
+                    f"status: open\ntarget: {target}\nreason: {words.sentence(9)}\nattempts: "
+                    f"3\nttl_days: 0\n"
+                )
+                if kind == "failure"
+                else f"status: recorded\ntrigger: {{type: loop, project: shop, id: "
+                f"L-{index}}}\ndate: '{updated}'\n"
                 f"summary: {words.sentence(12)}\nkey: loop:shop:L-{index}\nfile: retro.md\n"
-                f"outcomes:\n  - {{target: {target}, result: completed, attempts: 2, tools: [codex]}}\n"
-            )  # fmt: skip
+                f"outcomes:\n  - {{target: {target}, result: completed, attempts: 2, tools: "
+                f"[codex]}}\n"
+            )
             text = (
-                f"schema_version: 1\nid: {record_id}\nuid: {chance.getrandbits(128):032x}\ntitle: {words.sentence(8)}\n"
-                f"{fields}created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n"
+                f"schema_version: 1\nid: {record_id}\nuid: "
+                f"{chance.getrandbits(128):032x}\ntitle: {words.sentence(8)}\n"
+                f"{fields}created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: "
+                f"ada, role: human}}\n"
             )
             folder = root / f".orbit/{kind}s/{record_id}"
             _write(folder / f"{kind}.yaml", text)
             if kind == "retro":
-                _write(folder / "retro.md", f"# Loop {index}\n\n## What worked\n\n- {words.sentence(14)}\n")
+                _write(
+                    folder / "retro.md",
+                    f"# Loop {index}\n\n## What worked\n\n- {words.sentence(14)}\n",
+                )
     commit_all(root)
 
 
 def make_session(root: Path, megabytes: int) -> None:
-    """Make a workspace, and a transcript of a session in it of as many megabytes, as an agent writes it: `t.jsonl`.
+    """Make a workspace, and a transcript of a session in it of as many megabytes, as an agent
+    writes it: `t.jsonl`.
 
-    A turn reads a file, searches, edits, and runs tests, the first time in a way that fails; most bytes are what tools
-    printed, and one line in a thousand is a megabyte long.
+    A turn reads a file, searches, edits, and runs tests, the first time in a way that fails; most
+    bytes are what tools printed, and one line in a thousand is a megabyte long.
     """
     make_repository(root, 100)
     (root / "noxfile.py").write_text("def tests(session): ...\n", "utf-8")
     printed = "".join(f"{number:>6}\tvalue_{number} = compute({number})\n" for number in range(80))
     calls = (
-        ("Read", {"file_path": f"{root}/src/a.py"}, printed, False), ("Grep", {"pattern": "compute"}, printed, False),
-        ("Edit", {"file_path": f"{root}/src/a.py", "old_string": "a", "new_string": "b"}, "updated", False),
+        ("Read", {"file_path": f"{root}/src/a.py"}, printed, False),
+        ("Grep", {"pattern": "compute"}, printed, False),
+        (
+            "Edit",
+            {"file_path": f"{root}/src/a.py", "old_string": "a", "new_string": "b"},
+            "updated",
+            False,
+        ),
         ("Bash", {"command": "pytest -q tests"}, f"{printed}No module named 'shop'", True),
         ("Bash", {"command": "nox -s tests 2>&1 | tail -5"}, f"{printed}12 passed in 0.1s", False),
-    )  # fmt: skip
+    )
     with (root / "t.jsonl").open("w", encoding="utf-8") as file:
         number = 0
         while file.tell() < megabytes * 1_000_000:
-            base = {"cwd": str(root), "sessionId": "s", "parentUuid": str(number) if number else None}
+            base = {
+                "cwd": str(root),
+                "sessionId": "s",
+                "parentUuid": str(number) if number else None,
+            }
             prompt = {"role": "user", "content": f"Make step {number} better."}
             file.write(json.dumps({"type": "user", "message": prompt, **base}) + "\n")
             for tool, arguments, answer, failed in calls:
                 number += 1
                 use = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": arguments}
                 output = answer * 300 if number % 1000 == 1 else answer
-                result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": output, "is_error": failed}
-                file.write(json.dumps({"type": "assistant", "message": {"content": [use]}, **base}) + "\n")
-                entry = {"type": "user", "message": {"content": [result]}, "toolUseResult": {"stdout": output}, **base}
+                result = {
+                    "type": "tool_result",
+                    "tool_use_id": f"t{number}",
+                    "content": output,
+                    "is_error": failed,
+                }
+                file.write(
+                    json.dumps({"type": "assistant", "message": {"content": [use]}, **base}) + "\n"
+                )
+                entry = {
+                    "type": "user",
+                    "message": {"content": [result]},
+                    "toolUseResult": {"stdout": output},
+                    **base,
+                }
                 file.write(json.dumps(entry) + "\n")

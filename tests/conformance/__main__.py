@@ -1,4 +1,5 @@
-"""Tries the MCP server with the protocol's own judges: the inspector calls every tool, the suite runs its scenarios.
+"""Tries the MCP server with the protocol's own judges: the inspector calls every tool, the suite
+runs its scenarios.
 
 They come from npm, into the folder given; what they need beside it is Node 20.
 """
@@ -28,7 +29,9 @@ def data(name: str) -> Any:
 def installed(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text((CASES / "package.json").read_text("utf-8"), "utf-8")
-    subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent"], cwd=folder, check=True)
+    subprocess.run(
+        ["npm", "install", "--no-audit", "--no-fund", "--silent"], cwd=folder, check=True
+    )
     return folder / "node_modules"
 
 
@@ -38,13 +41,26 @@ def workspace() -> Iterator[tuple[Path, str]]:
         root = Path(name).resolve()
         subprocess.run(["git", "init", "--quiet", str(root)], check=True)
         Registry.init(root)
-        fields = {"summary": "Uploads are retried with a fresh token", "scope": {"paths": ["src/**"]}}
+        fields = {
+            "summary": "Uploads are retried with a fresh token",
+            "scope": {"paths": ["src/**"]},
+        }
         yield root, Registry.open(root).add("learning", fields, Author("Ada Example", "human")).id
 
 
 def inspected(modules: Path, root: Path, method: str, *arguments: str) -> Any:
-    command = ["node", str(modules / ".bin/mcp-inspector"), "--cli", *SERVER, str(root), "--method", method]
-    done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=SECONDS, check=False)
+    command = [
+        "node",
+        str(modules / ".bin/mcp-inspector"),
+        "--cli",
+        *SERVER,
+        str(root),
+        "--method",
+        method,
+    ]
+    done = subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, timeout=SECONDS, check=False
+    )
     if done.returncode:
         raise SystemExit(f"{method} {arguments}: {done.stdout}{done.stderr}")
     return json.loads(done.stdout)
@@ -60,9 +76,13 @@ def call_every_tool(modules: Path) -> list[str]:
         wrong += [f"{name} is not called" for name in sorted(listed - {name for name, _ in calls})]
         for name, arguments in calls:
             values = {
-                key: existing.get(value, value) if isinstance(value, str) else value for key, value in arguments.items()
+                key: existing.get(value, value) if isinstance(value, str) else value
+                for key, value in arguments.items()
             }
-            pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in values.items()]
+            pairs = [
+                f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+                for key, value in values.items()
+            ]
             flags = [word for pair in pairs for word in ("--tool-arg", pair)]
             result = inspected(modules, root, "tools/call", "--tool-name", name, *flags)
             if result.get("isError"):
@@ -74,17 +94,32 @@ def call_every_tool(modules: Path) -> list[str]:
 
 
 def run_scenarios(modules: Path) -> int:
-    """Run every server scenario, and return the suite's exit code: those that do not apply are expected to fail."""
-    suite = [str(modules / ".bin/bun"), str(modules / "@modelcontextprotocol/conformance/dist/index.js"), "server"]
+    """Run every server scenario, and return the suite's exit code:
+    those that do not apply are expected to fail.
+    """
+    suite = [
+        str(modules / ".bin/bun"),
+        str(modules / "@modelcontextprotocol/conformance/dist/index.js"),
+        "server",
+    ]
     with workspace() as (root, _):
         expected = root / "expected.yaml"
-        expected.write_text(json.dumps({"server": list(data("inapplicable.json")["scenarios"])}), "utf-8")
+        expected.write_text(
+            json.dumps({"server": list(data("inapplicable.json")["scenarios"])}), "utf-8"
+        )
         serve = [sys.executable, str(Path(__file__).with_name("unguarded.py")), str(root)]
         with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             try:
                 address = server.stdout.readline().strip()
-                arguments = ["--url", address, "--suite", "all", "--expected-failures", str(expected)]
+                arguments = [
+                    "--url",
+                    address,
+                    "--suite",
+                    "all",
+                    "--expected-failures",
+                    str(expected),
+                ]
                 return subprocess.run([*suite, *arguments], timeout=SECONDS, check=False).returncode
             finally:
                 server.terminate()

@@ -1,4 +1,6 @@
-"""Serves a workspace over HTTP without the token, for the conformance suite, which can't give one; loopback alone."""
+"""Serves a workspace over HTTP without the token, for the conformance suite, which can't give one;
+loopback alone.
+"""
 
 import socket
 import sys
@@ -18,7 +20,9 @@ def main(root: Path) -> None:
     port = listening.getsockname()[1]
     sys.stdout.write(f"http://127.0.0.1:{port}/mcp\n")
     sys.stdout.flush()
-    config = uvicorn.Config(application(McpServer(root), LOOPBACK, port), log_level="error", access_log=False)
+    config = uvicorn.Config(
+        application(McpServer(root), LOOPBACK, port), log_level="error", access_log=False
+    )
     anyio.run(uvicorn.Server(config).serve, [listening])
 
 

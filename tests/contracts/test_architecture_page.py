@@ -1,4 +1,6 @@
-"""The architecture page: its picture is drawn from the imports, and the functions it names exist."""
+"""The architecture page: its picture is drawn from the imports,
+and the functions it names exist.
+"""
 
 import importlib
 import os
@@ -47,7 +49,9 @@ def rows(edges: dict[str, set[str]], rooms: list[str]) -> list[list[str]]:
 
     for room in rooms:
         level(room)
-    return [[room for room in rooms if height[room] == at] for at in range(max(height.values()), -1, -1)]
+    return [
+        [room for room in rooms if height[room] == at] for at in range(max(height.values()), -1, -1)
+    ]
 
 
 def direct(edges: dict[str, set[str]]) -> list[tuple[str, str]]:
@@ -55,13 +59,19 @@ def direct(edges: dict[str, set[str]]) -> list[tuple[str, str]]:
         return set().union(*({other} | below(other) for other in edges.get(room, ())))
 
     return sorted(
-        (room, other) for room, others in edges.items() for other in others
+        (room, other)
+        for room, others in edges.items()
+        for other in others
         if not any(other in below(third) for third in others if third != other)
-    )  # fmt: skip
+    )
 
 
 def lines_of(room: str) -> int:
-    files = [PACKAGE / f"{room}.py"] if (PACKAGE / f"{room}.py").exists() else (PACKAGE / room).rglob("*.py")
+    files = (
+        [PACKAGE / f"{room}.py"]
+        if (PACKAGE / f"{room}.py").exists()
+        else (PACKAGE / room).rglob("*.py")
+    )
     return sum(file.read_text("utf-8").count("\n") for file in files)
 
 
@@ -78,7 +88,10 @@ def drawing() -> str:
             position[room] = (margin + index * (WIDTH + GAP), MARGIN + at * (HEIGHT + 28))
     tall = MARGIN + len(grid) * (HEIGHT + 28)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {widest} {tall}" font-family="sans-serif"',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {widest} {tall}" '
+            f'font-family="sans-serif"'
+        ),
         ' font-size="14">',
         "<title>The rooms of orbit_registry; each imports only rooms below it</title>",
         f'<rect width="{widest}" height="{tall}" fill="#ffffff"/>',
@@ -86,13 +99,16 @@ def drawing() -> str:
     for room, other in direct(edges):
         (x, y), (to_x, to_y) = position[room], position[other]
         parts.append(
-            f'<path d="M{x + WIDTH // 2} {y + HEIGHT}L{to_x + WIDTH // 2} {to_y}" stroke="#9aa5b1" fill="none"/>'
+            f'<path d="M{x + WIDTH // 2} {y + HEIGHT}L{to_x + WIDTH // 2} {to_y}" '
+            f'stroke="#9aa5b1" fill="none"/>'
         )
     for room, (x, y) in position.items():
         size = round(lines_of(room) / 1000, 1)
         parts.append(
-            f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="#eef2f7" stroke="#52606d"/>'
-            f'<text x="{x + WIDTH // 2}" y="{y + 18}" text-anchor="middle" fill="#1f2933">{escape(room)}</text>'
+            f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="#eef2f7" '
+            f'stroke="#52606d"/>'
+            f'<text x="{x + WIDTH // 2}" y="{y + 18}" text-anchor="middle" '
+            f'fill="#1f2933">{escape(room)}</text>'
             f'<text x="{x + WIDTH // 2}" y="{y + 33}" text-anchor="middle" fill="#52606d"'
             f' font-size="11">{size} k lines</text>'
         )

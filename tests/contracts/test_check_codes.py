@@ -1,4 +1,6 @@
-"""What every check brings along: its own code, words, a section of the docs, a failing and a passing case."""
+"""What every check brings along: its own code, words, a section of the docs,
+a failing and a passing case.
+"""
 
 import re
 from collections import Counter
@@ -25,8 +27,12 @@ def section_of(code: str) -> str:
 
 
 def test_codes_and_names_are_unique() -> None:
-    assert [code for code, count in Counter(check.code for check in all_checks()).items() if count > 1] == []
-    assert [name for name, count in Counter(check.name for check in all_checks()).items() if count > 1] == []
+    assert [
+        code for code, count in Counter(check.code for check in all_checks()).items() if count > 1
+    ] == []
+    assert [
+        name for name, count in Counter(check.name for check in all_checks()).items() if count > 1
+    ] == []
 
 
 @each_check
@@ -49,21 +55,33 @@ def test_a_check_has_a_section_in_the_docs(check: Check) -> None:
 
 
 def test_the_table_of_families_has_every_check() -> None:
-    rows = re.findall(r"(?m)^\| (\d+)xx [^|]+\| (.+) \|$", (ROOT / DOCS / "index.md").read_text("utf-8"))
+    rows = re.findall(
+        r"(?m)^\| (\d+)xx [^|]+\| (.+) \|$", (ROOT / DOCS / "index.md").read_text("utf-8")
+    )
     listed = [
-        (code, name, family) for family, cell in rows for code, name in re.findall(r"\[(ORB\d+)\]\S+ (\S+)", cell)
+        (code, name, family)
+        for family, cell in rows
+        for code, name in re.findall(r"\[(ORB\d+)\]\S+ (\S+)", cell)
     ]
     assert listed == [(check.code, check.name, check.code[3:-2]) for check in all_checks()]
 
 
 @each_check
 def test_a_check_has_a_failing_and_a_passing_case(check: Check) -> None:
-    names = [path.name for path in (CASES / check.code).iterdir()] if (CASES / check.code).is_dir() else []
+    names = (
+        [path.name for path in (CASES / check.code).iterdir()]
+        if (CASES / check.code).is_dir()
+        else []
+    )
     assert [name for name in names if name.startswith("pass")], "no passing case"
     failing = [name for name in names if name.startswith("fail")]
     assert failing, "no failing case"
-    assert [name for name in failing if not (CASES / check.code / name / "expected.json").is_file()] == []
+    assert [
+        name for name in failing if not (CASES / check.code / name / "expected.json").is_file()
+    ] == []
 
 
 def test_no_case_outlives_its_check() -> None:
-    assert {path.name for path in CASES.iterdir() if path.is_dir()} == {check.code for check in all_checks()}
+    assert {path.name for path in CASES.iterdir() if path.is_dir()} == {
+        check.code for check in all_checks()
+    }

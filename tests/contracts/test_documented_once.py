@@ -1,4 +1,6 @@
-"""Each name that a user types or reads has one home in the docs: a heading or a row, and no home outlives its name."""
+"""Each name that a user types or reads has one home in the docs:
+a heading or a row, and no home outlives its name.
+"""
 
 import os
 import re
@@ -20,26 +22,38 @@ from reference_pages import HELP
 
 ROOT = Path(__file__).parents[2]
 DOCS, PACKAGE = ROOT / "docs", ROOT / "tooling/orbit_registry"
-PAGES = {page: page.read_text("utf-8") for page in DOCS.rglob("*.md") if not {"design", "examples"} & {*page.parts}}
+PAGES = {
+    page: page.read_text("utf-8")
+    for page in DOCS.rglob("*.md")
+    if not {"design", "examples"} & {*page.parts}
+}
 TABLE = re.compile(r"(?m)^\| (\w+) \|.*\n\|[-|]+\|\n((?:\|.*\n)+)")
 CREATED = r"CREATE (?:OR REPLACE )?(?:(?:TABLE|VIEW) (\w+)|MACRO (\w+)\(.*\) AS TABLE)"
 WIDTH = 80
 
 
 def headings(pattern: str) -> Counter[str]:
-    return Counter(name for text in PAGES.values() for name in re.findall(rf"(?m)^#+ {pattern}$", text))
+    return Counter(
+        name for text in PAGES.values() for name in re.findall(rf"(?m)^#+ {pattern}$", text)
+    )
 
 
 def rows(column: str, word: str = r"`([^`]+)`") -> Counter[str]:
     """Return the names in the first cells of all tables with such a first column."""
-    tables = "".join(rows for text in PAGES.values() for title, rows in TABLE.findall(text) if title == column)
+    tables = "".join(
+        rows for text in PAGES.values() for title, rows in TABLE.findall(text) if title == column
+    )
     cells = re.findall(r"(?m)^\| ([^|]+) \|", tables)
     return Counter(name for cell in cells for name in re.findall(word, cell))
 
 
 def commands(command: click.Command, path: str = "orbit") -> Iterator[tuple[str, click.Command]]:
     context = click.Context(command, info_name=path)
-    names = command.list_commands(context) if isinstance(command, click.Group) and path != "orbit new" else ()
+    names = (
+        command.list_commands(context)
+        if isinstance(command, click.Group) and path != "orbit new"
+        else ()
+    )
     for name in names:
         inner = command.get_command(context, name) if isinstance(command, click.Group) else None
         if inner is not None and (name not in HIDDEN if path == "orbit" else not inner.hidden):
@@ -55,19 +69,29 @@ def settings(forms: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 def sources(pattern: str, folder: str = "") -> set[str]:
     """Return what a pattern finds in the package."""
-    texts = [file.read_text("utf-8") for file in (PACKAGE / folder).rglob("*") if file.suffix in (".py", ".sql")]
+    texts = [
+        file.read_text("utf-8")
+        for file in (PACKAGE / folder).rglob("*")
+        if file.suffix in (".py", ".sql")
+    ]
     return {"".join(groups) for text in texts for groups in re.findall(pattern, text)}
 
 
 NAMES = {
     "commands": (headings("`(orbit [a-z -]+)`"), [path for path, _ in commands(orbit)]),
     "checks": (headings(r"(ORB\d+)"), [check.code for check in all_checks()]),
-    "settings": (rows("setting", r"^`([a-z_.]+)`$"), dict(settings(config_schema().document["properties"]))),
+    "settings": (
+        rows("setting", r"^`([a-z_.]+)`$"),
+        dict(settings(config_schema().document["properties"])),
+    ),
     "variables": (rows("variable"), sources(r'"(ORBIT_[A-Z_]+)"') - {"ORBIT_COMMAND"}),
     "tools": (rows("tool"), [name for name in available_tools() if not name.startswith(PREFIX)]),
     "events": (rows("event"), events.NAMES),
     "tables": (headings(r"([a-z_]+)(?:\(.*\))?"), sources(CREATED, "snapshot")),
-    "schemas": (rows("schema", r"\[([^]]+)\]"), [file.name for file in (DOCS / "schemas").glob("*.json")]),
+    "schemas": (
+        rows("schema", r"\[([^]]+)\]"),
+        [file.name for file in (DOCS / "schemas").glob("*.json")],
+    ),
 }
 
 
@@ -79,8 +103,16 @@ def test_each_name_is_documented_once(what: str) -> None:
 
 def test_no_line_of_help_is_cut() -> None:
     for path, command in (("orbit", orbit), *commands(orbit)):
-        width: Any = {"terminal_width": WIDTH, "max_content_width": WIDTH, "help_option_names": HELP}
-        lines = command.get_help(click.Context(command, info_name=path, **width)).partition("\n\n")[2].splitlines()
+        width: Any = {
+            "terminal_width": WIDTH,
+            "max_content_width": WIDTH,
+            "help_option_names": HELP,
+        }
+        lines = (
+            command.get_help(click.Context(command, info_name=path, **width))
+            .partition("\n\n")[2]
+            .splitlines()
+        )
         cut = [line for line in lines if line.endswith("...")]
         assert [line for line in cut if line.strip() not in (command.help or "")] == [], path
 
@@ -104,7 +136,9 @@ def test_the_navigation_names_every_page() -> None:
     assert len(reference) <= 13  # its own page, and twelve entries
 
 
-@pytest.mark.parametrize("guide", sorted((DOCS / "guides").glob("*.md")), ids=lambda guide: guide.stem)
+@pytest.mark.parametrize(
+    "guide", sorted((DOCS / "guides").glob("*.md")), ids=lambda guide: guide.stem
+)
 def test_a_guide_is_short_and_leads_on(guide: Path) -> None:
     assert len(PAGES[guide].splitlines()) <= 125
     assert "\n## Read on\n" in PAGES[guide]

@@ -1,4 +1,6 @@
-"""The questions of the fleet's report: each file states what it answers, in SQL that other engines read too."""
+"""The questions of the fleet's report: each file states what it answers,
+in SQL that other engines read too.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""What stands between an agent and its tool starts bare: the modules it loads, and those it must never load."""
+"""What stands between an agent and its tool starts bare:
+the modules it loads, and those it must never load.
+"""
 
 import subprocess
 import sys
@@ -15,13 +17,27 @@ MODULES = sorted(
 AGENTS = sorted(
     f"orbit_registry.agents.{path.stem}"
     for path in (TOOLING / "orbit_registry/agents").glob("*.py")
-    if "def read(" in path.read_text("utf-8") or "import SURFACES, read, reply" in path.read_text("utf-8")
+    if "def read(" in path.read_text("utf-8")
+    or "import SURFACES, read, reply" in path.read_text("utf-8")
 )
-COSTLY = {"re", "json", "typing", "dataclasses", "pathlib", "os", "enum", "datetime", "collections", "functools"}
+COSTLY = {
+    "re",
+    "json",
+    "typing",
+    "dataclasses",
+    "pathlib",
+    "os",
+    "enum",
+    "datetime",
+    "collections",
+    "functools",
+}
 
 
 def loaded(module: str) -> set[str]:
-    program = f"import sys; sys.path.insert(0, {str(TOOLING)!r}); import {module}; print(*sys.modules)"
+    program = (
+        f"import sys; sys.path.insert(0, {str(TOOLING)!r}); import {module}; print(*sys.modules)"
+    )
     bare = [sys.executable, "-I", "-S", "-E", "-c", program]
     return set(subprocess.run(bare, capture_output=True, text=True, check=True).stdout.split())
 
@@ -34,7 +50,10 @@ def test_a_module_of_the_hook_starts_without_site(module: str) -> None:
 def test_the_client_loads_nothing_costly() -> None:
     modules = loaded("orbit_registry.hook.client")
     assert modules & COSTLY == set()
-    assert {name for name in modules if name.startswith("orbit_registry.")} <= {"orbit_registry.hook", *MODULES}
+    assert {name for name in modules if name.startswith("orbit_registry.")} <= {
+        "orbit_registry.hook",
+        *MODULES,
+    }
 
 
 def test_a_prompt_loads_nothing_costly() -> None:
@@ -43,7 +62,10 @@ def test_a_prompt_loads_nothing_costly() -> None:
 
 @pytest.mark.parametrize("module", AGENTS)
 def test_an_agent_loads_nothing_costly(module: str) -> None:
-    program = f"sys; import orbit_registry.hook.client as client; client.load_agent({module.rpartition('.')[2]!r})"
+    program = (
+        f"sys; import orbit_registry.hook.client as client; "
+        f"client.load_agent({module.rpartition('.')[2]!r})"
+    )
     modules = loaded(program)
     assert modules & COSTLY == set()
     assert "orbit_registry.agents.agent" not in modules

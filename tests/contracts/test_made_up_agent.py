@@ -44,7 +44,9 @@ def test_help_offers_a_made_up_agent(orbit: Run) -> None:
 
 
 def test_a_made_up_agent_gets_the_hook(orbit: Run, git_repo: Path) -> None:
-    state = json.loads(orbit("hook", "install", "madeup", "--dry-run", "--format", "json").stdout)["data"]
+    state = json.loads(orbit("hook", "install", "madeup", "--dry-run", "--format", "json").stdout)[
+        "data"
+    ]
     assert state["path"] == str(git_repo / ".madeup/hooks.json")
     assert "launch.py madeup" in state["diff"]
     assert not (git_repo / ".madeup").exists()
@@ -55,7 +57,16 @@ def test_the_hook_answers_a_made_up_agent(orbit: Run, site: Path, git_repo: Path
     (git_repo / "src/a.py").touch()
     orbit("learning", "add", "--summary", "Mind the gap", "--path", "src/**", "--yes")
     orbit("sync")
-    launch = [sys.executable, "-I", "-S", "-E", str(site / "orbit_registry/hook/launch.py"), "madeup"]
+    launch = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-E",
+        str(site / "orbit_registry/hook/launch.py"),
+        "madeup",
+    ]
     payload = json.dumps({"moment": "edit", "where": str(git_repo), "file": "src/a.py"})
-    done = subprocess.run(launch, input=payload, cwd=git_repo, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        launch, input=payload, cwd=git_repo, capture_output=True, text=True, check=True
+    )
     assert "Mind the gap" in json.loads(done.stdout)["note"]

@@ -1,4 +1,6 @@
-"""A kind is a folder: one that nobody's code knows gets verbs, checks, rows and pages by standing there."""
+"""A kind is a folder: one that nobody's code knows gets verbs, checks,
+rows and pages by standing there.
+"""
 
 import json
 import os
@@ -39,7 +41,9 @@ class Shell:
 
 
 @pytest.fixture
-def shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+def shell(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
     monkeypatch.chdir(git_repo)
     result = Shell(capsys)
     result.text("init", "--yes")
@@ -48,11 +52,29 @@ def shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def test_the_verbs_come_with_the_folder(shell: Shell) -> None:
-    request = ["--question", "Is it?", "--runs", "3", "--blind", "--measure", "time", "--path", "src/**", "--yes"]
+    request = [
+        "--question",
+        "Is it?",
+        "--runs",
+        "3",
+        "--blind",
+        "--measure",
+        "time",
+        "--path",
+        "src/**",
+        "--yes",
+    ]
     first = shell.json("experiment", "add", "--title", "First", *request)["data"]
-    second = shell.json("experiment", "add", "--title", "Second", "--question", "Is it now?", "--yes")["data"]
+    second = shell.json(
+        "experiment", "add", "--title", "Second", "--question", "Is it now?", "--yes"
+    )["data"]
 
-    assert tuple(first[name] for name in ("status", "runs", "blind", "measures")) == ("running", 3, True, ["time"])
+    assert tuple(first[name] for name in ("status", "runs", "blind", "measures")) == (
+        "running",
+        3,
+        True,
+        ["time"],
+    )
     listed = shell.json("experiment", "list")["data"]
     assert {first["id"], second["id"]} == {record["id"] for record in listed}
     assert "Is it?" in shell.text("show", first["id"])
@@ -64,7 +86,9 @@ def test_the_verbs_come_with_the_folder(shell: Shell) -> None:
 
 
 def test_its_schema_guards_it_like_any_other(shell: Shell) -> None:
-    created = shell.json("experiment", "add", "--title", "One", "--question", "Is it?", "--yes")["data"]
+    created = shell.json("experiment", "add", "--title", "One", "--question", "Is it?", "--yes")[
+        "data"
+    ]
     file = Path(created["path"])
     file.write_text(file.read_text("utf-8") + "run: 3\n", "utf-8")
 
@@ -75,7 +99,9 @@ def test_its_schema_guards_it_like_any_other(shell: Shell) -> None:
     assert "did you mean `runs`?" in text
 
 
-def test_an_agent_proposes_it_and_a_person_starts_it(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_proposes_it_and_a_person_starts_it(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     created = shell.json("experiment", "add", "--title", "One", "--question", "Is it?")["data"]
     assert created["path"].startswith(".orbit/state/inbox/experiments/")
@@ -84,11 +110,16 @@ def test_an_agent_proposes_it_and_a_person_starts_it(shell: Shell, monkeypatch: 
     monkeypatch.setenv("ORBIT_ACTOR", "human")
     shell.text("experiment", "start", created["id"])
 
-    assert f".orbit/experiments/{created['id']}/experiment.yaml" == shell.json("show", created["id"])["data"]["path"]
+    assert (
+        f".orbit/experiments/{created['id']}/experiment.yaml"
+        == shell.json("show", created["id"])["data"]["path"]
+    )
 
 
 def test_a_citation_of_it_that_leads_nowhere_is_found(shell: Shell) -> None:
-    existing = shell.json("experiment", "add", "--title", "One", "--question", "After X-zz9zz", "--yes")["data"]["id"]
+    existing = shell.json(
+        "experiment", "add", "--title", "One", "--question", "After X-zz9zz", "--yes"
+    )["data"]["id"]
     configure(Path(), 'code: ["src/**"]\n')
     Path("README.md").write_text(f"# Read\n\nX-86, X-shaped, {existing}, and X-yy8yy.\n", "utf-8")
     Path("src").mkdir()
@@ -110,12 +141,17 @@ def test_a_new_number_is_followed_by_citations(shell: Shell) -> None:
     shutil.copytree(CASES / "requirement", ".orbit/kinds/requirement")
     for title in ("It runs", "It stops"):
         shell.text("requirement", "add", "--title", title, "--wording", "See REQ-0001.", "--yes")
-    Path("README.md").write_text("REQ-0001, REQ 1, REQs 2 and 1, ADR-0001, REQ-00010 and PRE-REQ-0001\n", "utf-8")
+    Path("README.md").write_text(
+        "REQ-0001, REQ 1, REQs 2 and 1, ADR-0001, REQ-00010 and PRE-REQ-0001\n", "utf-8"
+    )
 
     done = shell.json("requirement", "renumber", "REQ-0001")["data"]
 
     assert done["to"] == "REQ-0003"
-    assert [(entry["path"], entry["column"]) for entry in done["unclear"]] == [("README.md", 11), ("README.md", 29)]
+    assert [(entry["path"], entry["column"]) for entry in done["unclear"]] == [
+        ("README.md", 11),
+        ("README.md", 29),
+    ]
     text = "REQ-0003, REQ 1, REQs 2 and 1, ADR-0001, REQ-00010 and PRE-REQ-0001\n"
     assert Path("README.md").read_text("utf-8") == text
     assert shell.json("show", "REQ-0002")["data"]["wording"] == "See REQ-0003."
@@ -127,7 +163,12 @@ def test_a_kind_with_its_text_in_a_file_is_read(shell: Shell) -> None:
     Path("src").mkdir()
     Path("src/app.md").write_text("# One\n\nThe zebra.\n", "utf-8")
     registry = Registry.open()
-    fields = {"title": "Good", "path": "src/app.md", "size": "small", "scope": {"paths": ["src/**"]}}
+    fields = {
+        "title": "Good",
+        "path": "src/app.md",
+        "size": "small",
+        "scope": {"paths": ["src/**"]},
+    }
     kind = registry.workspace.kinds["sample"]
     created = create_record(registry.workspace, kind, registry.author(), fields, attachments={})
 
@@ -144,7 +185,9 @@ def test_a_kind_with_its_text_in_a_file_is_read(shell: Shell) -> None:
 
 def test_the_site_has_its_page_and_its_index(shell: Shell, tmp_path: Path) -> None:
     pytest.importorskip("material", reason="the site extra is not installed")
-    created = shell.json("experiment", "add", "--title", "Is it quick", "--question", "Is it?", "--yes")["data"]
+    created = shell.json(
+        "experiment", "add", "--title", "Is it quick", "--question", "Is it?", "--yes"
+    )["data"]
 
     shell.text("site", "build", "--out", str(tmp_path / "site"))
 
@@ -161,15 +204,21 @@ def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) ->
 
     def orbit(*arguments: str, code: int = 0) -> Any:
         command = [sys.executable, "-m", "orbit_registry.cli.main", *arguments, "--format", "json"]
-        ended = subprocess.run(command, cwd=git_repo, env=environment, capture_output=True, text=True, check=False)
+        ended = subprocess.run(
+            command, cwd=git_repo, env=environment, capture_output=True, text=True, check=False
+        )
         assert ended.returncode == code, ended
         return json.loads(ended.stdout)
 
     orbit("init", "--yes", "--schemas")
     assert (git_repo / ".orbit/schemas/experiment.schema.json").is_file()
-    created = orbit("experiment", "add", "--title", "One", "--question", "Is it?", "--path", "src/**", "--yes")["data"]
+    created = orbit(
+        "experiment", "add", "--title", "One", "--question", "Is it?", "--path", "src/**", "--yes"
+    )["data"]
     (git_repo / "README.md").write_text("As X-zz9zz says.\n", "utf-8")
-    assert [row["code"] for row in orbit("check", code=1)["diagnostics"] if row["severity"] == "error"] == ["ORB305"]
+    assert [
+        row["code"] for row in orbit("check", code=1)["diagnostics"] if row["severity"] == "error"
+    ] == ["ORB305"]
     rows = orbit("query", "SELECT id, kind, phase FROM records")["data"]
     assert [{"id": created["id"], "kind": "experiment", "phase": "live"}] == rows
 

@@ -24,7 +24,8 @@ def shouting(context):
     """A title shouts."""
     for record in context.records:
         if record.title.isupper():
-            yield shouting.at(context.at(record, record.kind.headline), f"{record.id} shouts", record=record)
+            where = context.at(record, record.kind.headline)
+            yield shouting.at(where, f"{record.id} shouts", record=record)
 '''
 
 
@@ -84,7 +85,10 @@ EXPORTERS = (RuleFormat("madeup", ".madeup", "orbit-", ".rule", False, spelling,
 
 @pytest.mark.usefixtures("git_repo")
 def test_a_new_module_is_an_exporter(
-    tmp_path: Path, git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    git_repo: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     folder = tmp_path / "modules"
     folder.mkdir()
@@ -95,7 +99,10 @@ def test_a_new_module_is_an_exporter(
     (git_repo / "src").mkdir()
     (git_repo / "src/dates.py").touch()
     assert run(["init", "--yes"]) == 0
-    assert run(["learning", "add", "--summary", "Parse dates strictly", "--path", "src/**", "--yes"]) == 0
+    assert (
+        run(["learning", "add", "--summary", "Parse dates strictly", "--path", "src/**", "--yes"])
+        == 0
+    )
 
     assert run(["export", "rules", "--agent", "madeup", "--check"]) == 1
     assert run(["export", "rules", "--agent", "madeup"]) == 0
@@ -126,11 +133,13 @@ class NotesImporter:
 
 
 IMPORTERS = (NotesImporter(),)
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize("source", ["notes", "auto"])
-def test_a_new_module_is_an_importer(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_module_is_an_importer(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     modules, project = tmp_path / "modules", tmp_path / "project"
     modules.mkdir()
     project.mkdir()

@@ -29,29 +29,48 @@ END = re.compile(r"\s(?:#|--|\||&&|;|…)(?=\s|$)|;")
 
 def test_generated_pages_are_what_the_program_says() -> None:
     folder = DOCS / "reference"
-    pages = {page.relative_to(folder).as_posix(): page.read_text("utf-8") for page in folder.glob("commands/*.md")}
+    pages = {
+        page.relative_to(folder).as_posix(): page.read_text("utf-8")
+        for page in folder.glob("commands/*.md")
+    }
     assert {**pages, "python.md": (folder / "python.md").read_text("utf-8")} == reference()
 
 
 def test_the_table_of_proof_has_each_measure() -> None:
     text = (DOCS / "reference/proof.md").read_text("utf-8")
-    _, _, table = text.partition("<!-- proof:begin -->\n")[2].partition("<!-- proof:end -->\n")[0].partition("\n\n")
-    rows = [tuple(cell.strip() for cell in line.split("|")[1:3]) for line in table.strip().splitlines()[2:-1]]
+    _, _, table = (
+        text.partition("<!-- proof:begin -->\n")[2]
+        .partition("<!-- proof:end -->\n")[0]
+        .partition("\n\n")
+    )
+    rows = [
+        tuple(cell.strip() for cell in line.split("|")[1:3])
+        for line in table.strip().splitlines()[2:-1]
+    ]
     assert rows == [(name, better) for name, (better, _) in MEASURES.items()]
 
 
-@pytest.mark.parametrize("page", sorted(
-    [ROOT / "README.md", *PAGES, *ROOT.glob("tooling/**/skills/*/SKILL.md")]
-), ids=lambda page: f"{page.parent.name}/{page.name}")  # fmt: skip
+@pytest.mark.parametrize(
+    "page",
+    sorted([ROOT / "README.md", *PAGES, *ROOT.glob("tooling/**/skills/*/SKILL.md")]),
+    ids=lambda page: f"{page.parent.name}/{page.name}",
+)
 def test_every_command_that_a_page_shows_exists(page: Path) -> None:
-    assert [entry[:80] for entry in COMMAND.findall(page.read_text("utf-8")) if misspelled(entry)] == []
+    assert [
+        entry[:80] for entry in COMMAND.findall(page.read_text("utf-8")) if misspelled(entry)
+    ] == []
 
 
 def test_no_paragraph_is_swallowed_by_a_table() -> None:
     """A line right below a table's last row would be another row of it on the site."""
-    pages = {page: re.sub(r"(?ms)^```.*?^```", "", page.read_text("utf-8")) for page in DOCS.rglob("*.md")}
+    pages = {
+        page: re.sub(r"(?ms)^```.*?^```", "", page.read_text("utf-8"))
+        for page in DOCS.rglob("*.md")
+    }
     assert [
-        (page.name, printed) for page, text in pages.items() for printed in re.findall(r"(?m)^\|.*\n([^|\n].*)", text)
+        (page.name, printed)
+        for page, text in pages.items()
+        for printed in re.findall(r"(?m)^\|.*\n([^|\n].*)", text)
     ] == []
 
 
@@ -73,7 +92,10 @@ def misspelled(line: str) -> list[str]:
     # A group that is called without a command of its own has a usual one.
     suggestion = [command, *(command.commands.values() if isinstance(command, click.Group) else ())]
     existing = {
-        name for entry in suggestion for option in entry.params for name in (*option.opts, *option.secondary_opts)
+        name
+        for entry in suggestion
+        for option in entry.params
+        for name in (*option.opts, *option.secondary_opts)
     }
     used = re.findall(r"(?<!\S)--[a-z][a-z-]*", " ".join(options))
     return [word for word in used if word not in {*existing, "--help"}]
@@ -85,24 +107,37 @@ def shown(value: Any) -> str:
 
 def test_every_setting_and_its_default_are_on_the_page() -> None:
     page = (DOCS / "reference/configuration.md").read_text("utf-8")
-    rows = [(key, cell.strip()) for key, cell in re.findall(r"^\| `([a-z_.]+)` \| (.*?) ?\|", page, re.MULTILINE)][2:]
+    rows = [
+        (key, cell.strip())
+        for key, cell in re.findall(r"^\| `([a-z_.]+)` \| (.*?) ?\|", page, re.MULTILINE)
+    ][2:]
     forms = dict(settings(config_schema().document["properties"]))
     del forms["format"], forms["schema_version"]
 
     assert [key for key, _ in rows] == [*forms]
-    assert [(key, cell) for key, cell in rows if "`" in cell and cell != shown(forms[key].get("default"))] == []
-    assert [key for key, cell in rows if "`" not in cell and forms[key].get("default") not in (None, "", {})] == [
-        "learnings_config.agent_category_mapping"
-    ]
+    assert [
+        (key, cell)
+        for key, cell in rows
+        if "`" in cell and cell != shown(forms[key].get("default"))
+    ] == []
+    assert [
+        key
+        for key, cell in rows
+        if "`" not in cell and forms[key].get("default") not in (None, "", {})
+    ] == ["learnings_config.agent_category_mapping"]
 
 
 def test_every_setting_has_a_default_and_is_described() -> None:
     forms = dict(settings(config_schema().document["properties"]))
     own_names = {"format", "schema_version"}
 
-    assert [key for key, form in forms.items() if key not in own_names and not form.get("description")] == []
     assert [
-        key for key, form in forms.items() if key not in own_names and ("default" in form) is ("properties" in form)
+        key for key, form in forms.items() if key not in own_names and not form.get("description")
+    ] == []
+    assert [
+        key
+        for key, form in forms.items()
+        if key not in own_names and ("default" in form) is ("properties" in form)
     ] == []
     assert config_schema().is_valid({"format": "orbit-registry", "schema_version": 1, **defaults()})
 
@@ -112,7 +147,10 @@ def test_figures_of_modules_equal_those_of_the_schema() -> None:
     longest = {kind: load_kinds()[kind].schema.longest("summary") for kind in ("adr", "learning")}
 
     assert defaults()["rules"]["min_relevance"] == MIN_RELEVANCE
-    assert (freshness["stable_days"], freshness["volatile_days"]) == (WINDOWS["stable"], WINDOWS["volatile"])
+    assert (freshness["stable_days"], freshness["volatile_days"]) == (
+        WINDOWS["stable"],
+        WINDOWS["volatile"],
+    )
     assert longest["learning"] == LONGEST_SUMMARY
     assert f"edits this code ({longest['adr']} characters)." in reference()["commands/adr.md"]
 

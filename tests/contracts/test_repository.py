@@ -1,4 +1,6 @@
-"""What no committed file may hold, traces of one machine above all, and what fragments of the changelog are called."""
+"""What no committed file may hold, traces of one machine above all,
+and what fragments of the changelog are called.
+"""
 
 import re
 import subprocess
@@ -20,7 +22,11 @@ def tracked_texts() -> dict[str, str]:
     )
     names = [name for name in listed.stdout.decode().split("\0") if name and name != HERE]
     raw = {name: (ROOT / name).read_bytes() for name in names if (ROOT / name).is_file()}
-    return {name: data.decode("utf-8", "replace") for name, data in raw.items() if b"\0" not in data[:8000]}
+    return {
+        name: data.decode("utf-8", "replace")
+        for name, data in raw.items()
+        if b"\0" not in data[:8000]
+    }
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +46,15 @@ def texts() -> dict[str, str]:
     ],
     ids=lambda value: value if " " in value and "\\" not in value else "",
 )
-def test_the_repository_speaks_of_the_project_alone(texts: dict[str, str], what: str, pattern: str) -> None:
+def test_the_repository_speaks_of_the_project_alone(
+    texts: dict[str, str], what: str, pattern: str
+) -> None:
     cases = ("tests/cases/",)
-    hits = [name for name, text in texts.items() if not name.startswith(cases) and re.search(pattern, text)]
+    hits = [
+        name
+        for name, text in texts.items()
+        if not name.startswith(cases) and re.search(pattern, text)
+    ]
     assert hits == [], f"{what} is named there"
 
 
@@ -50,7 +62,9 @@ def test_no_text_has_a_banned_phrase(texts: dict[str, str]) -> None:
     """Codespell reads the same list and finds its single words."""
     banned = "docs/contributing/banned-words.txt"
     phrases = [line.partition("->")[0] for line in texts[banned].splitlines()]
-    pattern = re.compile(rf"\b(?:{'|'.join(phrase for phrase in phrases if ' ' in phrase)})\b", re.IGNORECASE)
+    pattern = re.compile(
+        rf"\b(?:{'|'.join(phrase for phrase in phrases if ' ' in phrase)})\b", re.IGNORECASE
+    )
     folders, others = ("docs/", "tooling/", "site-overrides/"), (banned, "docs/design/")
     assert [
         f"{name}:{number}: {match[0]}"
@@ -64,9 +78,15 @@ def test_no_text_has_a_banned_phrase(texts: dict[str, str]) -> None:
 def test_data_that_the_package_reads_is_tracked(texts: dict[str, str]) -> None:
     """No data file of the package is hidden by an ignore rule: the wheel would lack it."""
     package = ROOT / "tooling" / "orbit_registry"
-    data = [path for path in package.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"}]
+    data = [
+        path for path in package.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"}
+    ]
     listed = subprocess.run(
-        ["git", "check-ignore", *map(str, data)], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "check-ignore", *map(str, data)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert listed.stdout.split() == []
     assert "tooling/orbit_registry/py.typed" in texts
@@ -74,7 +94,11 @@ def test_data_that_the_package_reads_is_tracked(texts: dict[str, str]) -> None:
 
 def test_a_fragment_of_the_changelog_belongs_to_no_ticket(texts: dict[str, str]) -> None:
     """Without the plus its name would stand behind the sentence, as the number of a ticket."""
-    names = {name.rpartition("/")[2] for name in texts if name.startswith("changelog.d/")} - {"README.md"}
+    names = {name.rpartition("/")[2] for name in texts if name.startswith("changelog.d/")} - {
+        "README.md"
+    }
     assert [
-        name for name in sorted(names) if not re.fullmatch(r"\+[a-z0-9-]+\.(added|changed|fixed|removed)\.md", name)
+        name
+        for name in sorted(names)
+        if not re.fullmatch(r"\+[a-z0-9-]+\.(added|changed|fixed|removed)\.md", name)
     ] == []

@@ -1,4 +1,6 @@
-"""The README, CONTRIBUTING and the CI script name what is really there; what commands do is tested elsewhere."""
+"""The README, CONTRIBUTING and the CI script name what is really there;
+what commands do is tested elsewhere.
+"""
 
 import ast
 import re
@@ -34,7 +36,9 @@ def read(name: str) -> str:
 
 
 def sessions() -> set[str]:
-    """Return the names of the nox sessions, read without nox: the test environment does not need it."""
+    """Return the names of the nox sessions, read without nox:
+    the test environment does not need it.
+    """
     result = set()
     for node in ast.parse(read("noxfile.py")).body:
         for decorator in getattr(node, "decorator_list", ()):
@@ -48,9 +52,15 @@ def test_the_sessions_have_their_promised_names() -> None:
     assert sessions() == SESSIONS
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", ".ci/run", ".pre-commit-config.yaml"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", ".ci/run", ".pre-commit-config.yaml"]
+)
 def test_every_session_that_is_named_exists(name: str) -> None:
-    names = {word for line in re.findall(r"\bnox -s ((?:[a-z][a-z-]+ ?)+)", read(name)) for word in line.split()}
+    names = {
+        word
+        for line in re.findall(r"\bnox -s ((?:[a-z][a-z-]+ ?)+)", read(name))
+        for word in line.split()
+    }
     assert names
     assert names <= SESSIONS
 
@@ -59,19 +69,24 @@ def test_the_readme_names_every_session() -> None:
     (row,) = re.findall(r"(?m)^\| `noxfile\.py` \|(.*)", read("README.md"))
     assert set(re.findall(r"`([a-z-]+)`", row)) == SESSIONS
     table = re.findall(r"(?m)^\| (`python3 -m nox .*?) \|", read("CONTRIBUTING.md"))
-    assert {name for text in table for name in re.findall(r"(?:nox -s |, `)([a-z-]+)", text)} == SESSIONS
+    assert {
+        name for text in table for name in re.findall(r"(?:nox -s |, `)([a-z-]+)", text)
+    } == SESSIONS
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
 def test_every_place_of_the_repository_that_is_named_is_there(name: str) -> None:
-    rooms = r"(?<![\w/.-])((?:tests|tooling|docs|changelog\.d|site-overrides|\.ci|\.github)/[\w./-]*)"
+    rooms = (
+        r"(?<![\w/.-])((?:tests|tooling|docs|changelog\.d|site-overrides|\.ci|\.github)/[\w./-]*)"
+    )
     names = set(re.findall(rooms, read(name))) - {"docs/adr"}
     assert names
     assert [path for path in sorted(names) if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize(
-    "command", ["python3 -m pip install nox && python3 -m nox -s build-site", "python3 -m nox -s tests"]
+    "command",
+    ["python3 -m pip install nox && python3 -m nox -s build-site", "python3 -m nox -s tests"],
 )
 def test_the_readme_gives_the_two_commands(command: str) -> None:
     assert command in read("README.md").splitlines()
@@ -94,25 +109,43 @@ def test_ci_looks_for_every_python_that_we_name() -> None:
 
 
 def test_no_page_installs_from_an_index_that_has_no_release() -> None:
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs/examples").rglob("*.yml")]
+    pages = [
+        ROOT / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "docs/examples").rglob("*.yml"),
+    ]
     lines = [line for page in pages for line in page.read_text("utf-8").splitlines()]
-    assert [line for line in lines if re.search(r"pip install ['\"]?orbit-registry(?!\S* @ git\+)", line)] == []
+    assert [
+        line
+        for line in lines
+        if re.search(r"pip install ['\"]?orbit-registry(?!\S* @ git\+)", line)
+    ] == []
 
 
 def test_every_extra_brings_what_the_package_imports() -> None:
     extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
     sources = "".join(file.read_text("utf-8") for file in (ROOT / "tooling").rglob("*.py"))
-    names = [re.split(r"[^\w-]", requirement)[0] for extra in extras.values() for requirement in extra]
+    names = [
+        re.split(r"[^\w-]", requirement)[0] for extra in extras.values() for requirement in extra
+    ]
     # A module has the name of its package, or the first or last word of it.
-    modules = {name: f"(?:{name.replace('-', '_')}|{name.split('-')[0]}|{name.split('-')[-1]})" for name in names}
+    modules = {
+        name: f"(?:{name.replace('-', '_')}|{name.split('-')[0]}|{name.split('-')[-1]})"
+        for name in names
+    }
     assert [
         name
         for name, module in modules.items()
-        if not re.search(rf"(?m)^\s*(?:import|from) {module}\b|import_module\(\"{module}\b", sources)
+        if not re.search(
+            rf"(?m)^\s*(?:import|from) {module}\b|import_module\(\"{module}\b", sources
+        )
     ] == []
 
 
 def test_no_requirement_is_open_downwards() -> None:
     project = tomllib.loads(read("pyproject.toml"))["project"]
-    everything = [*project["dependencies"], *(r for extra in project["optional-dependencies"].values() for r in extra)]
+    everything = [
+        *project["dependencies"],
+        *(r for extra in project["optional-dependencies"].values() for r in extra),
+    ]
     assert [requirement for requirement in everything if not re.search(r"[>=]=", requirement)] == []

@@ -20,7 +20,11 @@ TOOLING = ROOT / "tooling"
 SOURCES = [
     ROOT / "noxfile.py",
     *sorted(path for path in TOOLING.rglob("*.py")),
-    *sorted(path for path in (ROOT / "tests").rglob("*.py") if not path.is_relative_to(ROOT / "tests" / "cases")),
+    *sorted(
+        path
+        for path in (ROOT / "tests").rglob("*.py")
+        if not path.is_relative_to(ROOT / "tests" / "cases")
+    ),
 ]
 LONGEST_HINT = 120
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc"}
@@ -50,7 +54,10 @@ def source(path: Path) -> Source:
         frozenset(node.attr for node in nodes if isinstance(node, ast.Attribute)),
         frozenset(name for function in functions for name in bound(function) if of_package),
         frozenset(
-            hint for node in nodes if isinstance(node, ast.keyword) and node.arg == "hint" for hint in hints(node)
+            hint
+            for node in nodes
+            if isinstance(node, ast.keyword) and node.arg == "hint"
+            for hint in hints(node)
         ),
     )
 
@@ -86,17 +93,28 @@ def test_types_are_mended_not_silenced() -> None:
 
 
 def test_a_file_is_named_after_what_it_owns() -> None:
-    assert names(path for path in SOURCES if VAGUE_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)) == []
+    assert (
+        names(
+            path
+            for path in SOURCES
+            if VAGUE_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)
+        )
+        == []
+    )
 
 
 def test_no_test_waits_for_a_clock() -> None:
-    assert names(path for path in SOURCES if path.is_relative_to(ROOT / "tests") and "sleep(" in source(path).text) == [
-        Path(__file__).relative_to(ROOT).as_posix()
-    ]
+    assert names(
+        path
+        for path in SOURCES
+        if path.is_relative_to(ROOT / "tests") and "sleep(" in source(path).text
+    ) == [Path(__file__).relative_to(ROOT).as_posix()]
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """Yield what a file imports from the package, inside of functions too; not what the type checker alone sees."""
+    """Yield what a file imports from the package, inside of functions too;
+    not what the type checker alone sees.
+    """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             yield node.module
@@ -107,7 +125,9 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 def test_no_imports_make_a_circle() -> None:
     files = {
-        ".".join(path.relative_to(ROOT / "tooling").with_suffix("").parts).removesuffix(".__init__"): path
+        ".".join(path.relative_to(ROOT / "tooling").with_suffix("").parts).removesuffix(
+            ".__init__"
+        ): path
         for path in TOOLING.rglob("*.py")
     }
     graph = {name: files.keys() & source(path).imports - {name} for name, path in files.items()}
@@ -115,9 +135,16 @@ def test_no_imports_make_a_circle() -> None:
 
 
 def test_importing_the_package_imports_nothing_else() -> None:
-    """`import orbit_registry` loads that one module, so that the push client starts at the interpreter's own speed."""
-    program = "import sys; before = set(sys.modules); import orbit_registry; print(*sorted(set(sys.modules) - before))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    """`import orbit_registry` loads that one module,
+    so that the push client starts at the interpreter's own speed.
+    """
+    program = (
+        "import sys; before = set(sys.modules); import orbit_registry; "
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["orbit_registry"]
 
 
@@ -132,30 +159,55 @@ STARTS = {
     "mcp/proxy.py": "the server that its command line names",
 }
 """Every module that starts a program, and which."""
-_STARTERS = re.compile(r"Popen|posix_spawnp?|(exec|spawn)[lv]p?e?|system|popen|fork(pty)?|(open|run)_process")
+_STARTERS = re.compile(
+    r"Popen|posix_spawnp?|(exec|spawn)[lv]p?e?|system|popen|fork(pty)?|(open|run)_process"
+)
 
 
 def test_one_module_alone_starts_what_a_configuration_names() -> None:
-    """No other module starts a program and reads the configuration, so that none can pass consent by."""
+    """No other module starts a program and reads the configuration,
+    so that none can pass consent by.
+    """
     package = TOOLING / "orbit_registry"
     starters = {}
     for path in package.rglob("*.py"):
         text = source(path).text
         if "import subprocess" in text or any(map(_STARTERS.fullmatch, source(path).attributes)):
-            starters[path.relative_to(package).as_posix()] = "workspace.config" in text or ".setting(" in text
+            starters[path.relative_to(package).as_posix()] = (
+                "workspace.config" in text or ".setting(" in text
+            )
     assert starters == {name: name == "workspace/trusted_commands.py" for name in STARTS}
 
 
-EMPTY_NAMES = {"one", "said", "held", "found", "asked", "given", "told", "named", "stated", "begun", "looked", "kept"}
+EMPTY_NAMES = {
+    "one",
+    "said",
+    "held",
+    "found",
+    "asked",
+    "given",
+    "told",
+    "named",
+    "stated",
+    "begun",
+    "looked",
+    "kept",
+}
 """Names of variables that say nothing about what they hold."""
 
 
 def test_names_say_what_they_hold() -> None:
-    empty = {path: EMPTY_NAMES & source(path).variables for path in SOURCES if path.name != "registry.py"}
+    empty = {
+        path: EMPTY_NAMES & source(path).variables for path in SOURCES if path.name != "registry.py"
+    }
     assert {path: names for path, names in empty.items() if names} == {}
 
 
-TREE = [error for error in vars(errors).values() if isinstance(error, type) and issubclass(error, errors.OrbitError)]
+TREE = [
+    error
+    for error in vars(errors).values()
+    if isinstance(error, type) and issubclass(error, errors.OrbitError)
+]
 
 
 @pytest.mark.parametrize("error", TREE, ids=lambda error: str(error.__name__))
@@ -164,6 +216,8 @@ def test_no_error_is_made_without_a_hint(error: type[errors.OrbitError]) -> None
 
 
 def test_hints_are_short_and_not_empty() -> None:
-    hints = [hint for path in SOURCES if path.is_relative_to(TOOLING) for hint in source(path).hints]
+    hints = [
+        hint for path in SOURCES if path.is_relative_to(TOOLING) for hint in source(path).hints
+    ]
     assert len(hints) > 300
     assert [hint for hint in hints if not hint or len(hint) > LONGEST_HINT] == []

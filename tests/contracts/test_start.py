@@ -9,12 +9,25 @@ import pytest
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 
-HEAVY = ("duckdb", "_duckdb", "mkdocs", "rich", "jsonschema", "referencing", "ruamel", "markdown_it", "nh3", "filelock")
+HEAVY = (
+    "duckdb",
+    "_duckdb",
+    "mkdocs",
+    "rich",
+    "jsonschema",
+    "referencing",
+    "ruamel",
+    "markdown_it",
+    "nh3",
+    "filelock",
+)
 HEAVY += ("detect_secrets", "jsonschema_rs", "ryaml", "click", "mcp", "anyio")
 
 
 def loaded_by(arguments: list[str], folder: Path, among: tuple[str, ...] = HEAVY) -> set[str]:
-    """Return which of some modules, by default heavy ones, a run of the command line has loaded when it ends."""
+    """Return which of some modules, by default heavy ones,
+    a run of the command line has loaded when it ends.
+    """
     program = (
         "import sys\n"
         "from orbit_registry.cli.main import run\n"
@@ -22,7 +35,9 @@ def loaded_by(arguments: list[str], folder: Path, among: tuple[str, ...] = HEAVY
         f"print('loaded', *[name for name in {among!r} if name in sys.modules])\n"
         "sys.exit(code)"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=True
+    )
     return set(done.stdout.splitlines()[-1].split()[1:])
 
 
@@ -33,7 +48,9 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], []])
-def test_saying_what_it_is_loads_the_command_line_alone(workspace: Path, arguments: list[str]) -> None:
+def test_saying_what_it_is_loads_the_command_line_alone(
+    workspace: Path, arguments: list[str]
+) -> None:
     assert loaded_by(arguments, workspace) == {"click"}
 
 

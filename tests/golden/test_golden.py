@@ -1,4 +1,5 @@
-"""Every command's whole output, and every agent's replies, held against files that a person has read.
+"""Every command's whole output, and every agent's replies, held against files that a person has
+read.
 
 `ORBIT_UPDATE_GOLDEN=1` writes those files anew; `git diff` then shows what changed.
 """
@@ -30,11 +31,18 @@ from orbit_registry.cli.main import run
 HERE = Path(__file__).parent
 UPDATE = "ORBIT_UPDATE_GOLDEN" in os.environ  # read before the tests put such variables away
 CASES = HERE.parent / "cases"
-COMMITTED = {"GIT_AUTHOR_DATE": "2026-06-10T00:00:00Z", "GIT_COMMITTER_DATE": "2026-06-10T00:00:00Z"}
+COMMITTED = {
+    "GIT_AUTHOR_DATE": "2026-06-10T00:00:00Z",
+    "GIT_COMMITTER_DATE": "2026-06-10T00:00:00Z",
+}
 
 
 def command_lines(project: str) -> list[str]:
-    return [line for line in (HERE / f"{project}.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
+    return [
+        line
+        for line in (HERE / f"{project}.txt").read_text("utf-8").splitlines()
+        if not line.startswith("#")
+    ]
 
 
 def make_project(name: str, root: Path) -> None:
@@ -50,16 +58,29 @@ def make_project(name: str, root: Path) -> None:
 
 
 def normalised(text: str, root: Path) -> str:
-    """Return a text without what differs from run to run: folders, the day, digests, durations, versions."""
+    """Return a text without what differs from run to run:
+    folders, the day, digests, durations, versions.
+    """
     package, home = str(Path(orbit_registry.__file__).parent), os.environ["HOME"]
-    for path, word in ((str(root), "ROOT"), (sys.executable, "PYTHON"), (package, "PACKAGE"), (home, "HOME")):
+    for path, word in (
+        (str(root), "ROOT"),
+        (sys.executable, "PYTHON"),
+        (package, "PACKAGE"),
+        (home, "HOME"),
+    ):
         text = text.replace(path, word)
     now = datetime.now(UTC)
     for day in (now, now - timedelta(days=1)):  # a walk may begin before midnight
-        text = re.sub(rf"{day:%Y-%m-%d}(T[\d:.]+(Z|\+00:00))?", lambda match: "NOW" if match[1] else "TODAY", text)
+        text = re.sub(
+            rf"{day:%Y-%m-%d}(T[\d:.]+(Z|\+00:00))?",
+            lambda match: "NOW" if match[1] else "TODAY",
+            text,
+        )
     text = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC|20\d\d-\d\d-\d\dT[\d:]+\.\d+Z", "WHEN", text)
     text = re.sub(r"\b[0-9a-f]{16,64}\b|(?<=digest )[0-9a-f]{12}\b", "DIGEST", text)
-    text = re.sub(r'("count": \d+,\s+"score": )[\d.]+', r"\1SCORE", text)  # a vote weighs less from day to day
+    text = re.sub(
+        r'("count": \d+,\s+"score": )[\d.]+', r"\1SCORE", text
+    )  # a vote weighs less from day to day
     text = re.sub(r"weighing [\d.]+ now", "weighing SCORE now", text)
     text = re.sub(r'"(seconds|ms|p50|p99)": [\d.]+', r'"\1": TIME', text)
     text = re.sub(r'\d+ bytes, NOW|"bytes": \d+', "BYTES", text)  # of a log, whose lines hold times
@@ -76,13 +97,21 @@ def pretty(text: str) -> str:
 
 
 def wrong_forms(data: Any) -> Iterator[Any]:
-    """Yield what no answer is: nothing, another type, and the data, or each entry of a list, with one field more."""
+    """Yield what no answer is: nothing, another type, and the data, or each entry of a list,
+    with one field more.
+    """
     yield from (None, 1, "text", {}, [{}])
-    yield {**data, "made_up": 1} if isinstance(data, dict) else [{**entry, "made_up": 1} for entry in data] or [1]
+    yield (
+        {**data, "made_up": 1}
+        if isinstance(data, dict)
+        else [{**entry, "made_up": 1} for entry in data] or [1]
+    )
 
 
 def check_envelope(arguments: list[str], text: str) -> None:
-    """Hold an output to the envelope, and its data to the published form of the command's answer."""
+    """Hold an output to the envelope, and its data to the published form of the command's
+    answer.
+    """
     envelope = json.loads(text)
     assert list(ENVELOPE.iter_errors(envelope)) == []
     names = (" ".join(arguments[:count]) for count in (2, 1))
@@ -90,7 +119,9 @@ def check_envelope(arguments: list[str], text: str) -> None:
     if name is not None and envelope["data"] is not None:
         assert list(answer(name).iter_errors(envelope["data"])) == []
         if name not in ("query", "fleet query"):  # its columns are those that were asked for
-            assert not any(answer(name).is_valid(form) for form in wrong_forms(envelope["data"])), name
+            assert not any(answer(name).is_valid(form) for form in wrong_forms(envelope["data"])), (
+                name
+            )
 
 
 def compare(folder: Path, outputs: dict[str, str]) -> None:
@@ -104,7 +135,12 @@ def compare(folder: Path, outputs: dict[str, str]) -> None:
         line
         for name in sorted({*expected, *outputs})
         for line in difflib.unified_diff(
-            expected.get(name, "").splitlines(), outputs.get(name, "").splitlines(), name, "now", lineterm="", n=2
+            expected.get(name, "").splitlines(),
+            outputs.get(name, "").splitlines(),
+            name,
+            "now",
+            lineterm="",
+            n=2,
         )
     ]
     assert not differences, "\n".join(differences)
@@ -113,7 +149,11 @@ def compare(folder: Path, outputs: dict[str, str]) -> None:
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("project", ["demo", "broken"])
 def test_every_command_prints_what_it_did(
-    project: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: str,
+    form: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     pytest.importorskip("material", reason="the site extra is not installed")
     root = tmp_path / "project"
@@ -123,9 +163,16 @@ def test_every_command_prints_what_it_did(
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
-    monkeypatch.setenv("PATH", os.defpath)  # which agents are installed here is no business of a golden file
-    ids, urandom = random.Random(project), os.urandom  # a record's id is made of sixteen bytes, and nothing else is
-    monkeypatch.setattr(os, "urandom", lambda size: ids.randbytes(size) if size == 16 else urandom(size))
+    monkeypatch.setenv(
+        "PATH", os.defpath
+    )  # which agents are installed here is no business of a golden file
+    ids, urandom = (
+        random.Random(project),
+        os.urandom,
+    )  # a record's id is made of sixteen bytes, and nothing else is
+    monkeypatch.setattr(
+        os, "urandom", lambda size: ids.randbytes(size) if size == 16 else urandom(size)
+    )
     outputs: dict[str, str] = {}
     last = ""
     for number, line in enumerate(command_lines(project)):
@@ -135,12 +182,17 @@ def test_every_command_prints_what_it_did(
         as_json = form == "json" and "--format" not in words
         code = run([*words, "--format", "json"] if as_json else words)
         printed = capsys.readouterr()
-        last = next(iter(re.findall(r"\b(?:ADR|F|L|P|R|RES|RT)-[0-9a-z]{4,5}\b", printed.out)), last)
+        last = next(
+            iter(re.findall(r"\b(?:ADR|F|L|P|R|RES|RT)-[0-9a-z]{4,5}\b", printed.out)), last
+        )
         if form == "json" and not as_json:
             continue
         if as_json:
             check_envelope(words, printed.out)
-        text = f"$ orbit {line}\n{pretty(printed.out)}\n[messages]\n{printed.err}\n[exit code {code}]\n"
+        text = (
+            f"$ orbit {line}\n{pretty(printed.out)}\n[messages]\n{printed.err}\n[exit code "
+            f"{code}]\n"
+        )
         name = re.sub(r"[^a-zA-Z0-9.]+", "-", line)[:60].strip("-")
         outputs[f"{number:03d}-{name}.txt"] = normalised(text, root)
     compare(HERE / "expected" / project / form, outputs)
@@ -164,12 +216,20 @@ def test_every_agent_is_answered_as_it_was(
     replies = []
     for number, payload in enumerate(recorded_payloads(agent)):
         sent = json.dumps(payload).replace("{session}", f"s{number}")
-        reply = run_client(root, sent.replace("{root}", str(root)).replace("ROOT", str(root)).encode(), agent)
+        reply = run_client(
+            root, sent.replace("{root}", str(root)).replace("ROOT", str(root)).encode(), agent
+        )
         replies.append(f"> {sent}\n{pretty(reply.decode())}")
-    compare(HERE / "expected" / "hook" / agent, {"replies.txt": normalised("\n".join(replies), root)})
+    compare(
+        HERE / "expected" / "hook" / agent, {"replies.txt": normalised("\n".join(replies), root)}
+    )
 
 
 def test_every_command_with_json_is_in_a_walk() -> None:
     lines = [line for project in ("demo", "broken") for line in command_lines(project)]
     names = {" ".join(path) for path in WITH_JSON} - {"resolve"}
-    assert [name for name in sorted(names) if not any(f"{line} ".startswith(f"{name} ") for line in lines)] == []
+    assert [
+        name
+        for name in sorted(names)
+        if not any(f"{line} ".startswith(f"{name} ") for line in lines)
+    ] == []

@@ -28,30 +28,87 @@ STATUSES = {
 
 PIECES = st.sampled_from(
     [
-        "---\n", "# ", "## ", "Status: ", "Status:", "## Status\n", "- ", "* Status: accepted\n", "**Status:** ", "·",
-        " · ", "2026-05", "[ORB-1]", "ADR-0001", "## ADR-1 — x\n", "## ADR-2 — y\n", "\n", "\r\n", "\r", "\n\n",
+        "---\n",
+        "# ",
+        "## ",
+        "Status: ",
+        "Status:",
+        "## Status\n",
+        "- ",
+        "* Status: accepted\n",
+        "**Status:** ",
+        "·",
+        " · ",
+        "2026-05",
+        "[ORB-1]",
+        "ADR-0001",
+        "## ADR-1 — x\n",
+        "## ADR-2 — y\n",
+        "\n",
+        "\r\n",
+        "\r",
+        "\n\n",
         "```\n",
-        "~~~\n", "| a | b |\n|---|---|\n", "| Status | x |\n", "[a](b.md)", "[a][b]\n\n[b]: c.md\n", "<!--", "-->",
-        "\ufeff", "\t", "    ", "> ", "superseded by ", "accepted", "date: ", "status: ", "tags: [a, \"b", "'", "{",
+        "~~~\n",
+        "| a | b |\n|---|---|\n",
+        "| Status | x |\n",
+        "[a](b.md)",
+        "[a][b]\n\n[b]: c.md\n",
+        "<!--",
+        "-->",
+        "\ufeff",
+        "\t",
+        "    ",
+        "> ",
+        "superseded by ",
+        "accepted",
+        "date: ",
+        "status: ",
+        'tags: [a, "b',
+        "'",
+        "{",
         "}",
-        "|", "$title", "![Status](https://img.shields.io/badge/status-accepted-green)", "## Context\n", "\\", "`",
+        "|",
+        "$title",
+        "![Status](https://img.shields.io/badge/status-accepted-green)",
+        "## Context\n",
+        "\\",
+        "`",
         "é\x00\u2028",
-        "**Decision.** ", "Cost: ", "; ", "(was: ", "1. ", "0042", "<div>", "===\n", "and ", "\x1b[0m", "￼",
+        "**Decision.** ",
+        "Cost: ",
+        "; ",
+        "(was: ",
+        "1. ",
+        "0042",
+        "<div>",
+        "===\n",
+        "and ",
+        "\x1b[0m",
+        "￼",
     ]
-)  # fmt: skip
+)
 TEXTS = st.lists(st.one_of(PIECES, PIECES, PIECES, st.text(max_size=8)), max_size=40).map("".join)
-PATHS = st.sampled_from(["docs/adr/0007-x.md", "docs/design/f/4_decisions.md", "notes.md", "ADR-1/README.md", ""])
+PATHS = st.sampled_from(
+    ["docs/adr/0007-x.md", "docs/design/f/4_decisions.md", "notes.md", "ADR-1/README.md", ""]
+)
 
 
-def check_status_round_trip(text: str, path: str, entry: AdrDocument, index: int, status: str) -> None:
-    """Set a status, and compare everything outside the places that state one, and what is read back."""
+def check_status_round_trip(
+    text: str, path: str, entry: AdrDocument, index: int, status: str
+) -> None:
+    """Set a status, and compare everything outside the places that state one,
+    and what is read back.
+    """
     changed = set_status(text, entry, status)
     winner = next((fact for fact in entry.facts if fact.span == entry.status_span), None)
     repeated = [fact.span for fact in repeated_statuses(entry.facts, winner)]
     stating = (entry.status_span, *entry.superseding_spans, *repeated)
     spans = sorted([span for span in stating if span is not None], key=lambda s: s.start)
     if entry.status_span is not None:
-        old, new = (each.replace("- [x]", "- [ ]") for each in (text, changed))  # a tick states a status too
+        old, new = (
+            each.replace("- [x]", "- [ ]") for each in (text, changed)
+        )  # a tick states a status too
         assert new.startswith(old[: spans[0].start])
         assert new.endswith(old[spans[-1].end :])
     again = read_document(changed, path).entries[index]
@@ -73,7 +130,9 @@ def test_a_status_is_read_back_as_it_was_set(case: Path) -> None:
 
 
 WORDS = st.text(
-    alphabet=st.characters(min_codepoint=32, max_codepoint=0x2FFF, exclude_characters="#|\\`<>*_[]"),
+    alphabet=st.characters(
+        min_codepoint=32, max_codepoint=0x2FFF, exclude_characters="#|\\`<>*_[]"
+    ),
     min_size=1,
     max_size=30,
 )
@@ -92,7 +151,9 @@ STYLES = (
 
 @given(
     st.sampled_from(STYLES),
-    st.sampled_from(["accepted", "Superseded by [ADR-7](7.md)", "whatever", "{a | b}", "Draft; amends ADR-3"]),
+    st.sampled_from(
+        ["accepted", "Superseded by [ADR-7](7.md)", "whatever", "{a | b}", "Draft; amends ADR-3"]
+    ),
     WORDS,
     WORDS,
     st.sampled_from(list(STATUSES)),
@@ -101,7 +162,10 @@ STYLES = (
 def test_a_generated_document_takes_every_status(
     style: str, old: str, title: str, prose: str, status: str, newline: str
 ) -> None:
-    text = style.format(status=old, title=f"T {title}") + f"## Context\n\nP {prose}\n\n## Decision\n\nD {prose}\n"
+    text = (
+        style.format(status=old, title=f"T {title}")
+        + f"## Context\n\nP {prose}\n\n## Decision\n\nD {prose}\n"
+    )
     text = text.replace("\n", newline)
     (entry,) = read_document(text, "docs/adr/0007-x.md").entries
 
@@ -116,15 +180,24 @@ def test_every_text_is_read(text: str, path: str) -> None:
     find_citations(text, FORMS, document.code)
 
     for entry in file.entries:
-        places = [entry.span, *entry.title_spans, *entry.number_spans, *(fact.span for fact in entry.facts)]
+        places = [
+            entry.span,
+            *entry.title_spans,
+            *entry.number_spans,
+            *(fact.span for fact in entry.facts),
+        ]
         assert all(0 <= span.start <= span.end <= len(text) for span in places)
-        assert all(0 <= section.body.start <= section.body.end <= len(text) for section in entry.sections)
+        assert all(
+            0 <= section.body.start <= section.body.end <= len(text) for section in entry.sections
+        )
         for status in ("accepted", "Superseded by ADR-2"):
             read_document(set_status(text, entry, status), path)
     for link in document.links:
         assert 0 <= link.span.start < link.span.end <= len(text)
     for heading in document.headings:
-        assert heading.section.start <= heading.body.start <= heading.body.end == heading.section.end
+        assert (
+            heading.section.start <= heading.body.start <= heading.body.end == heading.section.end
+        )
 
 
 @given(
@@ -132,10 +205,14 @@ def test_every_text_is_read(text: str, path: str) -> None:
     st.integers(min_value=1, max_value=60),
     WORDS,
 )
-def test_a_log_stays_in_order_whatever_is_inserted(numbers: list[int], number: int, prose: str) -> None:
+def test_a_log_stays_in_order_whatever_is_inserted(
+    numbers: list[int], number: int, prose: str
+) -> None:
     text = "# Log — Decisions\n"
     for other in numbers:
-        text = insert_entry(text, f"## ADR-{other:04} — T\n\nStatus: Accepted\n\nP {prose}", f"ADR-{other:04}")
+        text = insert_entry(
+            text, f"## ADR-{other:04} — T\n\nStatus: Accepted\n\nP {prose}", f"ADR-{other:04}"
+        )
     entries = read_document(text, "4_decisions.md").entries
     assert [entry.number for entry in entries] == [f"{other:04}" for other in sorted(numbers)]
     if number in numbers:

@@ -1,4 +1,6 @@
-"""However records replace each other, no surface calls a closed one current, and each names what took its place."""
+"""However records replace each other, no surface calls a closed one current,
+and each names what took its place.
+"""
 
 from __future__ import annotations
 
@@ -42,10 +44,29 @@ from orbit_registry.site.words import items_html
 
 KINDS = load_kinds()
 WORDS = [
-    "amber", "basalt", "cobalt", "dahlia", "ember", "fjord", "garnet", "heron", "indigo", "jasper",
-    "kestrel", "lichen", "mangrove", "nectar", "opal", "pumice", "quartz", "russet", "sienna", "topaz",
-    "umber", "verdigris",
-]  # fmt: skip
+    "amber",
+    "basalt",
+    "cobalt",
+    "dahlia",
+    "ember",
+    "fjord",
+    "garnet",
+    "heron",
+    "indigo",
+    "jasper",
+    "kestrel",
+    "lichen",
+    "mangrove",
+    "nectar",
+    "opal",
+    "pumice",
+    "quartz",
+    "russet",
+    "sienna",
+    "topaz",
+    "umber",
+    "verdigris",
+]
 TIME = "2026-01-01T00:00:00Z"
 CALLER = Caller("some-agent", "")
 
@@ -89,7 +110,9 @@ def name_of(kind: str, number: int) -> str:
 
 @st.composite
 def collections(draw: st.DrawFn) -> list[Made]:
-    """Return records of one kind: chains, forks, circles, successors that are closed, pending or missing."""
+    """Return records of one kind: chains, forks, circles, successors that are closed,
+    pending or missing.
+    """
     kind = draw(st.sampled_from(["adr", "learning"]))
     number = draw(st.integers(3, 10))
     live = [name for name, status in KINDS[kind].statuses.items() if status.phase == "live"]
@@ -97,9 +120,13 @@ def collections(draw: st.DrawFn) -> list[Made]:
     records = []
     for at in range(number):
         status = draw(statuses)
-        later = st.lists(st.integers(0, number).filter(lambda other, at=at: other != at), max_size=2, unique=True)
+        later = st.lists(
+            st.integers(0, number).filter(lambda other, at=at: other != at), max_size=2, unique=True
+        )
         replaced_by = tuple(draw(later)) if status == "superseded" else ()
-        records.append(Made(at, kind, status, replaced_by, draw(st.sampled_from(["old", "new", "both"]))))
+        records.append(
+            Made(at, kind, status, replaced_by, draw(st.sampled_from(["old", "new", "both"])))
+        )
     return records
 
 
@@ -117,12 +144,19 @@ class World:
 
     def _write(self, record: Made) -> None:
         number, headline = record.number, KINDS[record.kind].headline
-        supersedes = [old.id for old in self.records if number in old.replaced_by and old.ends != "old"]
+        supersedes = [
+            old.id for old in self.records if number in old.replaced_by and old.ends != "old"
+        ]
         data: dict[str, object] = {
-            "schema_version": 1, "id": record.id, "uid": f"{number:032x}", headline: record.title,
-            "status": record.status, "created_at": TIME, "updated_at": TIME,
+            "schema_version": 1,
+            "id": record.id,
+            "uid": f"{number:032x}",
+            headline: record.title,
+            "status": record.status,
+            "created_at": TIME,
+            "updated_at": TIME,
             "scope": {"paths": ["src/common.py", f"src/only{number}.py"], "tags": ["payments"]},
-        }  # fmt: skip
+        }
         if supersedes:
             data["supersedes"] = supersedes
         if record.replaced_by and record.ends != "new":
@@ -131,9 +165,13 @@ class World:
             data["body"] = "Seen twice in payments."
         file = self.root / record.path
         file.parent.mkdir(parents=True)
-        file.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8")
+        file.write_text(
+            "".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8"
+        )
         if record.kind == "adr":
-            (file.parent / "body.md").write_text("## Decision\n\nSo payments work.\n\n- Cost: some.\n", "utf-8")
+            (file.parent / "body.md").write_text(
+                "## Decision\n\nSo payments work.\n\n- Cost: some.\n", "utf-8"
+            )
 
     @cached_property
     def registry(self) -> Registry:
@@ -181,11 +219,15 @@ def mcp(tool: str, **arguments: object) -> Surface:
 
 
 def hook(surface: str, *, text: bool = False, path: bool = False) -> Surface:
-    """Return what a hook shows on one of its surfaces; it is asked for by a prompt's text or by a path."""
+    """Return what a hook shows on one of its surfaces;
+    it is asked for by a prompt's text or by a path.
+    """
 
     def ask(world: World, query: str) -> str:
         paths = [query] if path else []
-        context = Context(surface, time.time(), paths=paths, text=f"Please look at {query}" if text else "")
+        context = Context(
+            surface, time.time(), paths=paths, text=f"Please look at {query}" if text else ""
+        )
         return render(select(current_index(world.registry.workspace), context))
 
     return ask
@@ -213,14 +255,22 @@ UNASKED: Mapping[str, Surface] = {
     "mcp match": mcp("match", paths=["src/common.py"]),
     "mcp brief": mcp("brief", text="Change how payments work", paths=["src/common.py"]),
     "mcp resources": lambda world, _: json.dumps(resource_page(world.registry, 0)),
-    "mcp prompt": lambda world, _: prompt_text("brief", world.registry, CALLER, {"task": "Change how payments work"}),
+    "mcp prompt": lambda world, _: prompt_text(
+        "brief", world.registry, CALLER, {"task": "Change how payments work"}
+    ),
     "hook at a tool call": lambda world, _: hook(TOOL, path=True)(world, "src/common.py"),
-    "hook at a prompt": lambda world, _: hook(PROMPT, text=True)(world, "how payments are a kestrel or a heron"),
+    "hook at a prompt": lambda world, _: hook(PROMPT, text=True)(
+        world, "how payments are a kestrel or a heron"
+    ),
     "hook at the start": hook(SESSION),
-    "injection": lambda world, _: str(LearningsContextInjector(world.registry).fetch_learnings(["general"])),
+    "injection": lambda world, _: str(
+        LearningsContextInjector(world.registry).fetch_learnings(["general"])
+    ),
     "rule files": lambda world, _: "\n".join(
         content.decode()
-        for export in plan(world.registry.workspace, ["claude", "cursor", "copilot", "windsurf", "agents-md"])
+        for export in plan(
+            world.registry.workspace, ["claude", "cursor", "copilot", "windsurf", "agents-md"]
+        )
         for content in (change.content or b"" for change in export.changes)
     ),
     "sql ranked": sql("FROM ranked()"),
@@ -237,35 +287,50 @@ BY_ID: Mapping[str, Surface] = {
     "mcp show": mcp("show", id="{}"),
     "mcp search": mcp("search", query="{}"),
     "mcp related": mcp("related", id="{}"),
-    "mcp resource": lambda world, record_id: resource_text(world.registry, f"{START}{record_id}", CALLER),
-    "mcp prompt": lambda world, record_id: prompt_text("review", world.registry, CALLER, {"id": record_id}),
+    "mcp resource": lambda world, record_id: resource_text(
+        world.registry, f"{START}{record_id}", CALLER
+    ),
+    "mcp prompt": lambda world, record_id: prompt_text(
+        "review", world.registry, CALLER, {"id": record_id}
+    ),
 }
 BY_TITLE: Mapping[str, Surface] = {
     "orbit search": cli("search", "{}"),
     "orbit search --all": cli("search", "--all", "{}"),
     "mcp search": mcp("search", query="{}"),
 }
-"""Surfaces that are asked for one record: of a closed one they say first that it is closed, and what replaced it."""
+"""Surfaces that are asked for one record: of a closed one they say first that it is closed,
+and what replaced it.
+"""
 PUSHED_BY_ID: Mapping[str, Surface] = {
     "hook at a prompt": hook(PROMPT, text=True),
     "orbit brief": cli("brief", "--text", "task.txt"),
     "mcp brief": mcp("brief", text="{}"),
 }
-PUSHED_BY_TITLE: Mapping[str, Surface] = {**PUSHED_BY_ID, "sql search": sql("SELECT id FROM search('{}')")}
+PUSHED_BY_TITLE: Mapping[str, Surface] = {
+    **PUSHED_BY_ID,
+    "sql search": sql("SELECT id FROM search('{}')"),
+}
 PUSHED_BY_PATH: Mapping[str, Surface] = {
     "hook at a tool call": hook(TOOL, path=True),
     "orbit match": cli("match", "{}"),
     "mcp match": mcp("match", paths=["{}"]),
     "orbit brief": cli("brief", "--path", "{}"),
 }
-"""Surfaces that choose for a text or a path: of a superseded record they show what replaced it, of others nothing."""
+"""Surfaces that choose for a text or a path:
+of a superseded record they show what replaced it, of others nothing.
+"""
 
 
 def box_row(world: World, record: Record, relations: Relations) -> str:
-    """Return the row of a record in the search box, with its look and the ids of what took its place."""
+    """Return the row of a record in the search box,
+    with its look and the ids of what took its place.
+    """
     box = json.loads(search_data.titles(relations.records, relations.successors))
     row = next(row for row in box["records"] if row[0] == record.id)
-    return json.dumps([row, box["looks"][row[2]], [box["records"][heir][0] for heir in (*row[3:], [])[0]]])
+    return json.dumps(
+        [row, box["looks"][row[2]], [box["records"][heir][0] for heir in (*row[3:], [])[0]]]
+    )
 
 
 def explorer_row(world: World, record: Record, relations: Relations) -> str:
@@ -277,7 +342,14 @@ def explorer_row(world: World, record: Record, relations: Relations) -> str:
 def page_top(world: World, record: Record, relations: Relations) -> str:
     """Return a record's page up to its text."""
     shared = list(relations.records)
-    site = SiteMap(world.root, Forge("", ""), KINDS.id_forms, {other.id: url_of(other) for other in shared}, {}, {})
+    site = SiteMap(
+        world.root,
+        Forge("", ""),
+        KINDS.id_forms,
+        {other.id: url_of(other) for other in shared},
+        {},
+        {},
+    )
     view = record_view(record, url_of(record), relations, site, groups_of(shared))
     return article(record.kind, view, "").partition('<div class="orbit-prose">')[0]
 
@@ -309,7 +381,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a workspace, which each example fills anew."""
     folder = tmp_path_factory.mktemp("world")
     (folder / ".orbit").mkdir()
-    (folder / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    (folder / ".orbit/config.yaml").write_text(
+        "format: orbit-registry\nschema_version: 1\n", "utf-8"
+    )
     return folder
 
 
@@ -317,7 +391,9 @@ def unasked_faults(world: World, closed: Iterable[Made]) -> Iterable[str]:
     """Yield what surfaces do wrong that are asked for no record."""
     for name, surface in UNASKED.items():
         text = surface(world, "")
-        yield from (f"{name} shows {record.id}:\n{text}" for record in closed if record.title in text)
+        yield from (
+            f"{name} shows {record.id}:\n{text}" for record in closed if record.title in text
+        )
 
 
 def asked_faults(world: World, closed: Made) -> Iterable[str]:
@@ -333,9 +409,15 @@ def asked_faults(world: World, closed: Made) -> Iterable[str]:
     record = world.registry.get(closed.id)
     for name, part in SITE.items():
         text = part(world, record, relations)
-        if closed.shown not in text.lower() or (name in WITH_SUCCESSORS and not all(heir in text for heir in heirs)):
+        if closed.shown not in text.lower() or (
+            name in WITH_SUCCESSORS and not all(heir in text for heir in heirs)
+        ):
             yield f"{name} does not say that {words}:\n{text}"
-    for query, surfaces in ((closed.id, PUSHED_BY_ID), (closed.title, PUSHED_BY_TITLE), (closed.path, PUSHED_BY_PATH)):
+    for query, surfaces in (
+        (closed.id, PUSHED_BY_ID),
+        (closed.title, PUSHED_BY_TITLE),
+        (closed.path, PUSHED_BY_PATH),
+    ):
         for name, surface in surfaces.items():
             text = surface(world, query)
             if closed.title in text:
@@ -347,15 +429,24 @@ def asked_faults(world: World, closed: Made) -> Iterable[str]:
 
 
 @settings(
-    max_examples=settings().max_examples // 5, suppress_health_check=[HealthCheck.too_slow],
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # an example takes a second, and shrinking many
-)  # fmt: skip
+    max_examples=settings().max_examples // 5,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[
+        Phase.explicit,
+        Phase.reuse,
+        Phase.generate,
+    ],  # an example takes a second, and shrinking many
+)
 @given(st.data())
 def test_no_surface_calls_a_closed_record_current(root: Path, data: st.DataObject) -> None:
-    """Where nothing is asked for, closed records are not shown; one that is asked for is said to be closed."""
+    """Where nothing is asked for, closed records are not shown;
+    one that is asked for is said to be closed.
+    """
     world = World(root, data.draw(collections()))
     closed = [record for record in world.records if record.phase == "closed"]
     assert list(unasked_faults(world, closed)) == []
-    most = sorted(closed, key=lambda record: len(world.heirs(record)))[-1:]  # random graphs have few live ends
+    most = sorted(closed, key=lambda record: len(world.heirs(record)))[
+        -1:
+    ]  # random graphs have few live ends
     for record in (*most, *([data.draw(st.sampled_from(closed))] if closed else [])):
         assert list(asked_faults(world, record)) == []

@@ -1,4 +1,6 @@
-"""The two schema validators are one: what the fast one refuses the reference one can explain, and nothing else."""
+"""The two schema validators are one: what the fast one refuses the reference one can explain,
+and nothing else.
+"""
 
 import copy
 from typing import Any
@@ -20,7 +22,10 @@ BASE: dict[str, Any] = {
     "legacy_ids": ["project/ADR-006"],
     "distinct_from": ["L-00000"],
     "priority": 7,
-    "freshness": {"fingerprint": [{"input": "src/x.py", "hash": f"sha256:{'ab' * 32}"}], "volatility": "stable"},
+    "freshness": {
+        "fingerprint": [{"input": "src/x.py", "hash": f"sha256:{'ab' * 32}"}],
+        "volatility": "stable",
+    },
     "created_at": "2026-01-01T00:00:00Z",
     "updated_at": "2026-01-01T00:00:00.5+02:00",
     "created_by": {"name": "Ada", "role": "human"},
@@ -51,7 +56,22 @@ RECORDS: dict[str, dict[str, Any]] = {
         "contexts": ["a"],
     },
 }
-ODD = ["", " ", "\n", "x\n", "\nx", "a\rb", "\u2028", "a\u2028b", "٣", "a b", "a\u00a0b", "\x00", "\x85", "\ufeff"]
+ODD = [
+    "",
+    " ",
+    "\n",
+    "x\n",
+    "\nx",
+    "a\rb",
+    "\u2028",
+    "a\u2028b",
+    "٣",
+    "a b",
+    "a\u00a0b",
+    "\x00",
+    "\x85",
+    "\ufeff",
+]
 LONG = ["x" * 281, "x" * 301, "é" * 280, "😀" * 200]
 NEARLY = ["ADR-0042\n", "L-7k3fq\n", "ADR-٠٠٤٢", "2026-01-01T00:00:00Z\n", "٢٠٢٦-01-01T00:00:00Z"]
 NEARLY += [f"{'a' * 32}\n", "registry\n"]
@@ -70,9 +90,13 @@ VALUES = st.recursive(
 def places(value: object, at: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
     pointers = [at] if at else []
     if isinstance(value, dict):
-        return pointers + [pointer for key, inner in value.items() for pointer in places(inner, (*at, key))]
+        return pointers + [
+            pointer for key, inner in value.items() for pointer in places(inner, (*at, key))
+        ]
     if isinstance(value, list):
-        return pointers + [pointer for index, inner in enumerate(value) for pointer in places(inner, (*at, index))]
+        return pointers + [
+            pointer for index, inner in enumerate(value) for pointer in places(inner, (*at, index))
+        ]
     return pointers
 
 
@@ -90,9 +114,13 @@ def mutations(draw: st.DrawFn, record: dict[str, Any]) -> dict[str, Any]:
         elif change == "remove":
             del parent[way[-1]]
         elif isinstance(parent, list):
-            parent.append(draw(VALUES) if change == "add" else copy.deepcopy(parent[0]) if parent else 0)
+            parent.append(
+                draw(VALUES) if change == "add" else copy.deepcopy(parent[0]) if parent else 0
+            )
         else:
-            parent[draw(st.one_of(TEXTS, st.sampled_from(["x-new", "X-new", "title", "body", "x-"])))] = draw(VALUES)
+            parent[
+                draw(st.one_of(TEXTS, st.sampled_from(["x-new", "X-new", "title", "body", "x-"])))
+            ] = draw(VALUES)
         if not result:
             break
     return result

@@ -14,7 +14,22 @@ WORDS = st.one_of(
     st.text(max_size=30),
     st.text("ab \n:#-'\"{}[]|>&*!%@`,?\\\t", max_size=30),
     st.sampled_from(
-        ["no", "yes", "null", "~", "1e3", "012", "0x10", "2026-05-01", ".inf", "-", "---", "a: b", "# x", " x"]
+        [
+            "no",
+            "yes",
+            "null",
+            "~",
+            "1e3",
+            "012",
+            "0x10",
+            "2026-05-01",
+            ".inf",
+            "-",
+            "---",
+            "a: b",
+            "# x",
+            " x",
+        ]
     ),
 )
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-(2**53), 2**53), WORDS)
@@ -24,9 +39,14 @@ MAPPINGS = st.dictionaries(KEYS, VALUES, min_size=1, max_size=5)
 
 
 @given(MAPPINGS, st.data())
-def test_an_edit_changes_only_the_lines_of_its_key(data: dict[str, Any], draw: st.DataObject) -> None:
+def test_an_edit_changes_only_the_lines_of_its_key(
+    data: dict[str, Any], draw: st.DataObject
+) -> None:
     name = draw.draw(st.sampled_from(sorted(data)))
-    text = "".join(f"# about {key}\n{dump({key: value})}" for key, value in data.items()) + "# the end\n"
+    text = (
+        "".join(f"# about {key}\n{dump({key: value})}" for key, value in data.items())
+        + "# the end\n"
+    )
     new = copy.deepcopy(data)
     new[name] = draw.draw(VALUES)
 
@@ -40,7 +60,9 @@ def test_an_edit_changes_only_the_lines_of_its_key(data: dict[str, Any], draw: s
 
 
 @given(MAPPINGS, st.data())
-def test_an_edit_keeps_line_ends_and_the_byte_order_mark(data: dict[str, Any], draw: st.DataObject) -> None:
+def test_an_edit_keeps_line_ends_and_the_byte_order_mark(
+    data: dict[str, Any], draw: st.DataObject
+) -> None:
     plain = {key: value for key, value in data.items() if "\r" not in repr(value)}
     if not plain:
         return

@@ -1,4 +1,6 @@
-"""What each Python that a test starts imports first: MkDocs compiles the theme's templates once for all tests."""
+"""What each Python that a test starts imports first:
+MkDocs compiles the theme's templates once for all tests.
+"""
 
 import os
 import sys

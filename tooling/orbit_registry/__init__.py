@@ -1,4 +1,5 @@
 """Orbit: decisions and learnings kept as reviewed files in git.
 
-Imports nothing, so that the push client starts at the interpreter's own speed; see `registry` for the facade.
+Imports nothing, so that the push client starts at the interpreter's own speed; see `registry` for
+the facade.
 """

@@ -8,7 +8,7 @@
     ├── RecordNotFoundError        no record has that id
     ├── AmbiguousIdError           several records have that id
     ├── InvalidRecordError         the change would make a record invalid
-    ├── RefusedError               the change is valid in form but not allowed (transition, vote, trust)
+    ├── RefusedError               the change is valid in form, but not allowed (as a vote)
     ├── UnsafePathError            a path leads out of the root
     ├── UnreadableFileError        a file is too large, not text, missing, or not permitted
     ├── WriteError                 the disk refused (full, read-only)

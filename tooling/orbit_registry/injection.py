@@ -1,9 +1,11 @@
-"""Learnings for programs that write agents' prompts: chosen from a cached push index, as a template variable.
+"""Learnings for programs that write agents' prompts: chosen from a cached push index, as a template
+variable.
 
     injector = LearningsContextInjector("path/to/project")
     AgentRenderer(jinja_environment, injector).render_agent("engineer")
 
-`hook.select` chooses at every call; the cache holds only what the index holds, which has no secrets.
+`hook.select` chooses at every call; the cache holds only what the index holds, which has no
+secrets.
 """
 
 from __future__ import annotations
@@ -38,11 +40,13 @@ _LOG = logging.getLogger(__name__)
 class LearningsCache(Generic[Held]):
     """Cache of the index that each category was read from, for `ttl_seconds`; 0 disables it.
 
-    `clock` returns seconds. An entry counts only for the content stamp it was read with, so a new learning is seen at
-    once.
+    `clock` returns seconds. An entry counts only for the content stamp it was read with, so a new
+    learning is seen at once.
     """
 
-    def __init__(self, ttl_seconds: float = 300, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, ttl_seconds: float = 300, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.ttl_seconds, self._clock = ttl_seconds, clock
         self._entries: dict[str, tuple[float, str, Held]] = {}
 
@@ -110,10 +114,13 @@ class LearningsContextInjector:
 
     Args:
         registry: an open registry, or a path in the project.
-        cache: what keeps answers; without one, `cache_ttl_seconds` of the configuration says how long.
+        cache: what keeps answers; without one, `cache_ttl_seconds` of the configuration says how
+            long.
     """
 
-    def __init__(self, registry: Registry | str | Path = ".", cache: LearningsCache[Index] | None = None) -> None:
+    def __init__(
+        self, registry: Registry | str | Path = ".", cache: LearningsCache[Index] | None = None
+    ) -> None:
         self.registry = registry if isinstance(registry, Registry) else Registry.open(registry)
         self._stated = self._stamp_of_configuration()
         self.cache = LearningsCache(self._limits.ttl_seconds) if cache is None else cache
@@ -132,18 +139,29 @@ class LearningsContextInjector:
     def get_categories_for_agent(self, agent: str) -> tuple[str, ...]:
         """Return an agent's categories, by the project's mapping or the shipped one.
 
-        An unmapped agent gets `general` and a warning is logged. Without a name: all categories of live records.
+        An unmapped agent gets `general` and a warning is logged. Without a name: all categories of
+        live records.
         """
         categories = self._limits.categories_for(agent)
         if categories is None:
             index = current_index(self.registry.workspace)
-            names = {category for row in map(index.row, range(index.pushed)) if (category := row.values[CATEGORY])}
+            names = {
+                category
+                for row in map(index.row, range(index.pushed))
+                if (category := row.values[CATEGORY])
+            }
             return (*sorted(names - {GENERAL}), GENERAL)
         if not categories.is_mapped:
-            _LOG.warning("no mapping names the agent %s: it gets `%s` alone", agent_name(agent)[:100], GENERAL)
+            _LOG.warning(
+                "no mapping names the agent %s: it gets `%s` alone",
+                agent_name(agent)[:100],
+                GENERAL,
+            )
         return tuple(categories.names)
 
-    def fetch_learnings(self, categories: Sequence[str], *, agent: str = "", session: str = "") -> Learnings:
+    def fetch_learnings(
+        self, categories: Sequence[str], *, agent: str = "", session: str = ""
+    ) -> Learnings:
         """Return the learnings of categories within the configured limits, and log the event.
 
         `agent` leaves out records for other agents. With a `session`, nothing is repeated.
@@ -157,9 +175,15 @@ class LearningsContextInjector:
         workspace = self.registry.workspace
         event = Event(SURFACE, time.time())
         ledger = SessionLog(str(workspace.root), session) if session else None
-        context = Context(BRIEF, event.at, agent=agent_name(agent), categories=tuple(dict.fromkeys(categories)))
+        context = Context(
+            BRIEF, event.at, agent=agent_name(agent), categories=tuple(dict.fromkeys(categories))
+        )
         context.project = working_project()
-        context.per_category, context.per_call, context.tokens = limits.per_category, 0, limits.tokens
+        context.per_category, context.per_call, context.tokens = (
+            limits.per_category,
+            0,
+            limits.tokens,
+        )
         nothing = Selection([], 0, [], "nothing asked")
         try:
             selection = select(self._index(categories), context, ledger) if categories else nothing
@@ -171,11 +195,15 @@ class LearningsContextInjector:
         event.details = _details(context, limits.categories_for(agent))
         event.ms = (time.monotonic() - started) * 1000
         append(str(workspace.root), event)
-        return Learnings(tuple(map(_learning, selection.matches)), selection.omitted, render(selection))
+        return Learnings(
+            tuple(map(_learning, selection.matches)), selection.omitted, render(selection)
+        )
 
     def learnings_for(self, agent: str, *, session: str = "") -> Learnings:
         """Return the learnings of an agent's categories."""
-        return self.fetch_learnings(self.get_categories_for_agent(agent), agent=agent, session=session)
+        return self.fetch_learnings(
+            self.get_categories_for_agent(agent), agent=agent, session=session
+        )
 
     def _index(self, categories: Sequence[str]) -> Index:
         content = content_stamp(self.registry.workspace.root)
@@ -203,8 +231,8 @@ Template = Callable[[str, dict[str, Any]], str]
 class AgentRenderer:
     """Renderer of agents' prompts with their learnings in the variable `learnings`.
 
-    `templates` is a Jinja environment or a function of an agent's name and a context; `file` is the pattern of template
-    names; `context` is passed for every agent.
+    `templates` is a Jinja environment or a function of an agent's name and a context; `file` is the
+    pattern of template names; `context` is passed for every agent.
     """
 
     templates: HasTemplates | Template
@@ -213,7 +241,10 @@ class AgentRenderer:
     context: Mapping[str, Any] = field(default_factory=dict)
 
     def render_agent(
-        self, agent_name: str, additional_context: Mapping[str, Any] | None = None, inject_learnings: bool = True
+        self,
+        agent_name: str,
+        additional_context: Mapping[str, Any] | None = None,
+        inject_learnings: bool = True,
     ) -> str:
         """Return an agent's prompt; the caller's context wins over what is injected.
 
@@ -227,7 +258,9 @@ class AgentRenderer:
         all_variables = {**self.context, VARIABLE: learnings, **variables}
         if callable(self.templates):
             return self.templates(agent_name, all_variables)
-        text: str = self.templates.get_template(self.file.format(name=agent_name)).render(all_variables)
+        text: str = self.templates.get_template(self.file.format(name=agent_name)).render(
+            all_variables
+        )
         return text
 
 
@@ -239,7 +272,9 @@ def content_stamp(root: Path) -> str:
     digest = hashlib.sha256()
     orbit = f"{root}/.orbit"
     for folder, folders, names in os.walk(orbit):
-        folders[:] = sorted(name for name in folders if folder != orbit or name not in ("state", "inbox"))
+        folders[:] = sorted(
+            name for name in folders if folder != orbit or name not in ("state", "inbox")
+        )
         for name in sorted(names):
             path = f"{folder}/{name}"
             try:

@@ -70,11 +70,17 @@ class Registry:
 
     @classmethod
     def import_from(
-        cls, path: str | Path, source: str = "auto", *, assume: str | None = None, dry_run: bool = False
+        cls,
+        path: str | Path,
+        source: str = "auto",
+        *,
+        assume: str | None = None,
+        dry_run: bool = False,
     ) -> TakeoverReport:
         """Import another tool's records from a path; what the gate finds goes into the baseline.
 
-        Records go into the workspace here, or into a new one if the path is another tool's repository.
+        Records go into the workspace here, or into a new one if the path is another tool's
+        repository.
         """
         from orbit_registry.importers.importer import import_and_baseline
 
@@ -146,18 +152,30 @@ class Registry:
 
     @classmethod
     def init(
-        cls, path: str | Path = ".", *, adr_folder: str = "", schemas: bool = False, dry_run: bool = False
+        cls,
+        path: str | Path = ".",
+        *,
+        adr_folder: str = "",
+        schemas: bool = False,
+        dry_run: bool = False,
     ) -> SetupReport:
         """Make the repository around a path a workspace; older findings go into the baseline.
 
         Documents without a record do not: `import` makes their records.
 
-        New decisions go to `adr_folder`, by default to the folder with the most. `schemas` are for editors.
+        New decisions go to `adr_folder`, by default to the folder with the most. `schemas` are for
+        editors.
         """
-        from orbit_registry.operations.init import refuse_outside_git, setup_workspace, undone_on_failure
+        from orbit_registry.operations.init import (
+            refuse_outside_git,
+            setup_workspace,
+            undone_on_failure,
+        )
 
         refuse_outside_git(Path(path))
-        report = setup_workspace(Path(path), load_kinds(), adr_folder=adr_folder, schemas=schemas, dry_run=dry_run)
+        report = setup_workspace(
+            Path(path), load_kinds(), adr_folder=adr_folder, schemas=schemas, dry_run=dry_run
+        )
         if report.detected is not None and not dry_run:
             from orbit_registry.checks import engine
             from orbit_registry.checks.autofix import UNRECORDED
@@ -166,7 +184,9 @@ class Registry:
                 workspace = cls.open(report.root).workspace
                 findings = engine.run(workspace).diagnostics
                 # An import makes the records of documents that have none.
-                older = [entry for entry in findings if entry.code != UNRECORDED or not entry.fixable]
+                older = [
+                    entry for entry in findings if entry.code != UNRECORDED or not entry.fixable
+                ]
                 report.unrecorded = len(findings) - len(older)
                 report.baselined = engine.take_into_baseline(workspace, (), older)
         return report
@@ -198,18 +218,28 @@ class Registry:
         return adrs.amend_adr(self._reread(), any_id, text, task, date)
 
     def add(
-        self, kind: str, fields: Mapping[str, object], author: Author | None = None, admit: PreWriteHook | None = None
+        self,
+        kind: str,
+        fields: Mapping[str, object],
+        author: Author | None = None,
+        admit: PreWriteHook | None = None,
     ) -> Record:
         """Add a record of a kind with code ids."""
         from orbit_registry.repository.writer import create_record
 
-        return create_record(self._reread(), self.workspace.kinds[kind], author or self.author(), fields, admit)
+        return create_record(
+            self._reread(), self.workspace.kinds[kind], author or self.author(), fields, admit
+        )
 
-    def draft(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> tuple[str, Record]:
+    def draft(
+        self, kind: str, fields: Mapping[str, object], author: Author | None = None
+    ) -> tuple[str, Record]:
         """Return the file text and record that `add` would write."""
         from orbit_registry.repository.writer import draft_record
 
-        return draft_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields)
+        return draft_record(
+            self.workspace, self.workspace.kinds[kind], author or self.author(), fields
+        )
 
     def draft_text(self, kind: str, fields: Mapping[str, object]) -> str:
         """Return the text of a new record for an editor."""
@@ -242,7 +272,11 @@ class Registry:
         from orbit_registry.repository.skills import skill_records
         from orbit_registry.search.search import Searcher
 
-        records = [*self.records, *skill_records(self.workspace), *personal_records(self.workspace, self.records)]
+        records = [
+            *self.records,
+            *skill_records(self.workspace),
+            *personal_records(self.workspace, self.records),
+        ]
         return Searcher(self.workspace, records, self._embedder())
 
     def _embedder(self) -> Callable[[], Embedder] | None:
@@ -262,12 +296,16 @@ class Registry:
             if path:
                 return vectors.model2vec(str(path), self.workspace.root)
             seconds = float(config.setting("search", "timeout_seconds"))
-            return vectors.program(words, lambda text: run_program(self.workspace, key, seconds, text))
+            return vectors.program(
+                words, lambda text: run_program(self.workspace, key, seconds, text)
+            )
 
         return load
 
     def _with_prose(self, kind: str) -> list[Record]:
-        return (self.records if self.workspace.kinds[kind].in_document else self.collection.records).of_kind(kind)
+        return (
+            self.records if self.workspace.kinds[kind].in_document else self.collection.records
+        ).of_kind(kind)
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
         """Change a record's fields; a decision's title and date change in its document too."""
@@ -279,7 +317,9 @@ class Registry:
             return adrs.update_adr(self.workspace, any_id, edit, title)
         return lifecycle.change_fields(self.workspace, any_id, edit)
 
-    def planned_update(self, any_id: str, edit: Edit, *, title: str | None = None) -> tuple[Record, list[FileChange]]:
+    def planned_update(
+        self, any_id: str, edit: Edit, *, title: str | None = None
+    ) -> tuple[Record, list[FileChange]]:
         """Return the record and file changes of an `update` without writing."""
         from orbit_registry.operations import adr as adrs
         from orbit_registry.operations import lifecycle
@@ -295,11 +335,15 @@ class Registry:
 
         return lifecycle.replace_text(self._reread(), any_id, before, after)
 
-    def transition(self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False) -> Record:
+    def transition(
+        self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False
+    ) -> Record:
         """Set a record's status, as its kind allows; `review` is the decision on a pending one."""
         from orbit_registry.review.review import transition
 
-        return transition(self._reread(), self._found(any_id), to, self.author(), review, dry_run=dry_run)
+        return transition(
+            self._reread(), self._found(any_id), to, self.author(), review, dry_run=dry_run
+        )
 
     def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
         """Replace one record by another, writing both ends or neither."""
@@ -307,7 +351,9 @@ class Registry:
 
         return lifecycle.supersede(self._reread(), old_id, new_id)
 
-    def renumber(self, any_id: str, number: int | None = None, *, dry_run: bool = False) -> numbers.RenumberReport:
+    def renumber(
+        self, any_id: str, number: int | None = None, *, dry_run: bool = False
+    ) -> numbers.RenumberReport:
         """Give a record another number; its document and citations follow."""
         from orbit_registry.operations import renumber as numbers
 
@@ -327,10 +373,14 @@ class Registry:
         return texts.merge_driver(base, ours, theirs)
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
-        """Return the freshness of records (default: all) by path; fresh and closed ones are left out."""
+        """Return the freshness of records (default: all) by path;
+        fresh and closed ones are left out.
+        """
         from orbit_registry.operations.freshness import evaluate
 
-        if records is not None:  # the few globs of a few records are matched sooner than a memory of all is read
+        if (
+            records is not None
+        ):  # the few globs of a few records are matched sooner than a memory of all is read
             return evaluate.evaluate_freshness(self.workspace, records).freshness
         return evaluate.evaluate_freshness(self.workspace, tuple(self.collection.records)).freshness
 
@@ -340,7 +390,9 @@ class Registry:
 
         return follow_renames(self._reread(), self.collection.records.of_kind(kind), write=write)
 
-    def verify(self, any_id: str, statement: verification.Verification) -> verification.VerifyResult:
+    def verify(
+        self, any_id: str, statement: verification.Verification
+    ) -> verification.VerifyResult:
         """State that a record still holds."""
         from orbit_registry.operations.freshness import verify as verification
 
@@ -353,16 +405,30 @@ class Registry:
         return lifecycle.vote(self._reread(), any_id, task, self.author(model))
 
     def check(
-        self, paths: Sequence[str] = (), *, against: str | None = None, fix: Fix = False, everything: bool = False,
-        announce: Announce = lambda _diagnostic, _changes: None, dry_run: bool = False, proposed: bool = False,
-    ) -> CheckOutcome:  # fmt: skip
+        self,
+        paths: Sequence[str] = (),
+        *,
+        against: str | None = None,
+        fix: Fix = False,
+        everything: bool = False,
+        announce: Announce = lambda _diagnostic, _changes: None,
+        dry_run: bool = False,
+        proposed: bool = False,
+    ) -> CheckOutcome:
         """Run the gate."""
         from orbit_registry.checks import engine
 
         return engine.gate(
-            self.workspace, self.refresh, paths=paths, against=against, fix=fix, everything=everything,
-            announce=announce, dry_run=dry_run, proposed=proposed,
-        )  # fmt: skip
+            self.workspace,
+            self.refresh,
+            paths=paths,
+            against=against,
+            fix=fix,
+            everything=everything,
+            announce=announce,
+            dry_run=dry_run,
+            proposed=proposed,
+        )
 
     def update_baseline(self) -> tuple[int, bool]:
         """Rewrite the baseline; return the number of findings and whether the file changed."""
@@ -377,18 +443,33 @@ class Registry:
         return sync(self.workspace, rebuild=rebuild)
 
     def match(
-        self, paths: Sequence[str] = (), tags: Sequence[str] = (), *, task: str | None = None, everything: bool = False,
+        self,
+        paths: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        *,
+        task: str | None = None,
+        everything: bool = False,
         project: str = "",
-    ) -> list[matches.Match]:  # fmt: skip
+    ) -> list[matches.Match]:
         """Return the records that apply to paths (from the root) or tags."""
         from orbit_registry.matching import match as matches
 
-        return matches.match(self.workspace, paths, tags, task=task, everything=everything, project=project)
+        return matches.match(
+            self.workspace, paths, tags, task=task, everything=everything, project=project
+        )
 
     def brief(
-        self, *, agent: str = "", task: str | Task = "", text: str = "", paths: Sequence[str] = (),
-        tags: Sequence[str] = (), task_class: str = "", session: str = "", project: str = "",
-    ) -> Brief:  # fmt: skip
+        self,
+        *,
+        agent: str = "",
+        task: str | Task = "",
+        text: str = "",
+        paths: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        task_class: str = "",
+        session: str = "",
+        project: str = "",
+    ) -> Brief:
         """Return what an agent needs before it starts; logged as shown."""
         from orbit_registry.briefs import brief
 
@@ -415,7 +496,9 @@ class Registry:
         return enforcement(self.workspace, self.collection.records)
 
     def try_checks(self, name: str = "", file: str | None = None) -> CheckTrial:
-        """Run the checks of a record over the tree, or one (`ID/CHECK`), or those of a YAML file."""
+        """Run the checks of a record over the tree, or one (`ID/CHECK`),
+        or those of a YAML file.
+        """
         from orbit_registry.enforce.run import record_of_file, try_checks
 
         any_id, _, check = name.rpartition("/") if "/" in name else (name, "", "")
@@ -432,7 +515,11 @@ class Registry:
 
     def checks_of_file(self, path: str) -> list[DecisionCheck]:
         """Return the checks of live records that look at a file (from the root)."""
-        records = [record for record in self.collection.records if record.phase == "live" and "checks" in record.data]
+        records = [
+            record
+            for record in self.collection.records
+            if record.phase == "live" and "checks" in record.data
+        ]
         if not records:
             return []
         from orbit_registry.enforce.spec import checks_of
@@ -471,17 +558,25 @@ class Registry:
 
         self.refresh()
         named_paths = {self._found(any_id).path for any_id in any_ids}
-        open_ones = {record.path for record in self.collection.records if record.phase != "closed" and not record.globs}
+        open_ones = {
+            record.path
+            for record in self.collection.records
+            if record.phase != "closed" and not record.globs
+        }
         return suggestions(
-            self.workspace, [record for record in self.records if record.path in (named_paths or open_ones)]
+            self.workspace,
+            [record for record in self.records if record.path in (named_paths or open_ones)],
         )
 
-    def add_globs(self, proposals: Mapping[str, Sequence[Proposal]], *, write: bool = False) -> list[FileChange]:
+    def add_globs(
+        self, proposals: Mapping[str, Sequence[Proposal]], *, write: bool = False
+    ) -> list[FileChange]:
         """Return the changes that add proposed globs by record path; `write` writes them."""
         from orbit_registry.operations import links as linking
 
         pairs = [
-            (record, [entry.glob for entry in proposals.get(record.path, ())]) for record in self.collection.records
+            (record, [entry.glob for entry in proposals.get(record.path, ())])
+            for record in self.collection.records
         ]
         return linking.add_globs(self.workspace, pairs, write=write)
 

@@ -31,7 +31,9 @@ FILES = {
     "src/shop/cart.py": "def total(prices):\n    return sum(prices)\n",
     "src/shop/tax.py": "class TaxRate:\n    pass\n",
     "tests/test_cart.py": "from shop.cart import total\n",
-    "pyproject.toml": '[project]\nname = "shop"\n\n[tool.pytest.ini_options]\ntestpaths = ["tests"]\n',
+    "pyproject.toml": (
+        '[project]\nname = "shop"\n\n[tool.pytest.ini_options]\ntestpaths = ["tests"]\n'
+    ),
     "noxfile.py": 'import nox\n\n\n@nox.session\ndef tests(session):\n    session.run("pytest")\n',
     "package.json": '{"scripts": {"test:unit": "mocha", "build": "tsc"}}\n',
     "web/cart.ts": "export const a = 1\n",
@@ -59,7 +61,9 @@ class Project:
     def recorded(self, name: str) -> Path:
         """Return a recorded transcript, as if it had been recorded here."""
         file = self.root.parent / name
-        file.write_text((CASES / name).read_text("utf-8").replace(RECORDED, str(self.root)), "utf-8")
+        file.write_text(
+            (CASES / name).read_text("utf-8").replace(RECORDED, str(self.root)), "utf-8"
+        )
         return file
 
     def transcript(self, rows: Iterable[dict[str, Any]], name: str = "made.jsonl") -> Path:
@@ -68,7 +72,9 @@ class Project:
         return file
 
     def capture(self, path: Path, agent: str = "claude", *more: str) -> Any:
-        envelope = json.loads(self.orbit("capture", "--from", agent, str(path), *more, "--format", "json"))
+        envelope = json.loads(
+            self.orbit("capture", "--from", agent, str(path), *more, "--format", "json")
+        )
         assert list(SCHEMA.iter_errors(envelope)) == []
         return envelope["data"]
 
@@ -76,11 +82,20 @@ class Project:
         """Return the text that an agent is shown for an event of its session; empty for none."""
         sync(Registry.open(self.root).workspace)
         payload = {"cwd": str(self.root), "session_id": session, "hook_event_name": event, **fields}
-        environment = {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000", "CLAUDE_PROJECT_DIR": str(self.root)}
+        environment = {
+            **os.environ,
+            "ORBIT_HOOK_DEADLINE_MS": "60000",
+            "CLAUDE_PROJECT_DIR": str(self.root),
+        }
         done = subprocess.run(
-            [*HOOK, agent], input=json.dumps(payload).encode(), capture_output=True, cwd=self.root, env=environment,
-            check=True, timeout=60,
-        )  # fmt: skip
+            [*HOOK, agent],
+            input=json.dumps(payload).encode(),
+            capture_output=True,
+            cwd=self.root,
+            env=environment,
+            check=True,
+            timeout=60,
+        )
         message = json.loads(done.stdout) if done.stdout else {}
         return str(message.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
@@ -118,29 +133,49 @@ class Talk:
 
     def _row(self, kind: str, content: object) -> None:
         number = len(self.rows)
-        self.rows.append({
-            "type": kind, "uuid": str(number), "parentUuid": str(number - 1) if number else None, "cwd": self._root,
-            "sessionId": SESSION, "isSidechain": False, "message": {"role": kind, "content": content},
-        })  # fmt: skip
+        self.rows.append(
+            {
+                "type": kind,
+                "uuid": str(number),
+                "parentUuid": str(number - 1) if number else None,
+                "cwd": self._root,
+                "sessionId": SESSION,
+                "isSidechain": False,
+                "message": {"role": kind, "content": content},
+            }
+        )
 
     def ask(self, text: str) -> Talk:
         self._row("user", text)
         return self
 
-    def call(self, tool: str, stdin_text: dict[str, Any], answer: str = "", failed: bool = False) -> Talk:
+    def call(
+        self, tool: str, stdin_text: dict[str, Any], answer: str = "", failed: bool = False
+    ) -> Talk:
         name = f"toolu_{len(self.rows)}"
-        self._row("assistant", [{"type": "tool_use", "id": name, "name": tool, "input": stdin_text}])
-        self._row("user", [{"type": "tool_result", "tool_use_id": name, "content": answer, "is_error": failed}])
+        self._row(
+            "assistant", [{"type": "tool_use", "id": name, "name": tool, "input": stdin_text}]
+        )
+        self._row(
+            "user",
+            [{"type": "tool_result", "tool_use_id": name, "content": answer, "is_error": failed}],
+        )
         return self
 
     def bash(self, command: str, answer: str = "", failed: bool = False) -> Talk:
         return self.call("Bash", {"command": command}, answer, failed)
 
     def edit(self, path: str) -> Talk:
-        return self.call("Edit", {"file_path": f"{self._root}/{path}", "old_string": "a", "new_string": "b"}, "updated")
+        return self.call(
+            "Edit",
+            {"file_path": f"{self._root}/{path}", "old_string": "a", "new_string": "b"},
+            "updated",
+        )
 
 
 def stumble(root: Path) -> Talk:
     talk = Talk(root).ask("Round the prices.")
-    talk.bash("pytest tests/test_cart.py", "E   ModuleNotFoundError: No module named 'shop'", failed=True)
+    talk.bash(
+        "pytest tests/test_cart.py", "E   ModuleNotFoundError: No module named 'shop'", failed=True
+    )
     return talk.bash("nox -s tests -- tests/test_cart.py", "1 passed in 0.02s")

@@ -31,7 +31,11 @@ def test_the_example_passes_a_session_on_and_its_answer_is_read(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
 ) -> None:
     file = tmp_path / "told.json"
-    names = {"told": str(file), "prompt": str(EXAMPLE / "prompt.md"), "answer": str(EXAMPLE / "answer.json")}
+    names = {
+        "told": str(file),
+        "prompt": str(EXAMPLE / "prompt.md"),
+        "answer": str(EXAMPLE / "answer.json"),
+    }
     program = tmp_path / "bin" / agent
     program.parent.mkdir()
     program.write_text(AGENT.format(python=sys.executable, **names), "utf-8")
@@ -41,7 +45,9 @@ def test_the_example_passes_a_session_on_and_its_answer_is_read(
     words = json.dumps([sys.executable, str(EXAMPLE / "lessons.py"), agent])
     config.write_text(config.read_text("utf-8") + f"\ncapture:\n  command: {words}\n", "utf-8")
 
-    candidates = project.capture(project.transcript(stumble(project.root).edit("src/shop/cart.py").rows))["candidates"]
+    candidates = project.capture(
+        project.transcript(stumble(project.root).edit("src/shop/cart.py").rows)
+    )["candidates"]
 
     summary = json.loads((EXAMPLE / "answer.json").read_text("utf-8"))["candidates"][0]["summary"]
     (candidate,) = (entry for entry in candidates if entry["summary"] == summary)

@@ -19,12 +19,16 @@ from orbit_registry.review.review import promote_due
 from orbit_registry.workspace.author import Author
 
 PATIENCE = 600
-"""Seconds after which a process that never spoke is taken for dead; nothing is asserted of how soon it speaks."""
+"""Seconds after which a process that never spoke is taken for dead;
+nothing is asserted of how soon it speaks.
+"""
 
 
 @dataclass(frozen=True)
 class Circle:
-    """What an agent's recorded session teaches, how the agent asks its hook, and what the learning rests on."""
+    """What an agent's recorded session teaches, how the agent asks its hook,
+    and what the learning rests on.
+    """
 
     transcript: str
     session: str
@@ -39,15 +43,33 @@ class Circle:
 
     def edit(self, root: Path, path: str) -> dict[str, Any]:
         if self.agent == "claude":
-            return {"tool_name": "Edit", "tool_input": {"file_path": f"{root}/{path}"}, "tool_use_id": "t1"}
+            return {
+                "tool_name": "Edit",
+                "tool_input": {"file_path": f"{root}/{path}"},
+                "tool_use_id": "t1",
+            }
         patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n-x\n+y\n*** End Patch\n"
-        return {"tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": "call_1"}
+        return {
+            "tool_name": "apply_patch",
+            "tool_input": {"command": patch},
+            "tool_use_id": "call_1",
+        }
 
     def read(self, root: Path, path: str) -> dict[str, Any]:
-        """Return how the agent's hook is asked about reading a file: Codex has no tool for it but the shell."""
+        """Return how the agent's hook is asked about reading a file:
+        Codex has no tool for it but the shell.
+        """
         if self.agent == "claude":
-            return {"tool_name": "Read", "tool_input": {"file_path": f"{root}/{path}"}, "tool_use_id": "t2"}
-        return {"tool_name": "Bash", "tool_input": {"command": f"cat {path}"}, "tool_use_id": "call_2"}
+            return {
+                "tool_name": "Read",
+                "tool_input": {"file_path": f"{root}/{path}"},
+                "tool_use_id": "t2",
+            }
+        return {
+            "tool_name": "Bash",
+            "tool_input": {"command": f"cat {path}"},
+            "tool_use_id": "call_2",
+        }
 
     @property
     def agent(self) -> str:
@@ -56,18 +78,26 @@ class Circle:
 
 CIRCLES = (
     Circle(
-        "claude-stumble.jsonl", SESSION,
-        "Tests run with `nox -s tests`; `pytest` fails here: a module is missing.", ("tests/**", "src/shop/**"),
-        "No module named*shop", "src/shop/tax.py", "noxfile.py",
+        "claude-stumble.jsonl",
+        SESSION,
+        "Tests run with `nox -s tests`; `pytest` fails here: a module is missing.",
+        ("tests/**", "src/shop/**"),
+        "No module named*shop",
+        "src/shop/tax.py",
+        "noxfile.py",
         "def tests(session):\n    session.run('pytest', 'tests')\n",
     ),
     Circle(
-        "codex-stumble.jsonl", "0199c2f0-1111-7222-8333-444455557777",
-        "Tests run with `npm run test:unit`; `npm test` fails here: the script is missing.", ("web/**",),
-        "npm*missing script", "web/cart.ts", "package.json#scripts.test:unit",
+        "codex-stumble.jsonl",
+        "0199c2f0-1111-7222-8333-444455557777",
+        "Tests run with `npm run test:unit`; `npm test` fails here: the script is missing.",
+        ("web/**",),
+        "npm*missing script",
+        "web/cart.ts",
+        "package.json#scripts.test:unit",
         '{"scripts": {"test:unit": "vitest", "build": "tsc"}}\n',
     ),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("circle", CIRCLES, ids=lambda entry: entry.agent)
@@ -79,29 +109,42 @@ def test_a_captured_learning_is_shown_until_it_is_stale(project: Project, circle
     assert candidate["summary"] == circle.summary
     assert candidate["scope"]["paths"] == list(circle.paths)
     assert candidate["error_pattern"] == circle.error
-    assert {key: candidate["provenance"][key] for key in ("source", "pattern", "agent", "session")} == {
-        "source": "test", "pattern": "recovery", "agent": agent, "session": circle.session,
-    }  # fmt: skip
+    assert {
+        key: candidate["provenance"][key] for key in ("source", "pattern", "agent", "session")
+    } == {
+        "source": "test",
+        "pattern": "recovery",
+        "agent": agent,
+        "session": circle.session,
+    }
     assert candidate["provenance"]["transcript"].startswith("sha256:")
     assert [entry["input"] for entry in candidate["freshness"]["fingerprint"]] == [circle.rests_on]
     edit = circle.edit(project.root, circle.edits)
-    assert name not in project.hook("PreToolUse", "before", agent, **edit)  # what waits is shown to nobody
+    assert name not in project.hook(
+        "PreToolUse", "before", agent, **edit
+    )  # what waits is shown to nobody
 
     project.orbit("promote", name, "--by", "Ada")
-    assert name not in project.hook("PreToolUse", "second", agent, **circle.edit(project.root, "README.md"))
+    assert name not in project.hook(
+        "PreToolUse", "second", agent, **circle.edit(project.root, "README.md")
+    )
     assert name in project.hook("PreToolUse", "second", agent, **edit)
     record = f".orbit/learnings/{name}/learning.yaml"
     project.hook("PreToolUse", "second", agent, **circle.read(project.root, record))
     (counted,) = [entry for entry in project.json("stats")["records"] if entry["id"] == name]
     assert (counted["shown"], counted["opened"]) == (1, 1)
     assert "shown in 1 session here: opened it in 1; score 0.20" in project.orbit("show", name)
-    output = project.orbit("query", "SELECT id, opened, score FROM outcome_scores", "--format", "csv")
+    output = project.orbit(
+        "query", "SELECT id, opened, score FROM outcome_scores", "--format", "csv"
+    )
     assert output == f"id,opened,score\n{name},1,0.2\n"
     assert not (project.root / f".orbit/learnings/{name}/votes.jsonl").exists()
 
     (project.root / circle.rests_on.partition("#")[0]).write_text(circle.changed, "utf-8")
     assert name not in project.hook("PreToolUse", "third", agent, **edit)
-    assert [(entry["id"], entry["cause"]) for entry in project.json("stale")] == [(name, "fingerprint")]
+    assert [(entry["id"], entry["cause"]) for entry in project.json("stale")] == [
+        (name, "fingerprint")
+    ]
     project.orbit("verify", name)
     assert name in project.hook("PreToolUse", "fourth", agent, **edit)
 
@@ -112,8 +155,14 @@ def test_a_lesson_about_tests_is_shown_when_they_run(project: Project) -> None:
     run = {"tool_name": "Bash", "tool_use_id": "t1"}
     error = "E   ModuleNotFoundError: No module named 'shop'"
     moments: dict[str, tuple[str, dict[str, Any]]] = {
-        "command": ("PreToolUse", {**run, "tool_input": {"command": "cd web && uv run pytest -x; echo done"}}),
-        "failure": ("PostToolUseFailure", {**run, "tool_input": {"command": "./check.sh"}, "error": error}),
+        "command": (
+            "PreToolUse",
+            {**run, "tool_input": {"command": "cd web && uv run pytest -x; echo done"}},
+        ),
+        "failure": (
+            "PostToolUseFailure",
+            {**run, "tool_input": {"command": "./check.sh"}, "error": error},
+        ),
         "words": ("UserPromptSubmit", {"prompt": "Why do the tests with nox fail on the module?"}),
         "task": ("UserPromptSubmit", {"prompt": "Make the failing test of the cart pass"}),
         "change": ("UserPromptSubmit", {"prompt": "Round half to even in src/shop/tax.py"}),
@@ -141,10 +190,17 @@ def test_a_stale_fact_found_again_is_proposed_once(project: Project) -> None:
     path = project.recorded("claude-stumble.jsonl")
     old = project.capture(path)["candidates"][0]["id"]
     project.orbit("promote", old)
-    (project.root / "noxfile.py").write_text("def tests(session):\n    session.run('pytest', '-q')\n", "utf-8")
+    (project.root / "noxfile.py").write_text(
+        "def tests(session):\n    session.run('pytest', '-q')\n", "utf-8"
+    )
     before = (project.root / f".orbit/learnings/{old}/learning.yaml").read_bytes()
-    told_file = f"<project-notes>\n- [{old}] Tests run with `nox -s tests`; `pytest` fails here: a module is missing.\n"
-    path = project.transcript([*Talk(project.root).ask(told_file).rows, *stumble(project.root).rows])
+    told_file = (
+        f"<project-notes>\n- [{old}] Tests run with `nox -s tests`; `pytest` fails "
+        f"here: a module is missing.\n"
+    )
+    path = project.transcript(
+        [*Talk(project.root).ask(told_file).rows, *stumble(project.root).rows]
+    )
 
     (new,) = project.capture(path)["candidates"]
 
@@ -177,15 +233,21 @@ def test_a_rejected_turn_teaches_nothing(project: Project) -> None:
 def test_results_are_paired_with_calls_by_id(project: Project) -> None:
     rows = stumble(project.root).rows
     calls = [row for row in rows if row["type"] == "assistant"]
-    results = [row for row in rows if row["type"] == "user" and isinstance(row["message"]["content"], list)]
+    results = [
+        row for row in rows if row["type"] == "user" and isinstance(row["message"]["content"], list)
+    ]
     crossed = [rows[0], *calls, *reversed(results)]
-    assert project.capture(project.transcript(crossed))["candidates"] == []  # it worked first, and failed then
+    assert (
+        project.capture(project.transcript(crossed))["candidates"] == []
+    )  # it worked first, and failed then
     crossed = [rows[0], *calls, *results]
     assert len(project.capture(project.transcript(crossed))["candidates"]) == 1
 
 
 def test_subagents_are_captured_too(project: Project) -> None:
-    main = project.transcript(Talk(project.root).ask("Look.").call("Read", {"file_path": "README.md"}).rows)
+    main = project.transcript(
+        Talk(project.root).ask("Look.").call("Read", {"file_path": "README.md"}).rows
+    )
     folder = main.with_suffix("") / "subagents"
     folder.mkdir(parents=True)
     rows = [{**row, "isSidechain": True, "agentId": "a1"} for row in stumble(project.root).rows]
@@ -208,7 +270,12 @@ def test_time_promotes_only_if_configured(project: Project) -> None:
     def due(days: float, author: Author = person) -> list[str]:
         registry = Registry.open(project.root)
         records = registry.collection.records
-        return [entry.id for entry in promote_due(registry.workspace, records, author, now + timedelta(days=days))]
+        return [
+            entry.id
+            for entry in promote_due(
+                registry.workspace, records, author, now + timedelta(days=days)
+            )
+        ]
 
     assert due(400) == []
     configure(project.root, "\ncapture:\n  auto_promote_days: 7\n")
@@ -233,7 +300,10 @@ def test_time_promotes_none_of_two_conflicting_learnings(project: Project) -> No
         project.capture(project.recorded(transcript), agent)
     configure(project.root, "\ncapture:\n  auto_promote_days: 7\n")
     registry, later = Registry.open(project.root), datetime.now(UTC) + timedelta(days=8)
-    assert promote_due(registry.workspace, registry.collection.records, Author("Ada", "human"), later) == []
+    assert (
+        promote_due(registry.workspace, registry.collection.records, Author("Ada", "human"), later)
+        == []
+    )
     assert project.json("queue")["due"] == {}
     assert {entry["provenance"]["subject"] for entry in project.learnings()} == {"run:test"}
 
@@ -251,13 +321,20 @@ def test_capture_at_session_end_needs_a_setting(
     assert project.learnings() == []
 
     os.mkfifo(told_file)
-    program = f"import sys; open({str(told_file)!r}, 'w').write(sys.stdin.read()); print('{{\"candidates\": []}}')"
+    program = (
+        f"import sys; open({str(told_file)!r}, 'w').write(sys.stdin.read()); "
+        f"print('{{\"candidates\": []}}')"
+    )
     words = json.dumps([sys.executable, "-c", program])
     config.write_text(f"{base}\ncapture:\n  at_session_end: true\n  command: {words}\n", "utf-8")
-    pipe = os.open(told_file, os.O_RDWR)  # held open at both ends, so that nobody waits for the other to come
+    pipe = os.open(
+        told_file, os.O_RDWR
+    )  # held open at both ends, so that nobody waits for the other to come
     try:
         project.hook("SessionEnd", SESSION, **ended)
-        ready, _, _ = select.select([pipe], [], [], PATIENCE)  # a process of its own asks once it is through
+        ready, _, _ = select.select(
+            [pipe], [], [], PATIENCE
+        )  # a process of its own asks once it is through
         assert ready
         assert f'"session": "{SESSION}"' in os.read(pipe, 1 << 16).decode()
     finally:
@@ -270,7 +347,9 @@ def test_a_lesson_is_found_by_slug_prefix_or_id(project: Project) -> None:
     assert listed["slug"].startswith("tests-run-with-nox")
     assert project.json("lessons", "show", listed["slug"])["id"] == name
     for wrong in ("../tests-run-with-nox", ".orbit/x", "~/x", "no-such-lesson"):
-        assert "lesson" in project.orbit("lessons", "show", wrong, code=1 if wrong == "no-such-lesson" else 2)
+        assert "lesson" in project.orbit(
+            "lessons", "show", wrong, code=1 if wrong == "no-such-lesson" else 2
+        )
     assert "has 4 characters or more" in project.orbit("lessons", "show", "tes", code=1)
     assert project.json("lessons", "promote", "tests-run")[0]["status"] == "active"
     assert project.json("lessons", "stale") == []

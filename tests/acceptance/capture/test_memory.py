@@ -16,13 +16,26 @@ import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
-"""Started by itself: what a process is said to have held at most begins with what its parent held when it forked."""
+"""Started by itself: what a process is said to have held at most begins with what its parent held
+when it forked.
+"""
 
 
 def read(root: Path, megabytes: int) -> tuple[float, str]:
-    """Capture a session of so many megabytes; return the most memory it took, and what a terminal showed meanwhile."""
+    """Capture a session of so many megabytes; return the most memory it took,
+    and what a terminal showed meanwhile.
+    """
     make_session(root, megabytes)
-    command = [sys.executable, "-m", "orbit_registry.cli.main", "capture", "--from", "claude", "t.jsonl", "--dry-run"]
+    command = [
+        sys.executable,
+        "-m",
+        "orbit_registry.cli.main",
+        "capture",
+        "--from",
+        "claude",
+        "t.jsonl",
+        "--dry-run",
+    ]
     watched, terminal = os.openpty()
     chunks: list[bytes] = []
 
@@ -35,9 +48,12 @@ def read(root: Path, megabytes: int) -> tuple[float, str]:
     reader.start()
     try:
         done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", PEAK, *command], cwd=root, stdout=subprocess.PIPE, stderr=terminal,
+            [sys.executable, "-I", "-S", "-c", PEAK, *command],
+            cwd=root,
+            stdout=subprocess.PIPE,
+            stderr=terminal,
             check=True,
-        )  # fmt: skip
+        )
     finally:
         os.close(terminal)
         reader.join()

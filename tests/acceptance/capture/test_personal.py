@@ -22,7 +22,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def learn(folder: Path, summary: str, **more: object) -> str:
-    return Registry.open(folder).add("learning", {"summary": summary, "scope": {"paths": ["src/**"]}, **more}).id
+    return (
+        Registry.open(folder)
+        .add("learning", {"summary": summary, "scope": {"paths": ["src/**"]}, **more})
+        .id
+    )
 
 
 def shown(project: Project, session: str = SESSION) -> str:
@@ -34,13 +38,21 @@ def test_a_personal_record_is_shown_in_every_project(project: Project, home: Pat
     before = shown(project, "before")
     name = learn(home, "Keep lines short", body="I read on a small screen.")
     assert (name in before, name in shown(project)) == (False, True)
-    (match,) = [entry for entry in project.json("match", "src/shop/cart.py")["matches"] if entry["id"] == name]
-    assert (project.root / match["record"]).resolve() == (home / f".orbit/learnings/{name}/learning.yaml").resolve()
+    (match,) = [
+        entry
+        for entry in project.json("match", "src/shop/cart.py")["matches"]
+        if entry["id"] == name
+    ]
+    assert (project.root / match["record"]).resolve() == (
+        home / f".orbit/learnings/{name}/learning.yaml"
+    ).resolve()
     assert match["more"] == f"~/.orbit/learnings/{name}/learning.yaml"
     assert project.json("list") == []
     assert "0 records" in project.orbit("check") or "nothing found" in project.orbit("check")
     assert name not in project.orbit("query", "SELECT id FROM records", "--format", "json")
-    assert [(entry["id"], entry["scope_of"]) for entry in project.json("lessons", "list")] == [(name, "personal")]
+    assert [(entry["id"], entry["scope_of"]) for entry in project.json("lessons", "list")] == [
+        (name, "personal")
+    ]
     assert project.json("lessons", "rm", "keep-lines")[0]["status"] == "retired"
     assert name not in shown(project, "after")
 
@@ -67,7 +79,9 @@ def test_personal_records_are_never_published(project: Project, home: Path) -> N
     assert f"- [{mine}] (personal) Zebras read my diary" in shown(project)
     for words in (("match", "src/shop/cart.py"), ("brief", "--path", "src/shop/cart.py")):
         assert "(personal) Zebras" in project.orbit(*words)
-        assert [entry["personal"] for entry in project.json(*words)["matches"] if entry["id"] == mine] == [True]
+        assert [
+            entry["personal"] for entry in project.json(*words)["matches"] if entry["id"] == mine
+        ] == [True]
     current = project.json("coverage")
     assert mine not in str(current)
     for words in (
@@ -84,9 +98,16 @@ def test_personal_records_are_never_published(project: Project, home: Path) -> N
     assert len(list(project.root.glob(".claude/rules/orbit/*.md"))) == 1
     assert [str(entry) for entry in files if b"zebra" in entry.read_bytes().lower()] == []
     with duckdb.connect(str(project.root / "all.duckdb"), read_only=True) as snapshot:
-        tables = [str(name) for (name,) in snapshot.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        tables = [
+            str(name)
+            for (name,) in snapshot.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+        ]
         rows = [row for name in tables for row in snapshot.execute(f'FROM "{name}"').fetchall()]
-    assert ("Round half" in str(rows), "ebra" in str(rows), mine in str(rows)) == (True, False, False)
+    assert ("Round half" in str(rows), "ebra" in str(rows), mine in str(rows)) == (
+        True,
+        False,
+        False,
+    )
 
 
 @pytest.mark.parametrize("how", ["the same words", "a link"])
@@ -95,8 +116,12 @@ def test_a_projects_record_overrides_a_personal_one(project: Project, home: Path
     if how == "the same words":
         project_id = learn(project.root, "Use  TABS")
     else:
-        project_id = learn(project.root, "Use spaces here", links=[{"rel": "contradicts", "to": mine}])
-    verdicts = {entry["id"]: entry for entry in project.json("explain", "src/shop/cart.py")["verdicts"]}
+        project_id = learn(
+            project.root, "Use spaces here", links=[{"rel": "contradicts", "to": mine}]
+        )
+    verdicts = {
+        entry["id"]: entry for entry in project.json("explain", "src/shop/cart.py")["verdicts"]
+    }
     assert (verdicts[project_id]["why"], verdicts[mine]["why"]) == ("pushed", "overridden")
     assert "overrides" in verdicts[mine]["said"]
     text = shown(project)

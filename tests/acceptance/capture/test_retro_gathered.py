@@ -21,14 +21,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: Project) -> P
 
 
 def keep(home: Path, talk: Talk, session: str = SESSION) -> None:
-    (home / f"{session}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in talk.rows), "utf-8")
+    (home / f"{session}.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in talk.rows), "utf-8"
+    )
 
 
 def event(project: Project, name: str, details: str, session: str = SESSION) -> None:
     entry = Event("cli", 1_795_000_000)
     entry.name, entry.session, entry.details = name, session, {"details": 0}
     append(str(project.root), entry)
-    log = project.root / ".orbit/state/log/events.jsonl"  # some details are JSON that no program of ours writes
+    log = (
+        project.root / ".orbit/state/log/events.jsonl"
+    )  # some details are JSON that no program of ours writes
     log.write_text(log.read_text("utf-8").replace('"details": 0', details), "utf-8")
 
 
@@ -37,7 +41,10 @@ def dispatch(project: Project, item: str, loop: str, session: str = "") -> None:
 
 
 def became(done: Any) -> dict[str, tuple[str, int]]:
-    return {entry["target"]["id"]: (entry["result"], entry["attempts"]) for entry in done["retro"]["outcomes"]}
+    return {
+        entry["target"]["id"]: (entry["result"], entry["attempts"])
+        for entry in done["retro"]["outcomes"]
+    }
 
 
 def retro(project: Project, *more: str) -> Any:
@@ -50,12 +57,20 @@ def test_a_session_gives_outcomes_and_findings(project: Project, home: Path) -> 
     assert (would["outcome"], project.learnings()) == ("inserted", [])
     done = retro(project)
     (outcome,) = done["retro"]["outcomes"]
-    assert outcome == {"target": {"type": "command", "id": "test"}, "result": "completed", "attempts": 2,
-                       "tools": ["pytest", "nox"], "reason": "a module is missing"}  # fmt: skip
+    assert outcome == {
+        "target": {"type": "command", "id": "test"},
+        "result": "completed",
+        "attempts": 2,
+        "tools": ["pytest", "nox"],
+        "reason": "a module is missing",
+    }
     (learning,) = project.learnings()
     assert learning["phase"] == "pending"
     assert {"rel": "derived_from", "to": done["retro"]["id"]} in learning["links"]
-    assert (learning["provenance"]["source"], learning["provenance"]["session"]) == ("test", SESSION)
+    assert (learning["provenance"]["source"], learning["provenance"]["session"]) == (
+        "test",
+        SESSION,
+    )
     assert "`pytest` fails here" in project.json("show", done["retro"]["id"])["prose"]
 
 
@@ -137,14 +152,20 @@ def test_a_loop_covers_what_it_dispatched(project: Project, home: Path) -> None:
 
 
 @pytest.mark.parametrize("identified_by", ["id", "target", "evidence"])
-def test_an_incident_covers_a_failure_and_its_sessions(project: Project, home: Path, identified_by: str) -> None:
+def test_an_incident_covers_a_failure_and_its_sessions(
+    project: Project, home: Path, identified_by: str
+) -> None:
     keep(home, stumble(project.root))
     event(project, FAILED, '"target": "service:shop:pay", "attempts": 4')
     message = ("--attempts", "4", "--evidence", "external:INC-42")
     project.orbit("fail", "service:shop:pay", "--reason", "the queue was full", *message)
     project.orbit("fail", "service:shop:payments", "--reason", "another's")
-    failure = next(entry for entry in project.json("failure", "list") if entry["target"]["id"] == "pay")
-    incident = {"id": failure["id"], "target": "service:shop:pay", "evidence": "INC-42"}[identified_by]
+    failure = next(
+        entry for entry in project.json("failure", "list") if entry["target"]["id"] == "pay"
+    )
+    incident = {"id": failure["id"], "target": "service:shop:pay", "evidence": "INC-42"}[
+        identified_by
+    ]
 
     done = project.json("retro", "--incident", incident)
 
@@ -158,7 +179,9 @@ def test_an_incident_covers_a_failure_and_its_sessions(project: Project, home: P
 
 @pytest.mark.parametrize("run", ["session", "loop", "incident"])
 def test_an_unknown_run_is_refused(project: Project, home: Path, run: str) -> None:
-    assert f"nothing is known here of the {run} 'X-9'" in project.orbit("retro", f"--{run}", "X-9", code=2)
+    assert f"nothing is known here of the {run} 'X-9'" in project.orbit(
+        "retro", f"--{run}", "X-9", code=2
+    )
     assert project.json("retro", "list", "--all") == []
 
 
@@ -166,7 +189,13 @@ def test_malformed_events_do_not_stop_a_retro(project: Project, home: Path) -> N
     for item in ("x" * 3000, "story:shop:<b>x</b>", "story:shop:S-\u202e1", "story:a b:S-1", ":::"):
         event(project, FAILED, f'"target": {json.dumps(item)}, "loop": "L-17"')
     for attempts in ("1e400", "true", "-3", "9" * 30, '"3"', "4"):
-        event(project, FAILED, f'"target": "story:shop:S-{len(attempts)}", "loop": "L-17", "attempts": {attempts}')
+        event(
+            project,
+            FAILED,
+            f'"target": "story:shop:S-{len(attempts)}", "loop": "L-17", "attempts": {attempts}',
+        )
     event(project, FAILED, '"target": {"type": "story"}, "loop": ["L-17"]')
     done = project.json("retro", "--loop", "L-17")
-    assert became(done) == {f"S-{length}": ("failed", 4 if length == 1 else 1) for length in (5, 4, 2, 30, 3, 1)}
+    assert became(done) == {
+        f"S-{length}": ("failed", 4 if length == 1 else 1) for length in (5, 4, 2, 30, 3, 1)
+    }

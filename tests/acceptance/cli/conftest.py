@@ -1,4 +1,6 @@
-"""What the tests of the command line share: a shell in a repository with two decisions and a learning."""
+"""What the tests of the command line share:
+a shell in a repository with two decisions and a learning.
+"""
 
 import json
 import os
@@ -23,7 +25,8 @@ BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost:
 SCHEMAS = Path(__file__).parents[3] / "docs/schemas"
 ANSWERS = json.loads((SCHEMAS / "answers.schema.json").read_text("utf-8"))
 PUBLISHED = Registry().with_resources(
-    (file.name, Resource.from_contents(json.loads(file.read_text("utf-8")))) for file in SCHEMAS.glob("*.json")
+    (file.name, Resource.from_contents(json.loads(file.read_text("utf-8"))))
+    for file in SCHEMAS.glob("*.json")
 )
 
 
@@ -71,7 +74,11 @@ def _seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     repo = tmp_path_factory.mktemp("seeded") / "repo"
     repo.mkdir()
     write(repo, "src/app.py", "x = 1\n")
-    here, body, former = Path.cwd(), ("--body-file", "-"), ("--legacy-id", "project-learnings/ADR-006")
+    here, body, former = (
+        Path.cwd(),
+        ("--body-file", "-"),
+        ("--legacy-id", "project-learnings/ADR-006"),
+    )
     os.chdir(repo)
     try:
         subprocess.run(["git", "init", "-q"], check=True)
@@ -79,13 +86,24 @@ def _seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
             ["init", "--yes"],
             ["adr", "add", "--title", "Use SQLite", *former, "--path", "src/**", *body],
             ["adr", "add", "--title", "Use Postgres instead", "--legacy-id", "site/ADR-006", *body],
-            ["learning", "add", "--summary", "Look before you leap", "--tag", "care", "--evidence", "task:T-1"],
+            [
+                "learning",
+                "add",
+                "--summary",
+                "Look before you leap",
+                "--tag",
+                "care",
+                "--evidence",
+                "task:T-1",
+            ],
         ):
             done = subprocess.run(
                 [sys.executable, "-m", "orbit_registry.cli.main", *arguments],
                 input=BODY,
-                capture_output=True, text=True, check=True,
-            )  # fmt: skip
+                capture_output=True,
+                text=True,
+                check=True,
+            )
         subprocess.run(["git", "add", "-A"], check=True)
         subprocess.run(["git", "commit", "-qm", "Seed"], check=True)
     finally:
@@ -95,7 +113,10 @@ def _seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 @pytest.fixture
 def shell(
-    _seeded: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    _seeded: tuple[Path, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Shell:
     root = Path(shutil.copytree(_seeded[0], tmp_path / "repo"))
     monkeypatch.chdir(root)
@@ -105,6 +126,8 @@ def shell(
 
 
 @pytest.fixture
-def bare_shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+def bare_shell(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
     monkeypatch.chdir(git_repo)
     return Shell(git_repo, capsys)

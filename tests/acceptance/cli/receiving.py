@@ -1,4 +1,6 @@
-"""A receiver of HTTP on loopback, in a process of its own: it keeps what it is sent, or refuses it."""
+"""A receiver of HTTP on loopback, in a process of its own:
+it keeps what it is sent, or refuses it.
+"""
 
 import subprocess
 import sys
@@ -54,7 +56,9 @@ class Receiver:
 @contextmanager
 def receiving(folder: Path) -> Iterator[Receiver]:
     folder.mkdir()
-    with subprocess.Popen([sys.executable, "-c", PROGRAM, str(folder)], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(folder)], stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         try:
             yield Receiver(f"127.0.0.1:{process.stdout.readline().strip()}", folder)

@@ -1,4 +1,6 @@
-"""Adding what is known already: a vote strengthens the record that there is, another copy weakens both."""
+"""Adding what is known already: a vote strengthens the record that there is,
+another copy weakens both.
+"""
 
 import os
 import pty
@@ -17,10 +19,16 @@ def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI", raising=False)
 
 
-def on_terminal(folder: Any, arguments: list[str], answers: list[tuple[str, str]]) -> tuple[int, str]:
-    """Run `orbit` on a terminal, answer each question when it is asked, and return code and what was shown."""
+def on_terminal(
+    folder: Any, arguments: list[str], answers: list[tuple[str, str]]
+) -> tuple[int, str]:
+    """Run `orbit` on a terminal, answer each question when it is asked,
+    and return code and what was shown.
+    """
     leader, follower = pty.openpty()
-    child = subprocess.Popen([*ORBIT, *arguments], cwd=folder, stdin=follower, stdout=follower, stderr=follower)
+    child = subprocess.Popen(
+        [*ORBIT, *arguments], cwd=folder, stdin=follower, stdout=follower, stderr=follower
+    )
     os.close(follower)
     output, waiting = "", list(answers)
     while select.select([leader], [], [], 60)[0]:
@@ -43,9 +51,14 @@ def known(shell: Any) -> list[str]:
 
 @pytest.mark.parametrize(
     ("arguments", "answers"),
-    [([], [("or stop (s)", "1"), ("In which task", "T-4")]), (["--task", "T-4"], [("or stop (s)", "1")])],
+    [
+        ([], [("or stop (s)", "1"), ("In which task", "T-4")]),
+        (["--task", "T-4"], [("or stop (s)", "1")]),
+    ],
 )
-def test_a_person_may_vote_instead(shell: Any, arguments: list[str], answers: list[tuple[str, str]]) -> None:
+def test_a_person_may_vote_instead(
+    shell: Any, arguments: list[str], answers: list[tuple[str, str]]
+) -> None:
     code, output = on_terminal(
         shell.root, ["learning", "add", "--summary", "Look before you leap", *arguments], answers
     )
@@ -69,18 +82,23 @@ def test_a_person_may_stop_or_add_it_all_the_same(shell: Any) -> None:
 def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
 
-    code, output = on_terminal(shell.root, ["learning", "add", "--summary", "Look before you leap"], [])
+    code, output = on_terminal(
+        shell.root, ["learning", "add", "--summary", "Look before you leap"], []
+    )
 
     assert code == 1
     assert "this is known already" in output
 
 
-def test_an_editor_completes_what_options_began(shell: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_editor_completes_what_options_began(
+    shell: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = tmp_path / "editor.py"
 
     def becomes(old: str, new: str) -> None:
         code = (
-            f"import sys, pathlib; f = pathlib.Path(sys.argv[1]); f.write_text(f.read_text().replace({old!r}, {new!r}))"
+            f"import sys, pathlib; f = pathlib.Path(sys.argv[1]); "
+            f"f.write_text(f.read_text().replace({old!r}, {new!r}))"
         )
         script.write_text(code, "utf-8")
 
@@ -98,7 +116,10 @@ def test_an_editor_completes_what_options_began(shell: Any, tmp_path: Any, monke
     becomes('summary: ""', "summary: Measure twice")
     code, answer = shell.json("learning", "add", "--editor")
     assert code == 0, answer
-    assert (answer["data"]["summary"], answer["data"]["scope"]) == ("Measure twice", {"tags": ["wood"]})
+    assert (answer["data"]["summary"], answer["data"]["scope"]) == (
+        "Measure twice",
+        {"tags": ["wood"]},
+    )
     assert list((shell.root / ".orbit/state/edits").iterdir()) == []
     assert shell("learning", "add")[0] == 2
 
@@ -108,7 +129,9 @@ def test_a_body_is_read_from_a_pipe_that_is_named(shell: Any) -> None:
     os.write(writing, b"Seen twice.\n")
     os.close(writing)
 
-    code, answer = shell.json("learning", "add", "--summary", "Mind the step", "--body-file", f"/dev/fd/{reading}")
+    code, answer = shell.json(
+        "learning", "add", "--summary", "Mind the step", "--body-file", f"/dev/fd/{reading}"
+    )
     os.close(reading)
 
     assert (code, answer["data"]["body"]) == (0, "Seen twice.\n")

@@ -1,4 +1,6 @@
-"""Two processes that learn or decide the same at the same time: one record comes of it, and the second is told so."""
+"""Two processes that learn or decide the same at the same time:
+one record comes of it, and the second is told so.
+"""
 
 import json
 import os
@@ -24,11 +26,15 @@ def watch(event, details):
 sys.addaudithook(watch)
 runpy.run_module("orbit_registry.cli.main", run_name="__main__", alter_sys=True)
 """
-"""Runs `orbit`, and writes into a pipe when that first opens the lock: then it has compared and wants to write."""
+"""Runs `orbit`, and writes into a pipe when that first opens the lock:
+then it has compared and wants to write.
+"""
 
 
 def at_once(root: Path, lock: Path, *commands: tuple[str, ...]) -> list[subprocess.Popen[str]]:
-    """Start `orbit` with each command's arguments, all of which compare before one of them can write."""
+    """Start `orbit` with each command's arguments,
+    all of which compare before one of them can write.
+    """
     lock.parent.mkdir(parents=True, exist_ok=True)
     started = []
     with FileLock(lock):
@@ -36,9 +42,13 @@ def at_once(root: Path, lock: Path, *commands: tuple[str, ...]) -> list[subproce
             reads, writes = os.pipe()
             process = subprocess.Popen(
                 [sys.executable, "-c", TELLS, f"{os.sep}{lock.name}", str(writes), *command],
-                cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pass_fds=[writes],
+                cwd=root,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                pass_fds=[writes],
                 env={**os.environ, "ORBIT_LOCK_WAIT_SECONDS": "600"},
-            )  # fmt: skip
+            )
             os.close(writes)
             os.read(reads, 1)  # returns also where the process ends
             os.close(reads)
@@ -46,10 +56,16 @@ def at_once(root: Path, lock: Path, *commands: tuple[str, ...]) -> list[subproce
     return started
 
 
-def answers_of_two(shell: Any, first: tuple[str, ...], second: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the answers of two commands that both compared before either could write, the successful one first."""
+def answers_of_two(
+    shell: Any, first: tuple[str, ...], second: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    """Return the answers of two commands that both compared before either could write,
+    the successful one first.
+    """
     lock = Registry.open(shell.root).workspace.lock
-    started = at_once(shell.root, lock, *((*command, "--format", "json") for command in (first, second)))
+    started = at_once(
+        shell.root, lock, *((*command, "--format", "json") for command in (first, second))
+    )
     answers = [json.loads(process.communicate(timeout=60)[0]) for process in started]
     assert sorted(process.returncode for process in started) == [0, 1]
     return sorted(answers, key=lambda answer: not answer["ok"])

@@ -1,4 +1,6 @@
-"""Bad input is normal input: one clear error with its place, nothing changed, and no bad file hides a good one."""
+"""Bad input is normal input: one clear error with its place, nothing changed,
+and no bad file hides a good one.
+"""
 
 import hashlib
 import os
@@ -9,7 +11,8 @@ import pytest
 
 GOOD = "Look before you leap"
 ALIAS_BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
-    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n"
+    for old, new in zip("abcdefgh", "bcdefghi", strict=True)
 )
 
 
@@ -73,7 +76,9 @@ OUTSIDE = ["../outside.md", "/etc/passwd", "docs/../../outside.md", "link/outsid
 
 @pytest.mark.parametrize("path", OUTSIDE)
 def test_no_path_leads_out_of_the_root(shell: Any, path: str) -> None:
-    (shell.root.parent / "outside.md").write_text("# ADR-0001 — Secret plans\n\nStatus: Accepted\n", "utf-8")
+    (shell.root.parent / "outside.md").write_text(
+        "# ADR-0001 — Secret plans\n\nStatus: Accepted\n", "utf-8"
+    )
     (shell.root / "link").symlink_to(shell.root.parent)
     file = shell.root / ".orbit/adrs/ADR-0001/adr.yaml"
     file.write_text(file.read_text("utf-8").replace("docs/adr/0001-use-sqlite.md", path), "utf-8")

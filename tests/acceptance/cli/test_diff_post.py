@@ -1,4 +1,7 @@
-"""`orbit diff --post`: one comment at a forge. A server on loopback answers as the forges' APIs are published."""
+"""`orbit diff --post`: one comment at a forge.
+
+A server on loopback answers as the forges' APIs are published.
+"""
 
 import json
 import re
@@ -27,7 +30,9 @@ class Forge(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/user":
             code = self.user_code or (200 if self.account else 403)
-            self.answer(code, self.account if code == 200 else {"message": "Resource not accessible"})
+            self.answer(
+                code, self.account if code == 200 else {"message": "Resource not accessible"}
+            )
             return
         match = re.search(r"\?per_page=(\d+)&page=(\d+)$", self.path)
         assert match
@@ -35,7 +40,9 @@ class Forge(BaseHTTPRequestHandler):
         self.answer(200, self.comments[(page - 1) * size : page * size])
 
     def do_POST(self) -> None:
-        assert self.path.startswith(("/repos/example/shop/issues/7/comments", "/projects/42/merge_requests/7/notes"))
+        assert self.path.startswith(
+            ("/repos/example/shop/issues/7/comments", "/projects/42/merge_requests/7/notes")
+        )
         self.write(len(self.comments) + 1)
 
     def do_PATCH(self) -> None:
@@ -58,7 +65,11 @@ class Forge(BaseHTTPRequestHandler):
             return
         assert len(body) <= 65_536
         author = self.account or {"login": "github-actions[bot]", "type": "Bot"}
-        comment = {"id": number, "body": body, "user" if self.form == "github" else "author": author}
+        comment = {
+            "id": number,
+            "body": body,
+            "user" if self.form == "github" else "author": author,
+        }
         if self.form == "github":
             comment["html_url"] = f"https://github.com/example/shop/pull/7#issuecomment-{number}"
         self.comments[number - 1 : number] = [comment]
@@ -85,11 +96,17 @@ def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Forg
     event = write(tmp_path, "event.json", json.dumps({"pull_request": {"number": 7}}))
     address = f"http://127.0.0.1:{server.server_port}"
     for name, value in {
-        "GITHUB_API_URL": address, "GITHUB_REPOSITORY": "example/shop", "GITHUB_EVENT_PATH": str(event),
-        "GITHUB_RUN_ID": "99", "GITHUB_TOKEN": TOKEN,
-        "CI_API_V4_URL": address, "CI_MERGE_REQUEST_PROJECT_ID": "42", "CI_MERGE_REQUEST_IID": "7",
-        "CI_MERGE_REQUEST_PROJECT_URL": "https://gitlab.com/example/shop", "ORBIT_GITLAB_TOKEN": TOKEN,
-    }.items():  # fmt: skip
+        "GITHUB_API_URL": address,
+        "GITHUB_REPOSITORY": "example/shop",
+        "GITHUB_EVENT_PATH": str(event),
+        "GITHUB_RUN_ID": "99",
+        "GITHUB_TOKEN": TOKEN,
+        "CI_API_V4_URL": address,
+        "CI_MERGE_REQUEST_PROJECT_ID": "42",
+        "CI_MERGE_REQUEST_IID": "7",
+        "CI_MERGE_REQUEST_PROJECT_URL": "https://gitlab.com/example/shop",
+        "ORBIT_GITLAB_TOKEN": TOKEN,
+    }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("GITHUB_SERVER_URL", raising=False)
     yield Server
@@ -101,7 +118,11 @@ def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Forg
     ("form", "account", "address"),
     [
         ("github", None, "https://github.com/example/shop/pull/7#issuecomment-1"),
-        ("gitlab", {"username": "orbit"}, "https://gitlab.com/example/shop/-/merge_requests/7#note_1"),
+        (
+            "gitlab",
+            {"username": "orbit"},
+            "https://gitlab.com/example/shop/-/merge_requests/7#note_1",
+        ),
     ],
 )
 def test_the_first_run_posts_and_the_next_one_updates(
@@ -136,7 +157,9 @@ def test_a_comment_of_another_account_is_not_changed(
     assert forge.comments[0]["body"] == "<!-- orbit-diff -->\nas a joke"
 
 
-def test_no_second_comment_is_posted_if_the_account_is_unknown(shell: Any, forge: type[Forge]) -> None:
+def test_no_second_comment_is_posted_if_the_account_is_unknown(
+    shell: Any, forge: type[Forge]
+) -> None:
     forge.user_code = 502
 
     assert shell("diff", "HEAD", "--post", "github")[0] == 1
@@ -145,7 +168,9 @@ def test_no_second_comment_is_posted_if_the_account_is_unknown(shell: Any, forge
 
 def test_the_comment_is_found_on_a_later_page(shell: Any, forge: type[Forge]) -> None:
     bot = {"login": "github-actions[bot]", "type": "Bot"}
-    forge.comments += [{"id": number, "body": "Looks good", "user": bot} for number in range(1, 151)]
+    forge.comments += [
+        {"id": number, "body": "Looks good", "user": bot} for number in range(1, 151)
+    ]
     forge.comments += [{"id": 151, "body": "<!-- orbit-diff -->\nold", "user": bot}]
 
     assert shell("diff", "HEAD", "--post", "github")[2].endswith("#issuecomment-151\n")
@@ -164,8 +189,12 @@ def test_a_comment_that_is_too_long_is_cut_with_a_link(shell: Any, forge: type[F
     assert "(https://github.com/example/shop/actions/runs/99)" in body.splitlines()[-1]
 
 
-@pytest.mark.parametrize(("form", "lacks"), [("github", "pull-requests: write"), ("gitlab", "scope `api`")])
-def test_a_refusal_says_what_the_token_lacks(shell: Any, forge: type[Forge], form: str, lacks: str) -> None:
+@pytest.mark.parametrize(
+    ("form", "lacks"), [("github", "pull-requests: write"), ("gitlab", "scope `api`")]
+)
+def test_a_refusal_says_what_the_token_lacks(
+    shell: Any, forge: type[Forge], form: str, lacks: str
+) -> None:
     forge.form, forge.refusal = form, 403
     forge.account = {"username": "orbit"} if form == "gitlab" else None
 
@@ -178,7 +207,8 @@ def test_a_refusal_says_what_the_token_lacks(shell: Any, forge: type[Forge], for
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("GITHUB_TOKEN", ""), ("GITHUB_TOKEN", f"{TOKEN}\nX-Evil: 1"), ("GITHUB_EVENT_PATH", "")]
+    ("name", "value"),
+    [("GITHUB_TOKEN", ""), ("GITHUB_TOKEN", f"{TOKEN}\nX-Evil: 1"), ("GITHUB_EVENT_PATH", "")],
 )
 def test_what_the_environment_lacks_is_named(
     shell: Any, forge: type[Forge], monkeypatch: pytest.MonkeyPatch, name: str, value: str

@@ -18,7 +18,9 @@ from orbit_registry.workspace.event_log import follow
 
 LAUNCH = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py"))]
 PATIENT = {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000"}
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/event.schema.json").read_text("utf-8"))
+SCHEMA = json.loads(
+    (Path(__file__).parents[3] / "docs/schemas/event.schema.json").read_text("utf-8")
+)
 PAGE = (Path(__file__).parents[3] / "docs/reference/events.md").read_text("utf-8")
 
 
@@ -39,15 +41,24 @@ def test_the_schema_lists_all_events_and_reasons() -> None:
 
 def test_written_events_are_valid(shell: Any) -> None:
     for moment in ("PreToolUse", "Stop", "SessionEnd"):
-        payload = {"hook_event_name": moment, "session_id": "s-1", "tool_name": "Edit", "tool_input": {
-            "file_path": str(shell.root / "src/app.py")}, "cwd": str(shell.root)}  # fmt: skip
+        payload = {
+            "hook_event_name": moment,
+            "session_id": "s-1",
+            "tool_name": "Edit",
+            "tool_input": {"file_path": str(shell.root / "src/app.py")},
+            "cwd": str(shell.root),
+        }
         content = json.dumps(payload).encode()
-        subprocess.run([*LAUNCH, "claude"], input=content, check=True, env=PATIENT, capture_output=True)
+        subprocess.run(
+            [*LAUNCH, "claude"], input=content, check=True, env=PATIENT, capture_output=True
+        )
     for arguments in (
-        ["brief", "--path", "src/app.py"], ["fail", "task:T-1", "--reason", "x"],
-        ["note", "--skip-reason", "routine-heartbeat"], ["clear", "task:T-1"],
+        ["brief", "--path", "src/app.py"],
+        ["fail", "task:T-1", "--reason", "x"],
+        ["note", "--skip-reason", "routine-heartbeat"],
+        ["clear", "task:T-1"],
         ["learning", "add", "--summary", "Wait before you ask", "--pending", "--yes"],
-    ):  # fmt: skip
+    ):
         assert shell(*arguments)[0] == 0, arguments
     (waiting,) = shell.data("queue", "--kind", "learning")["records"]
     assert shell("promote", waiting["id"])[0] == 0
@@ -65,17 +76,23 @@ def test_tail_prints_the_last_events(shell: Any) -> None:
     log.rename(log.with_name(events.FILES[-2]))
     written(shell.root, 2, start=3)
     with log.open("a", encoding="utf-8") as file:
-        file.write('{"at": "2026-11-22T08:00:00Z", "event": "made up", "surface": "x\\u001b"}\n{"at": "20')
+        file.write(
+            '{"at": "2026-11-22T08:00:00Z", "event": "made up", "surface": "x\\u001b"}\n{"at": "20'
+        )
 
     code, out, _ = shell("events", "tail", "-n", "3")
     assert (code, [line.split()[0] for line in out.splitlines()]) == (
-        0, ["2026-09-21T14:13:22Z", "2026-09-21T14:13:23Z", "2026-09-21T14:13:24Z"],
-    )  # fmt: skip
+        0,
+        ["2026-09-21T14:13:22Z", "2026-09-21T14:13:23Z", "2026-09-21T14:13:24Z"],
+    )
     assert "hits=L-7k3fq" in out
     counted = shell.data("events", "stats")
     assert (counted["events"], counted["surfaces"]) == ({"retrieval": 5}, {"hook:PreToolUse": 5})
     assert counted["skipped"] == {"torn or no JSON": 1, "no event": 1}
-    assert (counted["files"], counted["first"]) == ([events.FILES[-2], events.NAME], "2026-09-21T14:13:20Z")
+    assert (counted["files"], counted["first"]) == (
+        [events.FILES[-2], events.NAME],
+        "2026-09-21T14:13:20Z",
+    )
     assert shell("events", "tail", "-n", "0") == (0, "", "")
 
 
@@ -97,8 +114,19 @@ def test_follow_reads_across_a_rotation(tmp_path: Path) -> None:
 
 def test_follow_prints_each_event_at_once(shell: Any) -> None:
     written(shell.root, 1)
-    command = [sys.executable, "-m", "orbit_registry.cli.main", "events", "tail", "-n", "1", "--follow"]
-    with subprocess.Popen([*command, "--format", "json"], stdout=subprocess.PIPE, text=True, cwd=shell.root) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "orbit_registry.cli.main",
+        "events",
+        "tail",
+        "-n",
+        "1",
+        "--follow",
+    ]
+    with subprocess.Popen(
+        [*command, "--format", "json"], stdout=subprocess.PIPE, text=True, cwd=shell.root
+    ) as process:
         assert process.stdout is not None
         try:
             first = process.stdout.readline()
@@ -125,7 +153,10 @@ def test_events_are_a_table_of_the_snapshot(shell: Any) -> None:
     append(str(shell.root), event)
     log = shell.root / ".orbit/state/log" / events.NAME
     with log.open("a", encoding="utf-8") as file:
-        file.write('{"at": "2026-11-22T08:00:00Z", "event": "made up", "surface": "x"}\n[]\nnull\n{"at": "20')
+        file.write(
+            '{"at": "2026-11-22T08:00:00Z", "event": "made up", "surface": "x"}\n[]\nnull\n'
+            '{"at": "20'
+        )
     assert shell("sync", "--rebuild")[0] == 0
     current = [{"type": "retrieval", "record_id": "L-7k3fq"}, {"type": "stop", "record_id": None}]
     assert [row for row in asked(shell) if row["type"] != "synced"] == current

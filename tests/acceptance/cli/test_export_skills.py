@@ -1,4 +1,6 @@
-"""Skills and the plugin: where they are put, that what they say runs, and that nobody else's files are touched."""
+"""Skills and the plugin: where they are put, that what they say runs,
+and that nobody else's files are touched.
+"""
 
 import io
 import json
@@ -26,7 +28,9 @@ def commands(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_command_of_a_skill_runs(shell: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_every_command_of_a_skill_runs(
+    shell: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     page = skill_files()[f"{name}/SKILL.md"].decode()
     (shell.root / "decision.md").write_text(DECISION, "utf-8")
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
@@ -36,7 +40,10 @@ def test_every_command_of_a_skill_runs(shell: Any, monkeypatch: pytest.MonkeyPat
         *before, words = map(shlex.split, line.split(" | "))
         text = " ".join(word for echo in before for word in echo[1:])
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-        assert (words[0], [echo[0] for echo in before]) in (("orbit-registry", []), ("orbit-registry", ["echo"]))
+        assert (words[0], [echo[0] for echo in before]) in (
+            ("orbit-registry", []),
+            ("orbit-registry", ["echo"]),
+        )
         code, _, messages = shell(*words[1:])
         assert code == 0, (line, messages)
 
@@ -74,7 +81,12 @@ def test_a_plugin_carries_skills_hooks_and_the_server(shell: Any, tmp_path: Path
     assert shell("export", "plugin", str(folder))[0] == 0
     manifest, market, server, hooks = (
         json.loads((folder / name).read_text("utf-8"))
-        for name in (".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", ".mcp.json", "hooks/hooks.json")
+        for name in (
+            ".claude-plugin/plugin.json",
+            ".claude-plugin/marketplace.json",
+            ".mcp.json",
+            "hooks/hooks.json",
+        )
     )
     assert (manifest["name"], market["plugins"][0]["name"]) == ("orbit", "orbit")
     assert server["mcpServers"]["orbit"] == {"command": "orbit-registry", "args": ["mcp", "serve"]}
@@ -89,35 +101,56 @@ def test_a_plugin_carries_skills_hooks_and_the_server(shell: Any, tmp_path: Path
     assert "holds something else" in output
 
 
-def test_the_plugins_hook_answers_and_is_silent_without_the_program(shell: Any, tmp_path: Path) -> None:
+def test_the_plugins_hook_answers_and_is_silent_without_the_program(
+    shell: Any, tmp_path: Path
+) -> None:
     folder = tmp_path / "a plugin"
     assert shell("export", "plugin", str(folder))[0] == 0
     assert shell("sync")[0] == 0
     (entry,) = json.loads((folder / "hooks/hooks.json").read_text("utf-8"))["hooks"]["PreToolUse"]
     payload = {
-        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(shell.root), "tool_name": "Edit",
+        "hook_event_name": "PreToolUse",
+        "session_id": "s",
+        "cwd": str(shell.root),
+        "tool_name": "Edit",
         "tool_input": {"file_path": str(shell.root / "src/app.py")},
-    }  # fmt: skip
+    }
     program = write(tmp_path, "bin/orbit-registry", f"#!{sys.executable}\n")
     program.chmod(0o755)
     tools = [str(Path(reply).parent) for tool in ("sh", "git") if (reply := shutil.which(tool))]
 
     def said(*folders: str) -> str:
         environment = {
-            **os.environ, "PATH": ":".join([*folders, *tools]), "CLAUDE_PLUGIN_ROOT": str(folder),
+            **os.environ,
+            "PATH": ":".join([*folders, *tools]),
+            "CLAUDE_PLUGIN_ROOT": str(folder),
             "ORBIT_HOOK_DEADLINE_MS": "60000",
-        }  # fmt: skip
+        }
         done = subprocess.run(
-            entry["hooks"][0]["command"], shell=True, input=json.dumps(payload), capture_output=True, text=True,
-            cwd=shell.root, env=environment, check=True,
-        )  # fmt: skip
+            entry["hooks"][0]["command"],
+            shell=True,
+            input=json.dumps(payload),
+            capture_output=True,
+            text=True,
+            cwd=shell.root,
+            env=environment,
+            check=True,
+        )
         return done.stdout
 
     assert said() == ""
-    assert "[ADR-0001] Use SQLite" in json.loads(said(str(program.parent)))["hookSpecificOutput"]["additionalContext"]
+    assert (
+        "[ADR-0001] Use SQLite"
+        in json.loads(said(str(program.parent)))["hookSpecificOutput"]["additionalContext"]
+    )
 
 
-def test_a_server_that_cannot_start_is_named_when_it_is_installed(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_cannot_start_is_named_when_it_is_installed(
+    shell: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "can't start" not in shell("mcp", "install", "claude")[2]
     monkeypatch.setitem(sys.modules, "mcp", None)
-    assert "can't start yet: install the extra `orbit-registry[mcp]`" in shell("mcp", "install", "cursor")[2]
+    assert (
+        "can't start yet: install the extra `orbit-registry[mcp]`"
+        in shell("mcp", "install", "cursor")[2]
+    )

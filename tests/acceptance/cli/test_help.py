@@ -28,7 +28,11 @@ def test_every_command_explains_itself(
     purpose = next(line.strip() for line in text.splitlines()[2:] if line.strip())
     assert purpose[:1].isupper()
     assert "\n  orbit " in text  # an example, as one types it
-    described = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
+    described = [
+        option
+        for option in command.params
+        if isinstance(option, click.Option) and not option.hidden
+    ]
     assert [option.opts[0] for option in described if not option.help] == []
 
 
@@ -60,20 +64,37 @@ def test_a_shell_completes_words_under_both_names(
 
 
 @pytest.mark.parametrize(
-    "path", [path for path, command in TREE if path and isinstance(command, click.Group)], ids=" ".join
+    "path",
+    [path for path, command in TREE if path and isinstance(command, click.Group)],
+    ids=" ".join,
 )
-def test_a_group_alone_shows_what_is_in_it(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_group_alone_shows_what_is_in_it(
+    path: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(list(path)) in (0, 2)
     printed = capsys.readouterr()
     assert "Commands" in printed.out + printed.err
 
 
-def test_the_first_page_shows_first_what_most_people_need(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_page_shows_first_what_most_people_need(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert run([]) == 0
     text = capsys.readouterr().out
 
     names = re.findall(r"(?m)^  (\w+)  +[A-Z].*\.$", text)
-    assert names == ["init", "import", "hook", "adr", "learning", "review", "search", "show", "check", "site"]
+    assert names == [
+        "init",
+        "import",
+        "hook",
+        "adr",
+        "learning",
+        "review",
+        "search",
+        "show",
+        "check",
+        "site",
+    ]
     assert text.endswith("orbit help --all\n")
 
 
@@ -105,7 +126,11 @@ def test_help_of_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) -> No
     ],
 )
 def test_completion_is_for_the_program_that_was_called(
-    program: str, shell: str, variable: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    program: str,
+    shell: str,
+    variable: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "argv", [f"/bin/{program}"])
     assert run(["completion", shell]) == 0
@@ -113,10 +138,14 @@ def test_completion_is_for_the_program_that_was_called(
 
 
 def test_the_package_runs_as_a_module_of_its_version() -> None:
-    done = subprocess.run([sys.executable, "-m", "orbit_registry", "--version"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "orbit_registry", "--version"], capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout) == (0, f"orbit, version {version('orbit-registry')}\n")
 
 
 def test_the_package_runs_as_a_module() -> None:
-    done = subprocess.run([sys.executable, "-m", "orbit_registry", "--version"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "orbit_registry", "--version"], capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout.startswith("orbit, version ")) == (0, True)

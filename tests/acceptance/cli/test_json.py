@@ -1,4 +1,6 @@
-"""What programs read: one envelope whatever happened, and exit codes that mean the same everywhere."""
+"""What programs read: one envelope whatever happened,
+and exit codes that mean the same everywhere.
+"""
 
 import json
 import os
@@ -37,7 +39,9 @@ def commands(
 
 LEAVES = [(path, command) for path, command in commands() if not isinstance(command, click.Group)]
 SYNONYMS = {f"{path[0]} add" for path, _ in LEAVES if path[1:] == ("new",)}
-WITH_JSON = [path for path, command in LEAVES if any("--format" in option.opts for option in command.params)]
+WITH_JSON = [
+    path for path, command in LEAVES if any("--format" in option.opts for option in command.params)
+]
 
 
 def test_every_command_with_json_has_a_form_of_its_data() -> None:
@@ -45,11 +49,16 @@ def test_every_command_with_json_has_a_form_of_its_data() -> None:
     assert set(ANSWERS["commands"]) == {" ".join(path) for path in WITH_JSON} | {"retro"} | SYNONYMS
     assert all(f'"#/$defs/{name}"' in json.dumps(ANSWERS) for name in forms)
     fields = {name for kind in load_kinds() for name in kind.schema.document["properties"]}
-    assert {path[-1] for path, _ in LEAVES if path not in WITH_JSON} <= {"completion", "help", "serve", "wrap"}, (
-        "those have no output"
-    )
+    assert {path[-1] for path, _ in LEAVES if path not in WITH_JSON} <= {
+        "completion",
+        "help",
+        "serve",
+        "wrap",
+    }, "those have no output"
     assert fields <= set(forms["record"]["properties"])
-    assert forms["record"]["if"]["properties"]["kind"]["enum"] == [kind.name for kind in load_kinds()]
+    assert forms["record"]["if"]["properties"]["kind"]["enum"] == [
+        kind.name for kind in load_kinds()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -71,15 +80,19 @@ def test_an_argument_that_is_no_text_is_refused(shell: Any, arguments: list[str]
 
 def test_our_own_failure_ends_with_three(shell: Any, tmp_path: Path) -> None:
     """A bug is said to be one, with what is needed to report it: here a half-installed package."""
-    package = Path(shutil.copytree(Path(orbit_registry.__file__).parent, tmp_path / "lib/orbit_registry"))
+    package = Path(
+        shutil.copytree(Path(orbit_registry.__file__).parent, tmp_path / "lib/orbit_registry")
+    )
     (package / "repository/reader.py").write_text("def nothing() -> None: ...\n", "utf-8")
 
     for arguments in (["list"], ["list", "--format", "json"]):
         done = subprocess.run(
             [sys.executable, "-m", "orbit_registry.cli.main", *arguments],
             env={**os.environ, "PYTHONPATH": str(tmp_path / "lib")},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 3
         assert "this is a bug, please report it" in done.stderr
         assert "ImportError" in done.stderr

@@ -23,7 +23,9 @@ def ids_here(shell: Any, *before: str) -> list[str]:
     return [row["id"] for row in json.loads(out)["data"]]
 
 
-def test_a_folder_can_be_named_instead_of_stood_in(shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_folder_can_be_named_instead_of_stood_in(
+    shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
 
     assert len(ids_here(shell, "-C", str(shell.root))) == 3
@@ -34,7 +36,10 @@ def test_any_subfolder_will_do(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(shell.root / "src")
 
     assert len(ids_here(shell)) == 3
-    assert shell.data("adr", "add", "--title", "From below")["document"] == "docs/adr/0003-from-below.md"
+    assert (
+        shell.data("adr", "add", "--title", "From below")["document"]
+        == "docs/adr/0003-from-below.md"
+    )
     assert (shell.root / "docs/adr/0003-from-below.md").exists()
 
 
@@ -84,7 +89,9 @@ def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
     shell = bare_shell
     folder = shell.root / "docs/adr"
     folder.mkdir(parents=True)
-    (folder / "0001-use-x.md").write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nWhy.\n", "utf-8")
+    (folder / "0001-use-x.md").write_text(
+        "# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nWhy.\n", "utf-8"
+    )
     started = shell.data("init", "--yes")
     assert (started["unrecorded"], started["baselined"]) == (1, 0)
     configure(shell.root, "checks:\n  adopted_costs: true\n")
@@ -99,7 +106,13 @@ def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
 def test_a_person_sees_what_is_there_and_says_where_decisions_go(
     git_repo: Path, git: Git, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("docs/adr/0001-x.md", "lib/adr/0001-x.md", "lib/adr/0002-y.md", "mkdocs.yml", ".claude/settings.json"):
+    for name in (
+        "docs/adr/0001-x.md",
+        "lib/adr/0001-x.md",
+        "lib/adr/0002-y.md",
+        "mkdocs.yml",
+        ".claude/settings.json",
+    ):
         write(git_repo, name, "{}")
     git(git_repo, "add", "-A")
     monkeypatch.chdir(git_repo)
@@ -116,7 +129,9 @@ def test_a_person_sees_what_is_there_and_says_where_decisions_go(
 
     page = capsys.readouterr().out
     assert [line for line in page.splitlines() if line.startswith("  ")] == [
-        "  decisions: lib/adr (2), docs/adr (1)", "  agents: claude", "  CI and site: mkdocs.yml",
-    ]  # fmt: skip
+        "  decisions: lib/adr (2), docs/adr (1)",
+        "  agents: claude",
+        "  CI and site: mkdocs.yml",
+    ]
     assert "Folder for new decisions [lib/adr]" in questions[0]
     assert open_workspace(git_repo).config.adr.folder == "docs/adr"

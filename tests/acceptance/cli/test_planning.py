@@ -23,10 +23,16 @@ WHY = ("--reason", "the sandbox has no browser")
 
 def configure(root: Path, **sources: object) -> None:
     """Name sources of the brief: what a file says, or a command of Python."""
-    settings = {name: {"file" if isinstance(source, str) else "command": source} for name, source in sources.items()}
+    settings = {
+        name: {"file" if isinstance(source, str) else "command": source}
+        for name, source in sources.items()
+    }
     file = root / ".orbit/config.yaml"
     base = file.read_text("utf-8").split("\nbrief: ")[0].rstrip("\n")
-    more = f"\nbrief: {json.dumps({'sources': settings})}\nloop: {{enabled: true, max_concurrent_loops: 2}}\n"
+    more = (
+        f"\nbrief: {json.dumps({'sources': settings})}\nloop: {{enabled: true, "
+        f"max_concurrent_loops: 2}}\n"
+    )
     file.write_text(base + more, "utf-8")
 
 
@@ -38,12 +44,18 @@ def put(root: Path, name: str, value: object) -> str:
 def plan(shell: Any, *more: str) -> dict[str, Any]:
     code, envelope = shell.json("brief", "--for", "plan", *more)
     assert code == 0
-    assert list(Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).iter_errors(envelope)) == []
+    assert (
+        list(Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).iter_errors(envelope))
+        == []
+    )
     return dict(envelope["data"])
 
 
 def test_a_failed_target_is_left_out_until_it_expires(shell: Any) -> None:
-    configure(shell.root, work_items=put(shell.root, "items.json", [{"id": "story:S-1"}, {"id": "story:S-2"}]))
+    configure(
+        shell.root,
+        work_items=put(shell.root, "items.json", [{"id": "story:S-1"}, {"id": "story:S-2"}]),
+    )
     shell("fail", "story:S-1", *WHY)
     shell("fail", "story:S-2", *WHY, "--ttl-days", "0")
     registry = Registry.open()
@@ -65,12 +77,17 @@ def test_a_failed_target_is_left_out_until_it_expires(shell: Any) -> None:
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        (["false"], "exit code 1"), (["no-program"], "can't be started"),
+        (["false"], "exit code 1"),
+        (["no-program"], "can't be started"),
         ([sys.executable, "-c", "print('x')"], "its command says no JSON"),
     ],
-)  # fmt: skip
+)
 def test_a_failing_source_is_unknown(shell: Any, source: list[str], words: str) -> None:
-    configure(shell.root, active_loops=source, system_health=put(shell.root, "health.json", {"worker": "up"}))
+    configure(
+        shell.root,
+        active_loops=source,
+        system_health=put(shell.root, "health.json", {"worker": "up"}),
+    )
     result = plan(shell)
     assert (result["active_loops"], result["system_health"]) == ("unknown", {"worker": "up"})
     assert result["capacity"]["available"] == "unknown"
@@ -81,11 +98,30 @@ def test_a_failing_source_is_unknown(shell: Any, source: list[str], words: str) 
 def test_a_plan_has_events_since_the_last_pitch(shell: Any) -> None:
     log = shell.root / ".orbit/state/log/events.jsonl"
     log.parent.mkdir(parents=True, exist_ok=True)
-    row = {"event": "failed", "surface": "cli", "session": None, "ids": ["F-aaaaa"], "target": "story:S-1"}
-    lines = [json.dumps({**row, "at": f"2020-11-20T00:{minute // 60:02}:{minute % 60:02}Z"}) for minute in range(70)]
-    mark = {"event": "pitched", "surface": "cli", "session": None, "ids": [], "at": "2020-11-20T00:00:09Z",
-            "target": "adr:ADR-0007", "verdict": "rejected", "by": "Ada"}  # fmt: skip
-    log.write_text("\n".join([*lines[:10], json.dumps(mark), "{torn", "[]", *lines[10:], ""]), "utf-8")
+    row = {
+        "event": "failed",
+        "surface": "cli",
+        "session": None,
+        "ids": ["F-aaaaa"],
+        "target": "story:S-1",
+    }
+    lines = [
+        json.dumps({**row, "at": f"2020-11-20T00:{minute // 60:02}:{minute % 60:02}Z"})
+        for minute in range(70)
+    ]
+    mark = {
+        "event": "pitched",
+        "surface": "cli",
+        "session": None,
+        "ids": [],
+        "at": "2020-11-20T00:00:09Z",
+        "target": "adr:ADR-0007",
+        "verdict": "rejected",
+        "by": "Ada",
+    }
+    log.write_text(
+        "\n".join([*lines[:10], json.dumps(mark), "{torn", "[]", *lines[10:], ""]), "utf-8"
+    )
 
     result = plan(shell)
 
@@ -93,14 +129,25 @@ def test_a_plan_has_events_since_the_last_pitch(shell: Any) -> None:
     assert len(result["recent_events"]["events"]) == 50
     assert result["recent_events"]["events"][-1]["at"] == "2020-11-20T00:01:09Z"
     assert result["recent_pitch_history"] == [
-        {"at": "2020-11-20T00:00:09Z", "target": "adr:ADR-0007", "verdict": "rejected", "by": "Ada"}]  # fmt: skip
+        {"at": "2020-11-20T00:00:09Z", "target": "adr:ADR-0007", "verdict": "rejected", "by": "Ada"}
+    ]
 
 
 @pytest.mark.parametrize(
     ("active", "most", "free"),
-    [(0, 2, 2), (2, 2, 0), (5, 2, 0), ("x", 2, "unknown"), (-1, 2, "unknown"), (True, 2, "unknown"), (1, "y", 1)],
+    [
+        (0, 2, 2),
+        (2, 2, 0),
+        (5, 2, 0),
+        ("x", 2, "unknown"),
+        (-1, 2, "unknown"),
+        (True, 2, "unknown"),
+        (1, "y", 1),
+    ],
 )
-def test_free_capacity_is_never_negative(shell: Any, active: object, most: object, free: object) -> None:
+def test_free_capacity_is_never_negative(
+    shell: Any, active: object, most: object, free: object
+) -> None:
     configure(shell.root)
     message = Sources({"capacity": {"active_loops": active, "max_concurrent_loops": most}})
     assert capacity(Registry.open().workspace, message)["available"] == free

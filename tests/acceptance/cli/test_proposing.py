@@ -62,7 +62,11 @@ def test_only_the_approved_diff_is_applied(shell: Any, skill: Path, part: str) -
     (file,) = (shell.root / ".orbit/proposals").glob("*/proposal.yaml")
     text = file.read_text("utf-8")
     (hashed,) = (line for line in text.splitlines(keepends=True) if line.startswith("  change: "))
-    changes = {"diff": (record_id, "L-00000"), "target": (PAGE, "skills/other/SKILL.md"), "approval": (hashed, "")}
+    changes = {
+        "diff": (record_id, "L-00000"),
+        "target": (PAGE, "skills/other/SKILL.md"),
+        "approval": (hashed, ""),
+    }
     file.write_text(text.replace(*changes[part]), "utf-8")
     code, refused = shell.json("apply", entry["id"])
     assert (code, skill.read_text("utf-8")) == (1, TEXT)
@@ -73,7 +77,9 @@ def test_only_the_approved_diff_is_applied(shell: Any, skill: Path, part: str) -
         assert shell("apply", entry["id"], "--expect", envelope["data"]["digest"])[0] == 0
 
 
-def test_only_the_diff_that_was_read_is_applied(shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_diff_that_was_read_is_applied(
+    shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     learn(shell, FIXTURES)
     (entry,) = proposed(shell)
     shell("promote", entry["id"])
@@ -96,7 +102,9 @@ def test_line_ends_of_the_page_stay(page: str) -> None:
     assert as_windows == with_items(page, ["- Two."]).replace("\n", "\r\n")
 
 
-@pytest.mark.parametrize("target", [".github/workflows/ci.yml", "src/app.py", "docs/SKILL.md", "skills/SKILL.md"])
+@pytest.mark.parametrize(
+    "target", [".github/workflows/ci.yml", "src/app.py", "docs/SKILL.md", "skills/SKILL.md"]
+)
 def test_a_proposal_changes_skills_and_records_only(shell: Any, target: str) -> None:
     file = shell.root / target
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -138,7 +146,12 @@ def test_a_diff_of_a_skill_adds_visible_text_only(shell: Any, skill: Path) -> No
 
 
 def _suggested(path: str, diff: str, **target: str) -> Record:
-    fields = {"title": f"Change {path}", "reason": "because", "drift": "additive", "target": {"path": path, **target}}
+    fields = {
+        "title": f"Change {path}",
+        "reason": "because",
+        "drift": "additive",
+        "target": {"path": path, **target},
+    }
     return Registry.open().add("proposal", {**fields, "diff": diff})
 
 
@@ -151,12 +164,22 @@ def _hand_made(shell: Any, path: str, diff: str, **target: str) -> str:
 @pytest.mark.parametrize(
     ("text", "after", "words"),
     [
-        (TEXT, TEXT.replace("run.\n---", "run.\nallowed-tools: Bash(*)\n---"), "the head of the page"),
-        (TEXT.replace("\n", "\r\n"), TEXT.replace("run.\n", "run.\nhooks: x\n").replace("\n", "\r\n"), "the head"),
+        (
+            TEXT,
+            TEXT.replace("run.\n---", "run.\nallowed-tools: Bash(*)\n---"),
+            "the head of the page",
+        ),
+        (
+            TEXT.replace("\n", "\r\n"),
+            TEXT.replace("run.\n", "run.\nhooks: x\n").replace("\n", "\r\n"),
+            "the head",
+        ),
         ("# Testing\n", "---\nhooks: x\n---\n# Testing\n", "the head of the page"),
     ],
 )
-def test_a_diff_of_a_skill_leaves_its_head_alone(shell: Any, skill: Path, text: str, after: str, words: str) -> None:
+def test_a_diff_of_a_skill_leaves_its_head_alone(
+    shell: Any, skill: Path, text: str, after: str, words: str
+) -> None:
     skill.write_bytes(text.encode())
     proposal_id = _hand_made(shell, PAGE, unified_diff(PAGE, text, after))
     assert "@@" in shell("show", proposal_id)[1]
@@ -179,7 +202,9 @@ def test_a_diff_of_a_skill_leaves_its_head_alone(shell: Any, skill: Path, text: 
         ("status: active", "status: active\nerror_pattern: e", "change `error_pattern` of "),
     ],
 )
-def test_a_diff_of_a_record_changes_words_only(shell: Any, old: str, new: str, message: str) -> None:
+def test_a_diff_of_a_record_changes_words_only(
+    shell: Any, old: str, new: str, message: str
+) -> None:
     record_id = learn(shell, FIXTURES)
     path = f".orbit/learnings/{record_id}/learning.yaml"
     text = (shell.root / path).read_text("utf-8")
@@ -213,9 +238,19 @@ def test_a_learning_that_is_shown_in_vain_is_a_note(shell: Any) -> None:
 
 
 def test_a_rule_that_is_shown_in_vain_asks_for_a_check(shell: Any) -> None:
-    fields = {"approval": {"approved_by": "Ada", "approved_at": "2026-01-01T00:00:00Z"}, "rationale": "It fails."}
+    fields = {
+        "approval": {"approved_by": "Ada", "approved_at": "2026-01-01T00:00:00Z"},
+        "rationale": "It fails.",
+    }
     path = ".orbit/rules/R-7k3fq/rule.yaml"
-    write_record(shell.root, path, title="Mount a driver", status="approved", error_pattern="no driver found", **fields)
+    write_record(
+        shell.root,
+        path,
+        title="Mount a driver",
+        status="approved",
+        error_pattern="no driver found",
+        **fields,
+    )
     event = Event("hook:PreToolUse", 1_795_000_000)
     event.session, event.hits = "s-1", ["R-7k3fq"]
     append(str(shell.root), event)
@@ -228,5 +263,13 @@ def test_a_rule_that_is_shown_in_vain_asks_for_a_check(shell: Any) -> None:
 
 def test_a_recommendation_about_an_inherited_record_is_no_note_on_an_own_one(shell: Any) -> None:
     configure(shell.root, "extends: [{name: org, from: ../org}]\n")
-    shell("retro", "--loop", "L-1", "--summary", "x", "--recommend", "Follow org:ADR-0001 and retire ADR-0002 for it")
+    shell(
+        "retro",
+        "--loop",
+        "L-1",
+        "--summary",
+        "x",
+        "--recommend",
+        "Follow org:ADR-0001 and retire ADR-0002 for it",
+    )
     assert [entry["target"]["record"] for entry in proposed(shell)] == ["ADR-0002"]

@@ -1,4 +1,6 @@
-"""Records at the command line: shown, updated and named by any id; streams that end early; what an agent may not do."""
+"""Records at the command line: shown, updated and named by any id; streams that end early;
+what an agent may not do.
+"""
 
 import os
 import re
@@ -28,23 +30,35 @@ def test_a_reader_that_leaves_early_is_no_error(shell: Any) -> None:
     assert "BrokenPipe" not in done.stderr
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only a device that is always full refuses output")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="only a device that is always full refuses output"
+)
 def test_output_that_a_full_disk_refuses_is_no_bug(shell: Any) -> None:
     program = [sys.executable, "-m", "orbit_registry.cli.main"]
     for words in (["list"], ["learning", "add", "--summary", "Printed nowhere", "--yes"]):
         with Path("/dev/full").open("w", encoding="utf-8") as full:
-            done = subprocess.run([*program, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-        assert (done.returncode, "can't be written" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
+            done = subprocess.run(
+                [*program, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert (done.returncode, "can't be written" in done.stderr, "Traceback" in done.stderr) == (
+            1,
+            True,
+            False,
+        )
     assert "Printed nowhere" in shell("list")[1]
 
 
-def test_the_facade_takes_paths_from_the_root(shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def test_the_facade_takes_paths_from_the_root(
+    shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
     from orbit_registry.errors import UsageError
     from orbit_registry.registry import Registry
 
     registry = Registry.open(shell.root)
     monkeypatch.chdir(tmp_path)
-    assert [entry.as_data()["id"] for entry in registry.match(["src/app.py", "./src//x.py"])] == ["ADR-0001"]
+    assert [entry.as_data()["id"] for entry in registry.match(["src/app.py", "./src//x.py"])] == [
+        "ADR-0001"
+    ]
     assert [entry.as_data()["id"] for entry in registry.explain("src/app.py")] == ["ADR-0001"]
     for path in ("/src/app.py", "../src/app.py", "src/../../x"):
         with pytest.raises(UsageError):
@@ -70,7 +84,9 @@ def test_a_dry_run_is_a_diff_that_git_applies(shell: Any, file: Path) -> None:
     """It changes nothing, and says what would."""
     before = file.read_bytes()
 
-    code, out, _ = shell("learning", "update", shell.learning, "--summary", "Look twice", "--dry-run")
+    code, out, _ = shell(
+        "learning", "update", shell.learning, "--summary", "Look twice", "--dry-run"
+    )
 
     assert (code, file.read_bytes()) == (0, before)
     assert "-summary: Look before you leap\n+summary: Look twice\n" in out
@@ -90,13 +106,21 @@ def test_every_command_that_is_named_for_a_status_is_one(shell: Any, kind: Kind)
 
 def files(root: Path) -> dict[str, bytes]:
     """Return every file that git would see."""
-    result = (path for path in root.rglob("*") if path.is_file() and not {".git", "state"} & set(path.parts))
+    result = (
+        path
+        for path in root.rglob("*")
+        if path.is_file() and not {".git", "state"} & set(path.parts)
+    )
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in result}
 
 
 def test_an_agent_may_make_a_workspace(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
-    write(git_repo, "docs/adr/0008-choice.md", "# 8. Choice\n\n## Status\n\nAccepted\n\n## Decision\n\nThat.\n")
+    write(
+        git_repo,
+        "docs/adr/0008-choice.md",
+        "# 8. Choice\n\n## Status\n\nAccepted\n\n## Decision\n\nThat.\n",
+    )
     monkeypatch.chdir(git_repo)
     assert Registry.init(git_repo).created
     assert list((git_repo / ".orbit").glob("adrs/*")) == []
@@ -109,5 +133,7 @@ def test_no_door_of_the_store_leads_around_the_rule(shell: Any) -> None:
     with pytest.raises(RefusedError, match="is accepted"):
         supersede(workspace, "ADR-0001", "ADR-0002", author=agent)
     with pytest.raises(RefusedError, match="is active"):
-        change_fields(workspace, shell.learning, lambda data: {**data, "summary": "Other"}, author=agent)
+        change_fields(
+            workspace, shell.learning, lambda data: {**data, "summary": "Other"}, author=agent
+        )
     assert files(shell.root) == before

@@ -1,4 +1,6 @@
-"""Resources by the command line: inputs without an end, exports that lead elsewhere, pages of hostile texts."""
+"""Resources by the command line: inputs without an end, exports that lead elsewhere,
+pages of hostile texts.
+"""
 
 import contextlib
 import json
@@ -28,7 +30,9 @@ def files(shell: Shell, git: Git) -> Shell:
     return shell
 
 
-def test_an_export_believes_no_list_that_came_with_a_clone(files: Shell, git: Git, tmp_path: Path) -> None:
+def test_an_export_believes_no_list_that_came_with_a_clone(
+    files: Shell, git: Git, tmp_path: Path
+) -> None:
     data, target = files.data("import", "doc", "docs/deploy.md"), tmp_path / "reference"
     assert files("export", "reference", str(target))[0] == 0
     (listed,) = (files.root / ".git/orbit/reference").iterdir()
@@ -36,7 +40,10 @@ def test_an_export_believes_no_list_that_came_with_a_clone(files: Shell, git: Gi
     content = json.dumps({"files": {"mine.txt": raw_digest(b"mine")}})
     listed.unlink()
     files("resource", "retire", data["id"])
-    for forged in (target / ".orbit-reference.json", files.root / ".orbit/state/reference" / listed.name):
+    for forged in (
+        target / ".orbit-reference.json",
+        files.root / ".orbit/state/reference" / listed.name,
+    ):
         forged.parent.mkdir(exist_ok=True)
         forged.write_text(content, "utf-8")
 
@@ -52,7 +59,9 @@ def test_an_export_leads_nowhere_else(files: Shell, tmp_path: Path) -> None:
     assert files("export", "reference", str(target))[0] == 0
     (listed,) = (files.root / ".git/orbit/reference").iterdir()
     digest = raw_digest(b"keep")
-    listed.write_text(json.dumps({"files": {"../outside/keep.txt": digest, "/etc/passwd": digest}}), "utf-8")
+    listed.write_text(
+        json.dumps({"files": {"../outside/keep.txt": digest, "/etc/passwd": digest}}), "utf-8"
+    )
 
     assert files("export", "reference", str(target))[0] == 0
     assert (outside / "keep.txt").exists()
@@ -101,10 +110,14 @@ def script(shell: Shell, git: Git) -> str:
     Path("tools").mkdir()
     Path("tools/hi.sh").write_text(HOSTILE, "utf-8")
     commit(shell.root, "Add a script")
-    return str(shell.data("import", "script", "tools/hi.sh", "--title", "Say hi", "--path", "src/**")["id"])
+    return str(
+        shell.data("import", "script", "tools/hi.sh", "--title", "Say hi", "--path", "src/**")["id"]
+    )
 
 
-def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, tmp_path: Path) -> None:
+def test_its_page_shows_the_text_and_runs_none_of_it(
+    shell: Shell, script: str, tmp_path: Path
+) -> None:
     pytest.importorskip("material", reason="the site extra is not installed")
     Path("guide.md").write_text("# Guide\n\n## Steps\n\n<script>alert(2)</script> go\n", "utf-8")
     doc = shell.data("import", "doc", "guide.md", "--version", "2.1")["id"]

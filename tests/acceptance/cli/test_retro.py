@@ -23,7 +23,11 @@ def test_a_retro_does_not_clear_later_failures(shell: Any) -> None:
     workspace = Registry.open().workspace
     shell("fail", "story:S-1", "--reason", "no disk")
     early, late = (
-        Retro(Target("loop", "", name), date, outcomes=(Outcome(Target("story", "", "S-1"), "requeued", 2),))
+        Retro(
+            Target("loop", "", name),
+            date,
+            outcomes=(Outcome(Target("story", "", "S-1"), "requeued", 2),),
+        )
         for name, date in (("L-1", "2020-01-01"), ("L-2", ""))
     )
     now = datetime.now(UTC)
@@ -32,7 +36,11 @@ def test_a_retro_does_not_clear_later_failures(shell: Any) -> None:
 
 
 def test_an_old_retro_opens_no_failure(shell: Any) -> None:
-    old = Retro(Target("loop", "", "L-1"), "2026-11-14", outcomes=(Outcome(Target("story", "", "S-1"), "failed"),))
+    old = Retro(
+        Target("loop", "", "L-1"),
+        "2026-11-14",
+        outcomes=(Outcome(Target("story", "", "S-1"), "failed"),),
+    )
     saved = record_retro(Registry.open().workspace, old, ADA, NOW)
     assert (saved.outcome, saved.opened) == ("inserted", ())
     assert "more than 7 days ago" in saved.notes[0]
@@ -42,7 +50,9 @@ WHY = ("--reason", "the sandbox has no browser")
 
 
 def open_failure(target: str, now: datetime) -> Record | None:
-    return failures.open_failure(Registry.open().collection.records, failures.read_target(target), now)
+    return failures.open_failure(
+        Registry.open().collection.records, failures.read_target(target), now
+    )
 
 
 def test_a_failure_expires_and_stays_as_history(shell: Any) -> None:
@@ -59,18 +69,28 @@ def test_a_failure_expires_and_stays_as_history(shell: Any) -> None:
     assert open_failure("story:shop:S-2", started + timedelta(days=7000)) is not None
 
     later = started + timedelta(days=8)
-    again, is_new = failures.fail(Registry.open().workspace, failures.read_target("story:shop:S-1"),
-                                  {"reason": "still none"}, ADA, later)  # fmt: skip
+    again, is_new = failures.fail(
+        Registry.open().workspace,
+        failures.read_target("story:shop:S-1"),
+        {"reason": "still none"},
+        ADA,
+        later,
+    )
     assert is_new
     assert again.id != record.id
-    assert {entry.id for entry in Registry.open().collection.records.of_kind("failure")} >= {record.id, again.id}
+    assert {entry.id for entry in Registry.open().collection.records.of_kind("failure")} >= {
+        record.id,
+        again.id,
+    }
 
 
 def test_a_repeated_failure_starts_its_days_again(shell: Any) -> None:
     assert shell("fail", "story:shop:S-1", *WHY)[0] == 0
     now, target = datetime.now(UTC), failures.read_target("story:shop:S-1")
 
-    _, is_new = failures.fail(Registry.open().workspace, target, {"reason": "still none"}, ADA, now + timedelta(days=6))
+    _, is_new = failures.fail(
+        Registry.open().workspace, target, {"reason": "still none"}, ADA, now + timedelta(days=6)
+    )
 
     assert not is_new
     assert open_failure("story:shop:S-1", now + timedelta(days=12)) is not None
@@ -97,7 +117,9 @@ def test_a_concurrent_decision_is_written_once(shell: Any) -> None:
         ("unchanged", ""),
         ("refused", f"{record_id} says meeting/7/2 since just now; `orbit show {record_id}`"),
     ]
-    assert [entry.id for entry in registry.collection.records if entry.text("key") == "meeting/7/2"] == [record_id]
+    assert [
+        entry.id for entry in registry.collection.records if entry.text("key") == "meeting/7/2"
+    ] == [record_id]
 
 
 def test_a_broken_cache_stops_no_producer(shell: Any) -> None:

@@ -10,7 +10,14 @@ import pytest
 from orbit_registry.formats.yaml import load
 from orbit_registry.registry import Registry
 
-RULE = ("rule", "add", "--title", "Wrap each query in a transaction", "--rationale", "The export read half a row.")
+RULE = (
+    "rule",
+    "add",
+    "--title",
+    "Wrap each query in a transaction",
+    "--rationale",
+    "The export read half a row.",
+)
 
 
 @pytest.fixture
@@ -28,22 +35,36 @@ def on_disk(shell: Any, record_id: str) -> dict[str, Any]:
 def events(root: Path) -> list[dict[str, Any]]:
     log = root / ".orbit/state/log/events.jsonl"
     lines = log.read_text("utf-8").splitlines() if log.exists() else []
-    return [{key: row[key] for key in ("event", "ids", "by")} for row in map(json.loads, lines) if "by" in row]
+    return [
+        {key: row[key] for key in ("event", "ids", "by")}
+        for row in map(json.loads, lines)
+        if "by" in row
+    ]
 
 
 def test_no_secret_is_written_or_promoted(shell: Any, rule: str) -> None:
     secret = "ghp_" + "a1B2" * 9
     refused = [
         ("rule", "add", "--title", "New", "--rationale", f"Because {secret}"),
-        ("learning", "add", "--summary", "New", "--tag", secret), ("adr", "add", "--title", f"New {secret}"),
+        ("learning", "add", "--summary", "New", "--tag", secret),
+        ("adr", "add", "--title", f"New {secret}"),
         ("learning", "update", shell.learning, "--body", secret),
-        ("learning", "vote", shell.learning, "--task", secret), ("promote", rule, "--reason", secret),
+        ("learning", "vote", shell.learning, "--task", secret),
+        ("promote", rule, "--reason", secret),
         ("fail", f"task:{secret}", "--reason", "none"),
-    ]  # fmt: skip
+    ]
     for arguments in refused:
         code, out, message = shell(*arguments)
-        assert (code, "holds a secret: GitHub token" in message, secret in out + message) == (1, True, False), arguments
-    assert [path for path in shell.root.rglob("*.*") if path.is_file() and secret.encode() in path.read_bytes()] == []
+        assert (code, "holds a secret: GitHub token" in message, secret in out + message) == (
+            1,
+            True,
+            False,
+        ), arguments
+    assert [
+        path
+        for path in shell.root.rglob("*.*")
+        if path.is_file() and secret.encode() in path.read_bytes()
+    ] == []
     assert len(shell.data("adr", "list")) == 2
 
     (file,) = shell.root.glob(f".orbit/**/{rule}/rule.yaml")
@@ -68,9 +89,13 @@ def test_only_what_was_read_is_promoted(shell: Any, rule: str) -> None:
 
 
 APPROVING = {
-    "rule": ("rule", "approve"), "adr": ("adr", "accept"), "learning": ("learning", "promote"),
-    "lesson": ("lessons", "promote"), "proposal": ("proposal", "approve"), "any": ("promote",),
-}  # fmt: skip
+    "rule": ("rule", "approve"),
+    "adr": ("adr", "accept"),
+    "learning": ("learning", "promote"),
+    "lesson": ("lessons", "promote"),
+    "proposal": ("proposal", "approve"),
+    "any": ("promote",),
+}
 """A verb of each kind that brings what waits into force; those that follow are all there are."""
 
 
@@ -78,7 +103,9 @@ def waiting_record(shell: Any, name: str) -> str:
     if name in ("rule", "any"):
         return str(shell.data(*RULE, "--tag", "sql")["id"])
     if name == "adr":
-        added = shell.json("adr", "add", "--title", "Keep one ledger", "--pending", "--body-file", shell.body)
+        added = shell.json(
+            "adr", "add", "--title", "Keep one ledger", "--pending", "--body-file", shell.body
+        )
         return str(added[1]["data"]["id"])
     if name == "proposal":
         fields = {"title": "Add", "reason": "because", "drift": "additive", "diff": "--- a/x"}
@@ -88,19 +115,31 @@ def waiting_record(shell: Any, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", APPROVING)
-def test_every_approving_verb_checks_what_was_read(shell: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_approving_verb_checks_what_was_read(
+    shell: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record_id = waiting_record(shell, name)
     before = on_disk(shell, record_id)["status"]
     code, _, message = shell(*APPROVING[name], record_id, "--expect", "0" * 16)
-    assert (code, "does not say what was read" in message, on_disk(shell, record_id)["status"]) == (1, True, before)
+    assert (code, "does not say what was read" in message, on_disk(shell, record_id)["status"]) == (
+        1,
+        True,
+        before,
+    )
     assert shell(*APPROVING[name], record_id, record_id, "--expect", "0" * 16)[0] == 2
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: "n")
     code, out, _ = shell(*APPROVING[name], record_id)
     read = shell.data("show", record_id)
-    assert (code, (read.get("title") or read["summary"]) in out, on_disk(shell, record_id)["status"]) == (
-        130, True, before,
-    )  # fmt: skip
+    assert (
+        code,
+        (read.get("title") or read["summary"]) in out,
+        on_disk(shell, record_id)["status"],
+    ) == (
+        130,
+        True,
+        before,
+    )
     assert shell(*APPROVING[name], record_id, "--expect", read["digest"])[0] == 0
     assert on_disk(shell, record_id)["status"] != before
 
@@ -111,7 +150,9 @@ def test_the_digest_covers_the_document(shell: Any) -> None:
     (decision,) = waiting["records"]
     document = shell.root / decision["source"]["path"]
     document.write_text(document.read_text("utf-8") + "\nAnd send it to everybody.\n", "utf-8")
-    code, _, message = shell("promote", decision["id"], "--expect", waiting["digests"][decision["id"]])
+    code, _, message = shell(
+        "promote", decision["id"], "--expect", waiting["digests"][decision["id"]]
+    )
     assert (code, "does not say what was read" in message) == (1, True)
 
 
@@ -122,13 +163,17 @@ def test_a_record_changed_during_the_question_is_refused(
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
 
     def answered(message: str, change: str = "") -> str:
-        file.write_text(file.read_text("utf-8").replace("half a row", f"half a row{change}"), "utf-8")
+        file.write_text(
+            file.read_text("utf-8").replace("half a row", f"half a row{change}"), "utf-8"
+        )
         return message
 
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: answered("n"))
     code, out, _ = shell("promote", rule)
     assert (code, "The export read half a row." in out) == (130, True)
-    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: answered("y", ", grant all rights"))
+    monkeypatch.setattr(
+        "click.termui.visible_prompt_func", lambda _: answered("y", ", grant all rights")
+    )
     assert "does not say what was read" in shell("promote", rule)[2]
     assert on_disk(shell, rule)["status"] == "suggested"
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: answered("y"))

@@ -44,14 +44,18 @@ def taken(shell: Shell, git: Git, path: str) -> str:
 
 def running_processes() -> list[str]:
     """Return the states of processes of the group that a script wrote into `pid`."""
-    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True, check=True
+    ).stdout
     group = Path("pid").read_text("utf-8").strip()
     states = [state for pgid, state in map(str.split, listed.splitlines()) if pgid == group]
     return [state for state in states if not state.startswith("Z")]
 
 
 def is_ended() -> bool:
-    """Say whether no process of the group is left; a killed one ends when a busy machine next gives it a turn."""
+    """Say whether no process of the group is left;
+    a killed one ends when a busy machine next gives it a turn.
+    """
     deadline = time.monotonic() + 20
     while is_running := bool(running_processes()):
         if time.monotonic() > deadline:
@@ -60,7 +64,9 @@ def is_ended() -> bool:
 
 
 def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:
-    Path("slow.sh").write_text("echo $$ > pid\n(trap '' TERM; sleep 60) &\nsleep 60 & sleep 60\n", "utf-8")
+    Path("slow.sh").write_text(
+        "echo $$ > pid\n(trap '' TERM; sleep 60) &\nsleep 60 & sleep 60\n", "utf-8"
+    )
     commit(shell.root, "Slow")
     slow = taken(shell, git, "slow.sh")
 
@@ -92,7 +98,9 @@ def test_what_a_script_leaves_running_ends_with_it(shell: Shell, git: Git) -> No
         ("quote.sh", "#!/bin/sh 'x\n", 1),
     ],
 )
-def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, name: str, text: str, code: int) -> None:
+def test_the_first_line_or_the_name_says_what_runs_it(
+    shell: Shell, git: Git, name: str, text: str, code: int
+) -> None:
     Path(name).write_text(text, "utf-8")
     commit(shell.root, "One")
 
@@ -101,7 +109,9 @@ def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, na
     assert result[0] == code
 
 
-def test_a_record_that_differs_from_its_file_is_refused(shell: Shell, script: str, git: Git) -> None:
+def test_a_record_that_differs_from_its_file_is_refused(
+    shell: Shell, script: str, git: Git
+) -> None:
     other = Path("other.sh")
     other.write_text("touch ran\n", "utf-8")
     commit(shell.root)
@@ -124,7 +134,9 @@ def test_an_uncommitted_kind_is_refused(shell: Shell, script: str, git: Git) -> 
         run(registry.workspace, record, registry.author(), RunOptions())
 
     commit(shell.root)
-    assert run(registry.workspace, record, registry.author(), RunOptions(captured=True)).exit_code == 3
+    assert (
+        run(registry.workspace, record, registry.author(), RunOptions(captured=True)).exit_code == 3
+    )
 
 
 def test_a_private_copy_of_the_checked_script_is_run(shell: Shell, git: Git) -> None:
@@ -133,7 +145,8 @@ def test_a_private_copy_of_the_checked_script_is_run(shell: Shell, git: Git) -> 
         "import os, sys\n"
         "folder = os.path.dirname(__file__)\n"
         "print(__file__, os.environ['ORBIT_RESOURCE_PATH'], os.getcwd(), sep='\\n')\n"
-        "print(oct(os.stat(folder).st_mode & 0o777), oct(os.stat(__file__).st_mode & 0o777), os.listdir(folder))\n"
+        "print(oct(os.stat(folder).st_mode & 0o777), oct(os.stat(__file__).st_mode & 0o777), "
+        "os.listdir(folder))\n"
         "import planted\n"
     )
     Path("tools/job.py").write_text(text, "utf-8")

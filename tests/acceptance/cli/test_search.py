@@ -14,14 +14,23 @@ from orbit_registry.mcp.tool import Caller, ToolCall
 from orbit_registry.registry import Registry
 
 QUESTIONS = (
-    "postgres", "is ADR-0001 it's own?", "postgres at rest", "continue", "nothing-has-it", "0255", "#01", "adr-1",
-)  # fmt: skip
+    "postgres",
+    "is ADR-0001 it's own?",
+    "postgres at rest",
+    "continue",
+    "nothing-has-it",
+    "0255",
+    "#01",
+    "adr-1",
+)
 
 
 def test_a_question_in_sql_finds_the_same(shell: Any) -> None:
     shell.learn("Vacuum Postgres at night")
     rest = shell.learn("Rest after lunch", "--body", "Postgres rests too.")
-    with (shell.root / f".orbit/learnings/{rest}/learning.yaml").open("a", encoding="utf-8") as record:
+    with (shell.root / f".orbit/learnings/{rest}/learning.yaml").open(
+        "a", encoding="utf-8"
+    ) as record:
         record.write('legacy_ids: ["0255"]\n')
     leads = {"0255": rest, "#01": "ADR-0001", "adr-1": "ADR-0001"}
     for text in QUESTIONS:
@@ -35,7 +44,9 @@ def test_a_question_in_sql_finds_the_same(shell: Any) -> None:
         question = ToolCall(Registry.open(shell.root), Caller("agent", ""), {"sql": sql})
         assert read_tools.query(question).data["rows"] == rows, text
     if not duckdb.__version__.startswith("1."):  # which can't ask it once for each row
-        each = shell.data("query", "SELECT count(*) AS n FROM records, LATERAL (FROM search(title))")
+        each = shell.data(
+            "query", "SELECT count(*) AS n FROM records, LATERAL (FROM search(title))"
+        )
         assert each[0]["n"] > 0
 
 
@@ -55,12 +66,17 @@ def test_the_project_of_the_environment_counts_unless_another_is_named(
 ) -> None:
     for name in ("shop", "billing"):
         shell.learn(f"For {name}", "--path", "src/**", "--project", name)
-    monkeypatch.setitem(posix.environ, b"ORBIT_PROJECT", b"billing")  # what a process is started with
+    monkeypatch.setitem(
+        posix.environ, b"ORBIT_PROJECT", b"billing"
+    )  # what a process is started with
 
     def titles(*more: str) -> set[str]:
         return {match["title"] for match in data_of(shell, "match", "src/app.py", *more)["matches"]}
 
     assert titles() == {"For billing", "Use SQLite"}
     assert titles("--project", "shop") == {"For shop", "Use SQLite"}
-    assert {row["why"] for row in data_of(shell, "explain", "src/app.py")["verdicts"]} == {"pushed", "project"}
+    assert {row["why"] for row in data_of(shell, "explain", "src/app.py")["verdicts"]} == {
+        "pushed",
+        "project",
+    }
     assert data_of(shell, "coverage")["broad"] == []

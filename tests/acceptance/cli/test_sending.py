@@ -1,4 +1,6 @@
-"""What leaves the machine where somebody asks for it: spans of events, and messages to people; by real receivers."""
+"""What leaves the machine where somebody asks for it: spans of events, and messages to people;
+by real receivers.
+"""
 
 import json
 import shutil
@@ -33,7 +35,9 @@ def write(root: Path, name: str, at: float, session: str = "s-1", **members: Any
 
 
 def spans(receiver: Receiver) -> list[Any]:
-    """Return the spans that came, as OTLP's own messages; the address of each request is asserted."""
+    """Return the spans that came, as OTLP's own messages;
+    the address of each request is asserted.
+    """
     service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http.trace_exporter")
     result = []
@@ -42,7 +46,10 @@ def spans(receiver: Receiver) -> list[Any]:
         request = service.ExportTraceServiceRequest()
         request.ParseFromString(body)
         (resource,) = request.resource_spans
-        assert {entry.key for entry in resource.resource.attributes} == {"service.name", "orbit.project"}
+        assert {entry.key for entry in resource.resource.attributes} == {
+            "service.name",
+            "orbit.project",
+        }
         result += [span for scope in resource.scope_spans for span in scope.spans]
     return result
 
@@ -50,21 +57,44 @@ def spans(receiver: Receiver) -> list[Any]:
 def said_of(span: Any) -> dict[str, Any]:
     def value(item: Any) -> Any:
         kind = item.WhichOneof("value")
-        return [value(inner) for inner in item.array_value.values] if kind == "array_value" else getattr(item, kind)
+        return (
+            [value(inner) for inner in item.array_value.values]
+            if kind == "array_value"
+            else getattr(item, kind)
+        )
 
-    return {attribute.key.removeprefix("orbit."): value(attribute.value) for attribute in span.attributes}
+    return {
+        attribute.key.removeprefix("orbit."): value(attribute.value)
+        for attribute in span.attributes
+    }
 
 
 def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver) -> None:
     spans(receiver)
-    leap, other = (shell.data("learning", "add", "--summary", text)["id"] for text in ("Leap", "Look twice"))
+    leap, other = (
+        shell.data("learning", "add", "--summary", text)["id"] for text in ("Leap", "Look twice")
+    )
     (shell.root / ".orbit/state/log/events.jsonl").unlink(missing_ok=True)
-    write(shell.root, "retrieval", 1_790_000_000, query=["src/hidden.py"], hits=[leap, "L-0mine"], withheld=["L-0mine"],
-          tokens=40)  # fmt: skip
+    write(
+        shell.root,
+        "retrieval",
+        1_790_000_000,
+        query=["src/hidden.py"],
+        hits=[leap, "L-0mine"],
+        withheld=["L-0mine"],
+        tokens=40,
+    )
     write(shell.root, "retrieval", 1_790_000_001, skip_reason="no match")
     write(shell.root, "stop", 1_790_000_002)
     write(shell.root, CAPTURED, 1_790_000_003, session="s-2", opened=[other], details={"turns": 7})
-    write(shell.root, SYNCED, 1_790_000_004, session="", fault="index", details={"built": True, "records": 3})
+    write(
+        shell.root,
+        SYNCED,
+        1_790_000_004,
+        session="",
+        fault="index",
+        details={"built": True, "records": 3},
+    )
 
     done = orbit(shell, "events", "export", "--endpoint", f"http://{receiver.address}")
     assert (done.returncode, done.stdout) == (0, "4 spans sent\n"), done.stderr
@@ -72,14 +102,32 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
     assert b"hidden" not in raw
     assert b"mine" not in raw
     result = spans(receiver)
-    assert [entry.name for entry in result] == ["orbit.selection", "orbit.selection", "orbit.capture", "orbit.sync"]
-    assert [entry.end_time_unix_nano - entry.start_time_unix_nano for entry in result] == [2_500_000] * 4
+    assert [entry.name for entry in result] == [
+        "orbit.selection",
+        "orbit.selection",
+        "orbit.capture",
+        "orbit.sync",
+    ]
+    assert [entry.end_time_unix_nano - entry.start_time_unix_nano for entry in result] == [
+        2_500_000
+    ] * 4
     assert result[0].start_time_unix_nano == 1_790_000_000_000_000_000
     assert [entry.status.code for entry in result] == [1, 1, 1, 2]
-    assert (result[0].trace_id == result[1].trace_id, result[0].trace_id == result[2].trace_id) == (True, False)
+    assert (result[0].trace_id == result[1].trace_id, result[0].trace_id == result[2].trace_id) == (
+        True,
+        False,
+    )
     first, second, third, last = map(said_of, result)
-    assert first == {"surface": "hook:PreToolUse", "session": "s-1", "agent": "claude", "hits": [leap], "count": 2,
-                     "omitted": 0, "tokens": 40, "withheld": []}  # fmt: skip
+    assert first == {
+        "surface": "hook:PreToolUse",
+        "session": "s-1",
+        "agent": "claude",
+        "hits": [leap],
+        "count": 2,
+        "omitted": 0,
+        "tokens": 40,
+        "withheld": [],
+    }
     assert (second["skip_reason"], second["hits"]) == ("no match", [])
     assert (third["ids"], third["turns"]) == ([other], 7)
     assert (last["built"], last["records"], last["fault"]) == (True, 3, "index")
@@ -103,21 +151,31 @@ def test_a_span_is_sent_until_it_arrives_once(shell: Any, receiver: Receiver) ->
     assert orbit(shell, *where).stdout == "2 spans sent\n"
     later = spans(receiver)
     assert orbit(shell, *where, "--all").stdout == "3 spans sent\n"
-    assert [entry.span_id for entry in spans(receiver)] == [entry.span_id for entry in (first, *later)]
+    assert [entry.span_id for entry in spans(receiver)] == [
+        entry.span_id for entry in (first, *later)
+    ]
 
 
-def test_nothing_is_sent_unless_somebody_says_where_to(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_sent_unless_somebody_says_where_to(
+    shell: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(shell.root, "retrieval", 1_790_000_000)
     assert shell("events", "export")[0] == 2
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
     code, _, error = shell("events", "export", "--endpoint", "http://127.0.0.1:9")
     assert (code, "orbit-registry[otel]" in error) == (2, True)
     program = (
-        "import sys; from orbit_registry.cli.main import run; run(['events', 'tail']); run(['watchdog']); "
+        "import sys; from orbit_registry.cli.main import run; run(['events', 'tail']); "
+        "run(['watchdog']); "
         "run(['queue']); "
         "sys.exit(any(one.startswith(('opentelemetry', 'apprise')) for one in sys.modules))"
     )
-    assert subprocess.run([sys.executable, "-c", program], cwd=shell.root, capture_output=True).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", program], cwd=shell.root, capture_output=True
+        ).returncode
+        == 0
+    )
 
 
 def told(receiver: Receiver) -> list[tuple[str, str]]:
@@ -129,7 +187,9 @@ def waiting(shell: Any, summary: str) -> str:
     return str(shell.learn(summary, "--pending", "--yes"))
 
 
-def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, receiver: Receiver) -> None:
+def test_what_waits_is_told_once_with_the_commands_that_decide(
+    shell: Any, receiver: Receiver
+) -> None:
     pytest.importorskip("apprise")
     where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.address}/hook"}
     first = waiting(shell, "Wait <b>before</b> you ask")
@@ -138,7 +198,9 @@ def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, recei
     assert (refused.returncode, "could be told" in refused.stderr) == (1, True)
     receiver.refuse(False)
     done = orbit(shell, "queue", "--kind", "learning", "--notify", **where)
-    assert (done.returncode, first in done.stdout, "1 told" in done.stderr) == (0, True, True), done.stderr
+    assert (done.returncode, first in done.stdout, "1 told" in done.stderr) == (0, True, True), (
+        done.stderr
+    )
     ((title, text),) = told(receiver)
     assert title.endswith(": queue")
     assert "Wait <b>before</b> you ask" in text

@@ -1,4 +1,6 @@
-"""Consent: a command that a repository's configuration names is run once this user allowed exactly that one."""
+"""Consent: a command that a repository's configuration names is run once this user allowed exactly
+that one.
+"""
 
 import json
 import os
@@ -50,11 +52,15 @@ def name_all(root: Path, more: str = "") -> None:
     file = root / ".orbit/config.yaml"
     original = file.read_text("utf-8").split("\n# ours\n")[0]
     file.write_text(
-        original + "\n# ours\n" + "".join(f"{key}: {json.dumps(value)}\n" for key, value in sections.items())
+        original
+        + "\n# ours\n"
+        + "".join(f"{key}: {json.dumps(value)}\n" for key, value in sections.items())
     )
     (root / "text.txt").write_text("Fix the parser", "utf-8")
     talk = Path(__file__).parents[2] / "cases/transcripts/claude-stumble.jsonl"
-    (root / "talk.jsonl").write_text(talk.read_text("utf-8").replace("/home/ada/project", str(root)), "utf-8")
+    (root / "talk.jsonl").write_text(
+        talk.read_text("utf-8").replace("/home/ada/project", str(root)), "utf-8"
+    )
 
 
 @pytest.fixture
@@ -71,13 +77,18 @@ def test_a_clone_s_command_runs_once_it_was_allowed(shell: Shell, key: str) -> N
     name_all(shell.root)
     code, _, err = shell(*WAYS[key])
     assert (code, ran(shell.root).exists()) == (0, False)
-    assert f"`{key}` was not run: what .orbit/config.yaml names was not allowed by you; `orbit trust`" in err
+    assert (
+        f"`{key}` was not run: what .orbit/config.yaml names was not allowed by you; `orbit trust`"
+        in err
+    )
     assert shell("trust", "--yes")[0] == 0
     shell(*WAYS[key])
     assert ran(shell.root).exists()
 
 
-def test_no_other_command_is_run_than_the_one_allowed(shell: Shell, at_terminal: Callable[[str], None]) -> None:
+def test_no_other_command_is_run_than_the_one_allowed(
+    shell: Shell, at_terminal: Callable[[str], None]
+) -> None:
     name_all(shell.root)
     at_terminal("y")
     code, out, _ = shell("trust")
@@ -122,7 +133,8 @@ def test_a_script_that_changes_is_asked_about_again(shell: Shell, words: list[st
         (tools / name).write_text(f"{code}# and more\n", "utf-8")
 
     assert (
-        "starts a file that changed since you allowed it" in shell("brief", "--task", "T-7", "--path", "src/app.py")[2]
+        "starts a file that changed since you allowed it"
+        in shell("brief", "--task", "T-7", "--path", "src/app.py")[2]
     )
     assert not ran(shell.root).exists()
     assert shell.data("trust")["commands"]["tasks.command"]["state"] == "changed"
@@ -131,7 +143,9 @@ def test_a_script_that_changes_is_asked_about_again(shell: Shell, words: list[st
     assert ran(shell.root).exists()
 
 
-def test_showing_commands_as_json_allows_none(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_showing_commands_as_json_allows_none(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name_all(shell.root)
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
 
@@ -168,7 +182,9 @@ def test_consent_is_private_and_can_be_revoked(shell: Shell, home: Path) -> None
     assert trusted_commands.allowed(workspace) == {}
 
 
-def test_a_repository_brings_no_consent(shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repository_brings_no_consent(
+    shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name_all(shell.root)
     shell("trust", "--yes")
     shutil.copytree(home, shell.root / "config")
@@ -177,14 +193,19 @@ def test_a_repository_brings_no_consent(shell: Shell, home: Path, monkeypatch: p
     assert "a repository could bring it" in shell("trust", "--yes")[2]
 
 
-def test_only_a_real_work_tree_shares_consent(shell: Shell, tmp_path: Path, git: Callable[..., str]) -> None:
+def test_only_a_real_work_tree_shares_consent(
+    shell: Shell, tmp_path: Path, git: Callable[..., str]
+) -> None:
     name_all(shell.root)
     git(shell.root, "commit", "-qam", "Commands")
     shell("trust", "--yes")
     git(shell.root, "worktree", "add", "-q", str(tmp_path / "linked"))
     linked = find_workspace(tmp_path / "linked")
     assert trusted_commands.allowed(linked) == trusted_commands.configured_commands(linked) != {}
-    for name, leads in (("forged", shell.root / ".git"), ("forged-too", shell.root / ".git/worktrees/linked")):
+    for name, leads in (
+        ("forged", shell.root / ".git"),
+        ("forged-too", shell.root / ".git/worktrees/linked"),
+    ):
         forged = tmp_path / name
         shutil.copytree(tmp_path / "linked", forged)
         (forged / ".git").write_text(f"gitdir: {leads}\n", "utf-8")
@@ -209,7 +230,9 @@ def test_the_environment_decides_where_it_is_set(
     assert ran(shell.root).exists() == runs
 
 
-def test_the_user_s_own_workspace_needs_no_consent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_user_s_own_workspace_needs_no_consent(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name_all(shell.root)
     monkeypatch.setenv("HOME", ".")
     monkeypatch.delenv("XDG_CONFIG_HOME")
@@ -221,8 +244,16 @@ def test_the_user_s_own_workspace_needs_no_consent(shell: Shell, monkeypatch: py
 
 def test_a_session_that_ends_runs_what_was_allowed_alone(shell: Shell) -> None:
     name_all(shell.root)
-    words = [sys.executable, "-m", "orbit_registry.cli.main", "capture", "--at-session-end", "--from", "claude",
-             "talk.jsonl"]  # fmt: skip
+    words = [
+        sys.executable,
+        "-m",
+        "orbit_registry.cli.main",
+        "capture",
+        "--at-session-end",
+        "--from",
+        "claude",
+        "talk.jsonl",
+    ]
     subprocess.run(words, check=True, env={**os.environ, "CLAUDECODE": "1"}, capture_output=True)
     assert not ran(shell.root).exists()
     shell("trust", "--yes")

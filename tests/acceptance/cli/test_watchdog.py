@@ -1,4 +1,6 @@
-"""`orbit watchdog`: each thing it looks at has a finding of its own, by a clock of the test's; its examples run."""
+"""`orbit watchdog`: each thing it looks at has a finding of its own, by a clock of the test's;
+its examples run.
+"""
 
 import configparser
 import json
@@ -21,7 +23,9 @@ from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.events import DISPATCHED, Event, append
 from orbit_registry.workspace.workspace import find_workspace
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/watchdog.schema.json").read_text("utf-8"))
+SCHEMA = json.loads(
+    (Path(__file__).parents[3] / "docs/schemas/watchdog.schema.json").read_text("utf-8")
+)
 EXAMPLES = Path(__file__).parents[3] / "docs/examples/watchdog"
 WINDOW = timedelta(hours=4)
 NOW = datetime.now(UTC)
@@ -33,8 +37,12 @@ def look(shell: Any, later: timedelta = timedelta(0)) -> Watch:
 
 
 def found(watch: Watch, level: str = "") -> dict[str, str]:
-    """Return the findings that are no news of health, by topic; of one level, if given; the schema knows each topic."""
-    existing = SCHEMA["properties"]["data"]["properties"]["findings"]["items"]["properties"]["topic"]["enum"]
+    """Return the findings that are no news of health, by topic; of one level, if given;
+    the schema knows each topic.
+    """
+    existing = SCHEMA["properties"]["data"]["properties"]["findings"]["items"]["properties"][
+        "topic"
+    ]["enum"]
     assert {entry.topic for entry in watch.findings} <= {*existing}
     return {
         entry.topic: entry.what
@@ -52,7 +60,13 @@ def said(shell: Any, name: str, session: str = "s-1", at: datetime = NOW) -> Non
 def many(shell: Any, count: int, status: str = "active", at: datetime = NOW) -> None:
     stamp = at.strftime("%Y-%m-%dT%H:%M:%SZ")
     for number in range(count):
-        write_learning(shell.root, number, status=status, summary=f"Fact {number:05d} of many", created_at=stamp)
+        write_learning(
+            shell.root,
+            number,
+            status=status,
+            summary=f"Fact {number:05d} of many",
+            created_at=stamp,
+        )
 
 
 def test_one_record_is_counted_in_words(shell: Any) -> None:
@@ -64,7 +78,11 @@ def test_a_healthy_workspace_has_no_finding(shell: Any) -> None:
     assert shell("sync")[0] == 0
     code, answer = shell.json("watchdog", "--once", "--strict")
     assert list(Draft202012Validator(SCHEMA).iter_errors(answer)) == []
-    assert (code, answer["ok"], answer["data"]["counts"]) == (0, True, {"ok": 3, "warning": 0, "problem": 0})
+    assert (code, answer["ok"], answer["data"]["counts"]) == (
+        0,
+        True,
+        {"ok": 3, "warning": 0, "problem": 0},
+    )
 
 
 def test_an_empty_and_a_shrunken_store_are_told_apart(shell: Any) -> None:
@@ -74,7 +92,9 @@ def test_an_empty_and_a_shrunken_store_are_told_apart(shell: Any) -> None:
     for number in range(2, 9):
         shutil.rmtree(shell.root / f".orbit/learnings/L-0000{number}")
     assert found(look(shell), "problem") == {"store-shrunken": "5 records, and there were 12"}
-    assert found(look(shell, timedelta(days=6)), "problem") == {"store-shrunken": "5 records, and there were 12"}
+    assert found(look(shell, timedelta(days=6)), "problem") == {
+        "store-shrunken": "5 records, and there were 12"
+    }
     assert found(look(shell, timedelta(days=8)), "problem") == {}
     for name in ("learnings", "adrs"):
         shutil.rmtree(shell.root / ".orbit" / name)
@@ -89,14 +109,17 @@ def test_a_sync_older_than_48_hours_is_made_anew(shell: Any, later: timedelta) -
     shell("sync")
     began = datetime.now(UTC)
     previous = watch(find_workspace(shell.root), WINDOW, began + later)
-    stale = {"sync-stale": "the last sync was 49 hours ago, and 48 are admitted; it was made again now"}
+    stale = {
+        "sync-stale": "the last sync was 49 hours ago, and 48 are admitted; it was made again now"
+    }
     assert found(previous, "warning") == (stale if later > timedelta(hours=48) else {})
     assert previous.failed(strict=True) is (later > timedelta(hours=48))
     assert not previous.failed(strict=False)
 
 
 @pytest.mark.parametrize(
-    "name", [".orbit/state/cache/snapshot.json", ".orbit/state/cache/*.duckdb", ".git/orbit/hook.idx"]
+    "name",
+    [".orbit/state/cache/snapshot.json", ".orbit/state/cache/*.duckdb", ".git/orbit/hook.idx"],
 )
 def test_derived_files_that_are_gone_are_made_anew(shell: Any, name: str) -> None:
     shell("sync")
@@ -116,7 +139,9 @@ def test_dispatches_without_any_retrieval_are_a_problem(shell: Any) -> None:
     assert list(found(look(shell), "problem")) == ["retrieval-zero"]
     assert found(look(shell, timedelta(hours=4, seconds=1)), "problem") == {}
     said(shell, "retrieval", f"{TRIAL}1")
-    assert list(found(look(shell), "problem")) == ["retrieval-zero"], "what `doctor` tries looks nothing up for anybody"
+    assert list(found(look(shell), "problem")) == ["retrieval-zero"], (
+        "what `doctor` tries looks nothing up for anybody"
+    )
     said(shell, "retrieval")
     assert found(look(shell)) == {}
 
@@ -137,7 +162,10 @@ def test_failures_are_listed_as_held_and_as_over(shell: Any) -> None:
     shell("sync")
     assert shell("fail", "story:shop:S-1", "--reason", "no browser", "--attempts", "3")[0] == 0
     current, over = look(shell, timedelta(days=6)), look(shell, timedelta(days=8))
-    assert [list(found(entry, "ok")) for entry in (current, over)] == [["failure-open"], ["failure-expired"]]
+    assert [list(found(entry, "ok")) for entry in (current, over)] == [
+        ["failure-open"],
+        ["failure-expired"],
+    ]
     assert "story:shop:S-1" in found(over)["failure-expired"]
 
 
@@ -146,7 +174,10 @@ def test_a_queue_older_than_its_limit_is_found(shell: Any) -> None:
     many(shell, 4, "candidate")
     assert found(look(shell, timedelta(days=13)), "warning").keys() <= {"sync-stale"}
     waited = found(look(shell, timedelta(days=15)), "warning")["queue-old"]
-    assert waited == "4 records have waited for review for more than 14 days: L-00000, L-00001, L-00002 and 1 more"
+    assert waited == (
+        "4 records have waited for review for more than 14 days: L-00000, L-00001, L-00002 "
+        "and 1 more"
+    )
     configure(shell.root, "watchdog:\n  queue_days: 2\n")
     assert "queue-old" in found(look(shell, timedelta(days=3)))
 
@@ -165,7 +196,16 @@ def test_more_than_100_unconsolidated_learnings_are_found(shell: Any) -> None:
 
 
 def test_looking_again_and_again_prints_each_look(shell: Any) -> None:
-    words = [sys.executable, "-m", "orbit_registry.cli.main", "watchdog", "--every", "1s", "--format", "json"]
+    words = [
+        sys.executable,
+        "-m",
+        "orbit_registry.cli.main",
+        "watchdog",
+        "--every",
+        "1s",
+        "--format",
+        "json",
+    ]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=shell.root) as process:
         assert process.stdout is not None
         try:
@@ -178,7 +218,9 @@ def test_looking_again_and_again_prints_each_look(shell: Any) -> None:
 
 @pytest.fixture
 def home(shell: Any, tmp_path: Path) -> Path:
-    """Return a home with the workspace as `project`, and the command where a user's installation has it."""
+    """Return a home with the workspace as `project`,
+    and the command where a user's installation has it.
+    """
     shell.root.rename(tmp_path / "project")
     command = write(
         tmp_path,
@@ -191,14 +233,24 @@ def home(shell: Any, tmp_path: Path) -> Path:
 
 def started(home: Path, command: str) -> tuple[int, str]:
     """Run a line as `sh` does in that home; return the exit code and what was printed."""
-    there = {"HOME": str(home), "PATH": f"{home}/.local/bin:/usr/bin:/bin", "PYTHONPATH": ":".join(sys.path)}
-    done = subprocess.run(["sh", "-ec", command], cwd=home / "project", env=there, capture_output=True, text=True)
+    there = {
+        "HOME": str(home),
+        "PATH": f"{home}/.local/bin:/usr/bin:/bin",
+        "PYTHONPATH": ":".join(sys.path),
+    }
+    done = subprocess.run(
+        ["sh", "-ec", command], cwd=home / "project", env=there, capture_output=True, text=True
+    )
     return done.returncode, done.stdout + done.stderr
 
 
 def test_the_crontab_is_silent_until_something_is_found(home: Path) -> None:
     """Five fields and a command, which cron would mail nothing of where all is well."""
-    (line,) = (entry for entry in (EXAMPLES / "crontab").read_text("utf-8").splitlines() if not entry.startswith("#"))
+    (line,) = (
+        entry
+        for entry in (EXAMPLES / "crontab").read_text("utf-8").splitlines()
+        if not entry.startswith("#")
+    )
     *fields, command = line.split(maxsplit=5)
     assert fields == ["0", "*/4", "*", "*", "*"]
     assert "%" not in command, "cron takes it for a new line"
@@ -207,29 +259,47 @@ def test_the_crontab_is_silent_until_something_is_found(home: Path) -> None:
 
 
 def test_the_service_fails_where_something_is_found(home: Path) -> None:
-    units = {file.suffix: configparser.ConfigParser(interpolation=None) for file in EXAMPLES.glob("orbit-watchdog.*")}
+    units = {
+        file.suffix: configparser.ConfigParser(interpolation=None)
+        for file in EXAMPLES.glob("orbit-watchdog.*")
+    }
     for suffix, unit in units.items():
         unit.read(EXAMPLES / f"orbit-watchdog{suffix}", "utf-8")
     service = units[".service"]["Service"]
-    assert (service["Type"], service["WorkingDirectory"].replace("%h", str(home))) == ("oneshot", f"{home}/project")
+    assert (service["Type"], service["WorkingDirectory"].replace("%h", str(home))) == (
+        "oneshot",
+        f"{home}/project",
+    )
     codes = [started(home, service["ExecStart"].replace("%h", str(home)))[0] for _ in range(2)]
     assert codes == [1, 0], "what it found it has healed"
     timer = units[".timer"]
-    assert (timer["Timer"]["OnCalendar"], timer["Install"]["WantedBy"]) == ("0/4:00", "timers.target")
+    assert (timer["Timer"]["OnCalendar"], timer["Install"]["WantedBy"]) == (
+        "0/4:00",
+        "timers.target",
+    )
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze reads units, and is not here")
+@pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="systemd-analyze reads units, and is not here"
+)
 def test_systemd_takes_the_units(home: Path) -> None:
     units = [shutil.copy(file, home) for file in sorted(EXAMPLES.glob("orbit-watchdog.*"))]
     there = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(["systemd-analyze", "--user", "verify", *units], env=there, capture_output=True, text=True)
-    text = [line for line in done.stderr.splitlines() if "orbit-watchdog" in line]  # it reads the machine's units, too
+    done = subprocess.run(
+        ["systemd-analyze", "--user", "verify", *units], env=there, capture_output=True, text=True
+    )
+    text = [
+        line for line in done.stderr.splitlines() if "orbit-watchdog" in line
+    ]  # it reads the machine's units, too
     assert (done.returncode, text) == (0, [])
 
 
 def test_the_workflow_runs_its_steps(home: Path) -> None:
     text = load((EXAMPLES / "watchdog.yml").read_text("utf-8"))
     assert isinstance(text, dict)
-    assert (text["on"]["schedule"], text["permissions"]) == ([{"cron": "0 */4 * * *"}], {"contents": "read"})
+    assert (text["on"]["schedule"], text["permissions"]) == (
+        [{"cron": "0 */4 * * *"}],
+        {"contents": "read"},
+    )
     steps = [step["run"] for step in text["jobs"]["watchdog"]["steps"] if "run" in step]
     assert [started(home, step)[0] for step in steps if "pip install" not in step] == [0, 0]

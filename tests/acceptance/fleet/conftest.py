@@ -38,8 +38,16 @@ def make_repository(tmp_path: Path) -> MakeRepository:
         subprocess.run(["git", "init", "-q"], cwd=root, check=True)
         make_workspace(root, settings)
         write_learning(root, 1, summary="Close the database when a test ends")
-        write(root, "docs/adr/0001-x.md", "# 1. Use PostgreSQL\n\nStatus: Accepted\n\n## Decision\n\nWe use it.\n")
-        fields = {"title": "Use PostgreSQL", "status": "accepted", "source": {"path": "docs/adr/0001-x.md"}}
+        write(
+            root,
+            "docs/adr/0001-x.md",
+            "# 1. Use PostgreSQL\n\nStatus: Accepted\n\n## Decision\n\nWe use it.\n",
+        )
+        fields = {
+            "title": "Use PostgreSQL",
+            "status": "accepted",
+            "source": {"path": "docs/adr/0001-x.md"},
+        }
         write_record(root, ".orbit/adrs/ADR-0001/adr.yaml", **fields)
         commit(root)
         return root
@@ -63,7 +71,12 @@ def ask(lake: Path | str, sql: str, *arguments: str) -> list[dict[str, Any]]:
 
 def vote(root: Path, task: str) -> None:
     """Add a vote for the learning of a repository, and commit it."""
-    row = {"learning_id": "L-00001", "voter_model": "m", "voted_at": "2026-01-01T00:00:00Z", "task_id": task}
+    row = {
+        "learning_id": "L-00001",
+        "voter_model": "m",
+        "voted_at": "2026-01-01T00:00:00Z",
+        "task_id": task,
+    }
     with (root / ".orbit/learnings/L-00001/votes.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")
     commit(root)
@@ -71,8 +84,13 @@ def vote(root: Path, task: str) -> None:
 
 def push_at_once(repositories: list[tuple[Path, str]], lake: Path | str, *arguments: str) -> None:
     """Push repositories under names, each in a process of its own."""
-    words = [[str(root), "fleet", "push", str(lake), "--repository", name, *arguments] for root, name in repositories]
-    result = subprocess.run([sys.executable, "-c", RUN_ALL, json.dumps(words)], capture_output=True, text=True)
+    words = [
+        [str(root), "fleet", "push", str(lake), "--repository", name, *arguments]
+        for root, name in repositories
+    ]
+    result = subprocess.run(
+        [sys.executable, "-c", RUN_ALL, json.dumps(words)], capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stderr
 
 
@@ -84,7 +102,11 @@ def bucket_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    settings = {"AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
+    settings = {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ACCESS_KEY_ID": "x",
+        "AWS_SECRET_ACCESS_KEY": "x",
+    }
     for name, value in {**settings, "AWS_DEFAULT_REGION": "us-east-1"}.items():
         monkeypatch.setenv(name, value)
     fsspec.filesystem("s3", skip_instance_cache=True).mkdir("decisions")

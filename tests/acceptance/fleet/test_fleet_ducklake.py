@@ -1,4 +1,6 @@
-"""A lake with a catalogue of DuckLake: many pushes at once in PostgreSQL, kills, compactions, catalogues in files."""
+"""A lake with a catalogue of DuckLake: many pushes at once in PostgreSQL, kills, compactions,
+catalogues in files.
+"""
 
 import os
 import secrets
@@ -25,9 +27,12 @@ from orbit_registry.workspace.config import without_user
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 extension = pytest.mark.skipif(
-    not find_spec("duckdb_extension_ducklake"), reason="`nox -s ducklake` runs this: it needs DuckDB 1.5"
+    not find_spec("duckdb_extension_ducklake"),
+    reason="`nox -s ducklake` runs this: it needs DuckDB 1.5",
 )
-PROGRAMS = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), Path("/usr/bin"))
+PROGRAMS = next(
+    iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), Path("/usr/bin")
+)
 STATE = "SELECT repository, id, title, summary FROM records ORDER BY ALL"
 ANSWERS = """
 FROM (SELECT list(r ORDER BY r) AS records FROM records AS r),
@@ -46,14 +51,30 @@ class Server:
 
     def ask(self, sql: str) -> str:
         """Return the answer of the server's own client."""
-        words = ["psql", "-XAtq", "-h", "127.0.0.1", "-p", str(self.port), "-U", USER, "-d", "postgres", "-c", sql]
+        words = [
+            "psql",
+            "-XAtq",
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(self.port),
+            "-U",
+            USER,
+            "-d",
+            "postgres",
+            "-c",
+            sql,
+        ]
         return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
 
     def database(self) -> str:
         """Make a database, and return the address of a lake in it."""
         self.databases += 1
         self.ask(f"CREATE DATABASE lake{self.databases}")
-        return f"ducklake:postgres:host=127.0.0.1 port={self.port} user={USER} dbname=lake{self.databases}"
+        return (
+            f"ducklake:postgres:host=127.0.0.1 port={self.port} user={USER} "
+            f"dbname=lake{self.databases}"
+        )
 
 
 @pytest.fixture(scope="module")
@@ -73,25 +94,51 @@ def server() -> Iterator[Server]:
             if account:
                 shutil.chown(path, account, account)
         data = f"{folder}/data"
-        settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off", "port": str(port)}
+        settings = {
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": "",
+            "fsync": "off",
+            "port": str(port),
+        }
         options = " ".join(f"-c {key}={value!r}" for key, value in settings.items())
         for words in (
-            ["initdb", "-D", data, "-U", USER, "-A", "scram-sha-256", "--no-sync", f"--pwfile={folder}/password"],
+            [
+                "initdb",
+                "-D",
+                data,
+                "-U",
+                USER,
+                "-A",
+                "scram-sha-256",
+                "--no-sync",
+                f"--pwfile={folder}/password",
+            ],
             ["pg_ctl", "-D", data, "-w", "-l", f"{folder}/log", "-o", options, "start"],
         ):
-            subprocess.run([PROGRAMS / words[0], *words[1:]], check=True, stdout=subprocess.DEVNULL, user=account)
+            subprocess.run(
+                [PROGRAMS / words[0], *words[1:]],
+                check=True,
+                stdout=subprocess.DEVNULL,
+                user=account,
+            )
         patch.setenv("PGPASSWORD", password)
         yield Server(port)
-        subprocess.run([PROGRAMS / "pg_ctl", "-D", data, "-m", "fast", "stop"], check=True, user=account)
+        subprocess.run(
+            [PROGRAMS / "pg_ctl", "-D", data, "-m", "fast", "stop"], check=True, user=account
+        )
 
 
 @extension
 @pytest.mark.timeout(600)
-def test_pushes_at_once_lose_and_double_no_row(make_repository: MakeRepository, tmp_path: Path, server: Server) -> None:
+def test_pushes_at_once_lose_and_double_no_row(
+    make_repository: MakeRepository, tmp_path: Path, server: Server
+) -> None:
     """They make the lake at once too, and need more connections than the server has."""
     shop, lake = make_repository("shop"), server.database()
     number = 8 if "CI" in os.environ else 64  # these take a minute of two cores
-    push_at_once([(shop, f"acme/r{each}") for each in range(number)], lake, "--data", str(tmp_path / "data"))
+    push_at_once(
+        [(shop, f"acme/r{each}") for each in range(number)], lake, "--data", str(tmp_path / "data")
+    )
     counts = "SELECT count(*) AS n, count(DISTINCT (repository, id)) AS different FROM records"
     assert ask(lake, counts) == [{"n": 2 * number, "different": 2 * number}]
     assert ask(lake, "SELECT count(*) AS n FROM scopes") == [{"n": number}]
@@ -110,7 +157,10 @@ def test_of_pushes_of_one_repository_at_once_each_state_is_whole(
         write_learning(root, number, summary=f"Summary {number}")
         commit(root)
     push_at_once([(root, "acme/shop") for root in copies], lake)
-    pushed = [row["summary"] for row in ask(lake, "SELECT summary FROM records WHERE id <> 'ADR-0001' ORDER BY id")]
+    pushed = [
+        row["summary"]
+        for row in ask(lake, "SELECT summary FROM records WHERE id <> 'ADR-0001' ORDER BY id")
+    ]
     first = "Close the database when a test ends"
     assert pushed in [["Summary 1"], *([first, f"Summary {number}"] for number in (2, 3, 4))]
 
@@ -125,14 +175,36 @@ def test_a_killed_push_leaves_the_last_state_and_the_next_one_completes(
     before = ask(lake, STATE)
     write_learning(shop, 2)
     commit(shop)
-    client = ["psql", "-Xq", "-h", "127.0.0.1", "-p", str(server.port), "-U", USER, "-d", lake.rpartition("=")[2]]
-    with subprocess.Popen(client, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+    client = [
+        "psql",
+        "-Xq",
+        "-h",
+        "127.0.0.1",
+        "-p",
+        str(server.port),
+        "-U",
+        USER,
+        "-d",
+        lake.rpartition("=")[2],
+    ]
+    with subprocess.Popen(
+        client, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
         assert holder.stdin
         assert holder.stdout
         holder.stdin.write("BEGIN; LOCK TABLE ducklake_data_file IN SHARE MODE;\n\\echo locked\n")
         holder.stdin.flush()
         assert holder.stdout.readline() == "locked\n"
-        words = [sys.executable, "-m", "orbit_registry", "fleet", "push", lake, "--repository", "shop"]
+        words = [
+            sys.executable,
+            "-m",
+            "orbit_registry",
+            "fleet",
+            "push",
+            lake,
+            "--repository",
+            "shop",
+        ]
         with subprocess.Popen(words, cwd=shop) as pusher:
             while server.ask("SELECT count(*) FROM pg_locks WHERE NOT granted") == "0":
                 with pytest.raises(subprocess.TimeoutExpired):
@@ -164,7 +236,9 @@ def test_a_compaction_changes_no_answer_and_deletes_what_was_replaced(
     assert ask(lake, ANSWERS) == before
     with duckdb.connect() as connection:
         files = list(map(str, (tmp_path / "data").rglob("*.parquet")))
-        rows = connection.execute("SELECT repository FROM read_parquet(?, union_by_name = true)", [files]).fetchall()
+        rows = connection.execute(
+            "SELECT repository FROM read_parquet(?, union_by_name = true)", [files]
+        ).fetchall()
     assert set(rows) == {("shop",)}
     vote(shop, "T-9")
     assert push(shop, lake)["rows"] == {"records": 1, "scopes": 1, "votes": 2}
@@ -184,31 +258,44 @@ def test_a_file_has_the_catalogue_and_answers_as_a_folder_does(
         push(bank, lake)
         assert push(bank, lake)["outcome"] == "unchanged"
     assert ask(lakes[0], STATE) == ask(lakes[1], STATE)
-    answers = [[answer.as_data() for answer in report(lake_at(lake), None, rows=100)] for lake in lakes]
+    answers = [
+        [answer.as_data() for answer in report(lake_at(lake), None, rows=100)] for lake in lakes
+    ]
     assert answers[0] == answers[1]
     assert (tmp_path / "lake.db.files").is_dir()
 
 
 @extension
-def test_a_push_adds_columns_that_an_older_version_lacks(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_push_adds_columns_that_an_older_version_lacks(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, lake = make_repository("shop"), f"ducklake:{tmp_path}/lake.db"
     push(shop, lake)
     older = lake_at(lake, writes=True)
     assert isinstance(older, DuckLake)
-    older.connection.execute("ALTER TABLE lake.lake_records DROP COLUMN title; DROP TABLE lake.lake_rejected")
+    older.connection.execute(
+        "ALTER TABLE lake.lake_records DROP COLUMN title; DROP TABLE lake.lake_rejected"
+    )
     del older
     push(shop, lake, "--force")
     orbit(shop, "fleet", "compact", lake, "--grace", "0")
-    assert [row["title"] for row in ask(lake, STATE)] == ["Use PostgreSQL", "Close the database when a test ends"]
+    assert [row["title"] for row in ask(lake, STATE)] == [
+        "Use PostgreSQL",
+        "Close the database when a test ends",
+    ]
 
 
 @extension
-def test_of_two_lakes_none_takes_the_folder_of_the_other(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_of_two_lakes_none_takes_the_folder_of_the_other(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, folder, first = make_repository("shop"), tmp_path / "folder", f"ducklake:{tmp_path}/a.db"
     push(shop, folder)
     push(shop, first)
     for data in (folder, tmp_path / "a.db.files"):
-        assert "--data" in orbit(shop, "fleet", "push", f"ducklake:{tmp_path}/b.db", "--data", str(data), code=1)
+        assert "--data" in orbit(
+            shop, "fleet", "push", f"ducklake:{tmp_path}/b.db", "--data", str(data), code=1
+        )
     assert "ducklake.json" in orbit(shop, "fleet", "push", str(tmp_path / "a.db.files"), code=1)
 
 
@@ -230,7 +317,9 @@ def test_a_compaction_keeps_the_files_of_a_lake_that_came_later(
 
 
 @extension
-def test_a_record_has_words_that_ducklake_replaces(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_record_has_words_that_ducklake_replaces(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, lake = make_repository("shop"), f"ducklake:{tmp_path}/lake.db"
     write_learning(shop, 1, summary="{METADATA_PATH} and {DATA_PATH} are words")
     commit(shop)
@@ -266,7 +355,9 @@ def test_a_writer_waits_for_the_others_not_for_ever(
         push(shop, lake)
     with other.turn():
         vote(shop, "T-2")
-        assert "waited 0.2 s for other pushes" in orbit(shop, "fleet", "push", lake, "--repository", "shop", code=1)
+        assert "waited 0.2 s for other pushes" in orbit(
+            shop, "fleet", "push", lake, "--repository", "shop", code=1
+        )
 
 
 @extension
@@ -277,7 +368,10 @@ def test_an_error_has_the_reason_without_texts_of_records(
     push(shop, lake, "--data", str(tmp_path / "data"))
     name = lake.rpartition("=")[2]
     words = ["psql", "-Xq", "-h", "127.0.0.1", "-p", str(server.port), "-U", USER, "-d", name, "-c"]
-    refuse = "ALTER TABLE ducklake_file_column_stats ADD CONSTRAINT few CHECK (min_value NOT LIKE '%secret%')"
+    refuse = (
+        "ALTER TABLE ducklake_file_column_stats ADD CONSTRAINT few CHECK (min_value NOT "
+        "LIKE '%secret%')"
+    )
     subprocess.run([*words, refuse], check=True)
     write_learning(shop, 2, summary='A "secret": text')
     commit(shop)
@@ -287,14 +381,18 @@ def test_an_error_has_the_reason_without_texts_of_records(
 
 
 @extension
-def test_an_object_store_has_the_files(make_repository: MakeRepository, tmp_path: Path, bucket_address: str) -> None:
+def test_an_object_store_has_the_files(
+    make_repository: MakeRepository, tmp_path: Path, bucket_address: str
+) -> None:
     shop, lake = make_repository("shop"), f"ducklake:{tmp_path}/lake.db"
     push(shop, lake, "--data", bucket_address)
     vote(shop, "T-1")
     push(shop, lake)
     orbit(shop, "fleet", "compact", lake, "--grace", "0")
     assert len(ask(lake, STATE)) == 2
-    assert "s3://decisions/lake" in orbit(shop, "fleet", "push", lake, "--data", str(tmp_path), code=2)
+    assert "s3://decisions/lake" in orbit(
+        shop, "fleet", "push", lake, "--data", str(tmp_path), code=2
+    )
 
 
 @extension
@@ -308,10 +406,14 @@ def test_a_closed_lake_is_free(tmp_path: Path) -> None:
 
 
 @extension
-def test_a_lake_that_is_not_there_is_named_without_its_password(tmp_path: Path, server: Server) -> None:
+def test_a_lake_that_is_not_there_is_named_without_its_password(
+    tmp_path: Path, server: Server
+) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        nobody = f"ducklake:postgres:host=127.0.0.1 port={closed.getsockname()[1]} sslpassword=hunter2"
+        nobody = (
+            f"ducklake:postgres:host=127.0.0.1 port={closed.getsockname()[1]} sslpassword=hunter2"
+        )
         with pytest.raises(LakeError, match="refused") as refused:
             lake_at(nobody)
     assert "hunter2" not in refused.value.message
@@ -324,7 +426,9 @@ def test_a_lake_that_is_not_there_is_named_without_its_password(tmp_path: Path, 
         lake_at(server.database(), create=True, may_be_new=True)
 
 
-@pytest.mark.skipif(bool(find_spec("duckdb_extension_ducklake")), reason="the extension is installed")
+@pytest.mark.skipif(
+    bool(find_spec("duckdb_extension_ducklake")), reason="the extension is installed"
+)
 def test_without_the_extension_one_line_says_what_to_install(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the extension ducklake") as missing:
         lake_at(f"ducklake:{tmp_path}/lake.db", may_be_new=True)

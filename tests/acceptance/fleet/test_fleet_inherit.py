@@ -1,4 +1,6 @@
-"""An organisation's records in a repository: fetched, pinned, read like own ones, and overridden with a reason."""
+"""An organisation's records in a repository:
+fetched, pinned, read like own ones, and overridden with a reason.
+"""
 
 import json
 import shutil
@@ -34,9 +36,15 @@ def shop(make_repository: MakeRepository, monkeypatch: pytest.MonkeyPatch) -> Pa
     decision = "[Plan](../plan.md), [data](0001-x.md?plain=1), ADR-0001."
     text = f"# 2. Send messages over NATS\n\nStatus: Accepted\n\n## Decision\n\n{decision}\n"
     write(org, "docs/adr/0002-nats.md", text)
-    fields = {"title": "Send messages over NATS", "status": "accepted", "source": {"path": "docs/adr/0002-nats.md"}}
+    fields = {
+        "title": "Send messages over NATS",
+        "status": "accepted",
+        "source": {"path": "docs/adr/0002-nats.md"},
+    }
     links = [{"rel": "implements", "to": "ADR-0001"}]
-    write_record(org, ".orbit/adrs/ADR-0002/adr.yaml", **fields, scope={"paths": ["src/**"]}, links=links)
+    write_record(
+        org, ".orbit/adrs/ADR-0002/adr.yaml", **fields, scope={"paths": ["src/**"]}, links=links
+    )
     commit(org)
     shop = make_repository("shop", "extends: [{name: org, from: ../org}]\n")
     write(shop, "src/app.py", "pass\n")
@@ -57,7 +65,9 @@ def findings(root: Path) -> list[str]:
     return [str(finding) for finding in diagnostics if finding.code.startswith("ORB3")]
 
 
-def test_inherited_records_are_read_like_own_ones_in_a_clone_without_the_source(shop: Path, tmp_path: Path) -> None:
+def test_inherited_records_are_read_like_own_ones_in_a_clone_without_the_source(
+    shop: Path, tmp_path: Path
+) -> None:
     shutil.rmtree(tmp_path / "org")
     shutil.move(shop, tmp_path / "clone")
     clone = tmp_path / "clone"
@@ -73,13 +83,23 @@ def test_an_update_reports_and_pins_what_changed(shop: Path, tmp_path: Path) -> 
     org, pinned = tmp_path / "org", Registry.open(shop).workspace.config.extends[0].digest
     assert (update(shop)["digest"], update(shop)["changed"]) == (pinned, [])
     shutil.rmtree(org / ".orbit/adrs/ADR-0001")
-    write(org, "docs/adr/0002-nats.md", "# 2. Send messages over NATS\n\nStatus: Accepted\n\n## Decision\n\nNever.\n")
+    write(
+        org,
+        "docs/adr/0002-nats.md",
+        "# 2. Send messages over NATS\n\nStatus: Accepted\n\n## Decision\n\nNever.\n",
+    )
     write_record(org, ".orbit/adrs/ADR-0003/adr.yaml", title="Log in JSON", status="accepted")
     commit(org)
     planned = update(shop, "org", "--dry-run")
-    assert [planned[name] for name in ("added", "changed", "gone")] == [["ADR-0003"], ["ADR-0002"], ["ADR-0001"]]
+    assert [planned[name] for name in ("added", "changed", "gone")] == [
+        ["ADR-0003"],
+        ["ADR-0002"],
+        ["ADR-0001"],
+    ]
     assert Registry.open(shop).workspace.config.extends[0].digest == pinned
-    assert update(shop)["digest"] == Registry.open(shop).workspace.config.extends[0].digest != pinned
+    assert (
+        update(shop)["digest"] == Registry.open(shop).workspace.config.extends[0].digest != pinned
+    )
     assert findings(shop) == []
     assert not (shop / COPY / "adrs/ADR-0001/adr.yaml").exists()
 
@@ -110,7 +130,9 @@ def test_inherited_records_are_not_passed_on(shop: Path, make_repository: MakeRe
     ],
     ids=" ".join,
 )
-def test_an_inherited_record_is_changed_where_it_comes_from(shop: Path, words: tuple[str, ...]) -> None:
+def test_an_inherited_record_is_changed_where_it_comes_from(
+    shop: Path, words: tuple[str, ...]
+) -> None:
     assert "inherited from ../org; change them there" in orbit(shop, *words, code=1)
 
 
@@ -119,48 +141,95 @@ def test_an_own_decision_overrides_an_inherited_one(shop: Path) -> None:
     orbit(shop, "link", "ADR-0001", "overrides", "org:ADR-0002", "--reason", "one queue is enough")
     assert "overrides org:ADR-0002 (one queue is enough)" in orbit(shop, "show", "ADR-0001")
     assert "org:ADR-0002" not in shown(shop)
-    retired = Registry.open(shop).collection.records.retirement(Registry.open(shop).get("org:ADR-0002"))
+    retired = Registry.open(shop).collection.records.retirement(
+        Registry.open(shop).get("org:ADR-0002")
+    )
     assert str(retired) == "org:ADR-0002 was superseded by ADR-0001"
     assert findings(shop) == []
 
 
-def test_a_check_of_an_inherited_decision_is_run_and_allowed_by_its_id(shop: Path, tmp_path: Path) -> None:
-    forbidden = {"id": "no-mysql", "say": "Use PostgreSQL", "text": {"words": ["mysql_connect"]}, "level": "error"}
+def test_a_check_of_an_inherited_decision_is_run_and_allowed_by_its_id(
+    shop: Path, tmp_path: Path
+) -> None:
+    forbidden = {
+        "id": "no-mysql",
+        "say": "Use PostgreSQL",
+        "text": {"words": ["mysql_connect"]},
+        "level": "error",
+    }
     examples = {"passes": ["pg_connect()"], "fails": ["mysql_connect()"], "in": ["src/**"]}
-    fields = {"title": "Keep orders in PostgreSQL", "status": "accepted", "checks": [forbidden | examples]}
+    fields = {
+        "title": "Keep orders in PostgreSQL",
+        "status": "accepted",
+        "checks": [forbidden | examples],
+    }
     write_record(tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", **fields)
     commit(tmp_path / "org")
     update(shop)
-    write(shop, "src/app.py", "mysql_connect()\nmysql_connect()  # orbit: allow org:ADR-0003 because of old data\n")
+    write(
+        shop,
+        "src/app.py",
+        "mysql_connect()\nmysql_connect()  # orbit: allow org:ADR-0003 because of old data\n",
+    )
     commit(shop)
-    broken = [row for row in run(Registry.open(shop).workspace).diagnostics if row.code == "ORB1005"]
-    assert [(str(row.location), row.check) for row in broken] == [("src/app.py:1:1", "org:ADR-0003/no-mysql")]
+    broken = [
+        row for row in run(Registry.open(shop).workspace).diagnostics if row.code == "ORB1005"
+    ]
+    assert [(str(row.location), row.check) for row in broken] == [
+        ("src/app.py:1:1", "org:ADR-0003/no-mysql")
+    ]
 
 
-def test_a_wrong_check_of_an_inherited_decision_is_reported_as_not_run(shop: Path, tmp_path: Path) -> None:
-    wrong = {"id": "no-mysql", "text": {"words": ["mysql"]}, "passes": ["mysql"], "fails": ["mysql"], "level": "error"}
+def test_a_wrong_check_of_an_inherited_decision_is_reported_as_not_run(
+    shop: Path, tmp_path: Path
+) -> None:
+    wrong = {
+        "id": "no-mysql",
+        "text": {"words": ["mysql"]},
+        "passes": ["mysql"],
+        "fails": ["mysql"],
+        "level": "error",
+    }
     fields = {"title": "Keep orders in PostgreSQL", "status": "accepted", "checks": [wrong]}
     write_record(tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", **fields)
     commit(tmp_path / "org")
     update(shop)
-    rows = [row for row in run(Registry.open(shop).workspace).diagnostics if row.code.startswith("ORB10")]
+    rows = [
+        row
+        for row in run(Registry.open(shop).workspace).diagnostics
+        if row.code.startswith("ORB10")
+    ]
     assert [(row.code, str(row.location)) for row in rows] == [("ORB1004", ".orbit/config.yaml")]
 
 
-def test_a_demand_of_an_inherited_decision_is_found_in_the_whole_tree(shop: Path, tmp_path: Path) -> None:
+def test_a_demand_of_an_inherited_decision_is_found_in_the_whole_tree(
+    shop: Path, tmp_path: Path
+) -> None:
     demand = {"id": "license", "must": "have", "path": {"of": ["LICENSE"]}, "level": "error"}
-    fields = {"status": "accepted", "checks": [demand | {"passes": ["LICENSE"], "fails": ["README"]}]}
-    write_record(tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", title="Have a license", **fields)
+    fields = {
+        "status": "accepted",
+        "checks": [demand | {"passes": ["LICENSE"], "fails": ["README"]}],
+    }
+    write_record(
+        tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", title="Have a license", **fields
+    )
     commit(tmp_path / "org")
     update(shop)
     assert broken(shop) == [("ORB1005", ".orbit/config.yaml", "error")]
 
 
 @pytest.mark.parametrize("how", ["the source is no longer named", "the check goes with an update"])
-def test_a_change_that_breaks_an_inherited_check_can_not_take_it_out(shop: Path, tmp_path: Path, how: str) -> None:
-    org, forbidden = tmp_path / "org", {"id": "no-mysql", "text": {"words": ["mysql"]}, "level": "error"}
+def test_a_change_that_breaks_an_inherited_check_can_not_take_it_out(
+    shop: Path, tmp_path: Path, how: str
+) -> None:
+    org, forbidden = (
+        tmp_path / "org",
+        {"id": "no-mysql", "text": {"words": ["mysql"]}, "level": "error"},
+    )
     checks = [forbidden | {"passes": ["pg"], "fails": ["mysql"], "in": ["src/**"]}]
-    file = write_record(org, ".orbit/adrs/ADR-0003/adr.yaml", title="No MySQL", status="accepted", checks=checks)
+    file = write_record(
+        org, ".orbit/adrs/ADR-0003/adr.yaml", title="No MySQL", status="accepted", checks=checks
+    )
     commit(org)
     update(shop)
     commit(shop)
@@ -174,7 +243,9 @@ def test_a_change_that_breaks_an_inherited_check_can_not_take_it_out(shop: Path,
     assert broken(shop, against="HEAD") == [("ORB1008", ".orbit/config.yaml", "warning")]
 
 
-def test_a_change_that_updates_and_breaks_an_inherited_check_is_reported_once(shop: Path, tmp_path: Path) -> None:
+def test_a_change_that_updates_and_breaks_an_inherited_check_is_reported_once(
+    shop: Path, tmp_path: Path
+) -> None:
     org = tmp_path / "org"
     same = {"id": "version", "same": {"of": {"a.txt": "v={}", "b.txt": "w={}"}}, "level": "error"}
     check = same | {"passes": ["v=1\nw=1"], "fails": ["v=1\nw=2"]}
@@ -195,7 +266,9 @@ def test_a_change_that_updates_and_breaks_an_inherited_check_is_reported_once(sh
 
 def broken(root: Path, against: str | None = None) -> list[tuple[str, str, str]]:
     rows = run(Registry.open(root).workspace, against=against).diagnostics
-    return [(row.code, str(row.location), row.severity) for row in rows if row.code.startswith("ORB10")]
+    return [
+        (row.code, str(row.location), row.severity) for row in rows if row.code.startswith("ORB10")
+    ]
 
 
 def test_a_source_with_a_record_that_can_not_be_read_is_refused(shop: Path, tmp_path: Path) -> None:
@@ -213,13 +286,18 @@ def test_an_update_reports_that_it_repairs_a_copy(shop: Path) -> None:
 
 @pytest.mark.parametrize("user", ["me:t0k3n", "me@example.com:t0k3n", "me:a/t0k3n"])
 def test_no_message_has_the_token_of_an_address(user: str, make_repository: MakeRepository) -> None:
-    shop = make_repository("shop", f'extends: [{{name: org, from: "http://{user}@127.0.0.1:9/x.git"}}]\n')
+    shop = make_repository(
+        "shop", f'extends: [{{name: org, from: "http://{user}@127.0.0.1:9/x.git"}}]\n'
+    )
     assert "t0k3n" not in orbit(shop, "fleet", "update", code=1)
 
 
 def test_a_copy_is_the_same_in_a_clone_that_converts_line_ends(shop: Path, tmp_path: Path) -> None:
     commit(shop)
-    subprocess.run(["git", "clone", "-q", "-c", "core.autocrlf=true", str(shop), str(tmp_path / "clone")], check=True)
+    subprocess.run(
+        ["git", "clone", "-q", "-c", "core.autocrlf=true", str(shop), str(tmp_path / "clone")],
+        check=True,
+    )
     assert findings(tmp_path / "clone") == []
 
 
@@ -228,36 +306,51 @@ def test_the_site_has_a_page_for_an_inherited_record(shop: Path, tmp_path: Path)
     orbit(shop, "site", "build", "--out", str(tmp_path / "site"), "--strict")
     page = (tmp_path / "site/adrs/org/ADR-0002/index.html").read_text("utf-8")
     assert ("inherited from org" in page, "Status: Accepted" in page) == (True, False)
-    assert page.count('href="../ADR-0001/"') >= 3  # a link of its text, one cited, one of its record
+    assert (
+        page.count('href="../ADR-0001/"') >= 3
+    )  # a link of its text, one cited, one of its record
 
 
-def test_an_agent_takes_no_records_over(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_record(tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", title="Log in JSON", status="accepted")
+def test_an_agent_takes_no_records_over(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_record(
+        tmp_path / "org", ".orbit/adrs/ADR-0003/adr.yaml", title="Log in JSON", status="accepted"
+    )
     commit(tmp_path / "org")
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     assert "an agent may not" in orbit(shop, "fleet", "update", code=1)
 
 
 def test_a_source_can_not_name_a_program(make_repository: MakeRepository, tmp_path: Path) -> None:
-    shop = make_repository("shop", f'extends: [{{name: org, from: "ext::touch {tmp_path}/mark"}}]\n')
+    shop = make_repository(
+        "shop", f'extends: [{{name: org, from: "ext::touch {tmp_path}/mark"}}]\n'
+    )
     assert "can't be fetched" in orbit(shop, "fleet", "update", code=1)
     assert not (tmp_path / "mark").exists()
 
 
-def test_a_lake_gives_the_same_copy_as_a_clone(shop: Path, make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_lake_gives_the_same_copy_as_a_clone(
+    shop: Path, make_repository: MakeRepository, tmp_path: Path
+) -> None:
     lake = tmp_path / "lake"
     push(tmp_path / "org", lake)
     cart = make_repository("cart", f"extends: [{{name: org, from: {lake}, repository: org}}]\n")
     assert update(cart)["digest"] == Registry.open(shop).workspace.config.extends[0].digest
 
 
-def test_a_report_says_who_inherits_and_overrides(shop: Path, make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_report_says_who_inherits_and_overrides(
+    shop: Path, make_repository: MakeRepository, tmp_path: Path
+) -> None:
     lake = tmp_path / "lake"
     orbit(shop, "link", "ADR-0001", "overrides", "org:ADR-0002", "--reason", "one queue is enough")
     commit(shop)
     for name in ("org", "shop"):
         push(tmp_path / name, lake)
-    assert ask(lake, "SELECT id FROM records WHERE repository = 'shop'") == [{"id": "ADR-0001"}, {"id": "L-00001"}]
+    assert ask(lake, "SELECT id FROM records WHERE repository = 'shop'") == [
+        {"id": "ADR-0001"},
+        {"id": "L-00001"},
+    ]
 
     def report(question: str) -> list[dict[str, Any]]:
         text = orbit(shop, "fleet", "report", question, "--lake", str(lake), "--format", "json")
@@ -265,16 +358,31 @@ def test_a_report_says_who_inherits_and_overrides(shop: Path, make_repository: M
         return rows
 
     (row,) = report("overrides")
-    assert [row[name] for name in ("decision", "title", "relation", "overridden_in", "overridden_by", "reason")] == [
-        "org:ADR-0002", "Send messages over NATS", "overrides", "shop", "ADR-0001", "one queue is enough",
-    ]  # fmt: skip
+    assert [
+        row[name]
+        for name in ("decision", "title", "relation", "overridden_in", "overridden_by", "reason")
+    ] == [
+        "org:ADR-0002",
+        "Send messages over NATS",
+        "overrides",
+        "shop",
+        "ADR-0001",
+        "one queue is enough",
+    ]
     digest = Registry.open(shop).workspace.config.extends[0].digest[7:19]
-    assert report("inheritance") == [{"source": f"org {digest}", "repository": "shop", "overrides": 1}]
-    cart = make_repository("cart", "extends: [{name: org, from: ../org}, {name: shop, from: ../shop}]\n")
+    assert report("inheritance") == [
+        {"source": f"org {digest}", "repository": "shop", "overrides": 1}
+    ]
+    cart = make_repository(
+        "cart", "extends: [{name: org, from: ../org}, {name: shop, from: ../shop}]\n"
+    )
     orbit(cart, "fleet", "update")
     commit(cart)
     push(cart, lake)
-    rows = [(row["source"].split()[0], row["repository"], row["overrides"]) for row in report("inheritance")]
+    rows = [
+        (row["source"].split()[0], row["repository"], row["overrides"])
+        for row in report("inheritance")
+    ]
     assert rows == [("org", "cart", 0), ("org", "shop", 1), ("shop", "cart", 0)]
 
 
@@ -284,12 +392,18 @@ def test_an_own_copy_that_overrides_a_decision_is_no_duplicate(shop: Path) -> No
     for links in ([], [{"rel": "overrides", "to": "org:ADR-0002", "reason": "we add a queue"}]):
         write_record(shop, ".orbit/adrs/ADR-0009/adr.yaml", **copy, links=links)
         write(shop, ".orbit/adrs/ADR-0009/body.md", text)
-        codes = [row.code for row in run(Registry.open(shop).workspace).diagnostics if row.record == "ADR-0009"]
+        codes = [
+            row.code
+            for row in run(Registry.open(shop).workspace).diagnostics
+            if row.record == "ADR-0009"
+        ]
         assert ("ORB601" in codes or "ORB602" in codes) == (not links)
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_a_source_needs_records_of_its_own(make_repository: MakeRepository, tmp_path: Path, *, links: bool) -> None:
+def test_a_source_needs_records_of_its_own(
+    make_repository: MakeRepository, tmp_path: Path, *, links: bool
+) -> None:
     make_repository("private")
     org = make_repository("org")
     shutil.rmtree(org / ".orbit")

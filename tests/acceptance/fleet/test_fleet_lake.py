@@ -1,4 +1,6 @@
-"""A lake over time: many pushes at once, kills, compactions, removals, older versions and object stores."""
+"""A lake over time: many pushes at once, kills, compactions, removals,
+older versions and object stores.
+"""
 
 import json
 import os
@@ -20,7 +22,9 @@ pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 STATE = "SELECT repository, id, title FROM records ORDER BY ALL"
 
 
-def test_pushes_at_once_lose_and_double_no_row(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_pushes_at_once_lose_and_double_no_row(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push_at_once([(shop, f"acme/r{number}") for number in range(PUSHES)], lake)
     counts = "SELECT count(*) AS n, count(DISTINCT (repository, id)) AS different FROM records"
@@ -34,7 +38,9 @@ def test_pushes_of_one_repository_at_once_become_one_after_another(
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push_at_once([(shop, "acme/shop")] * 8, lake)
     assert ask(lake, "SELECT count(*) AS n FROM records") == [{"n": 2}]
-    assert [path.name for path in lake.rglob("manifests/*/*")] == [f"{file_stem('acme/shop')}.000001.json"]
+    assert [path.name for path in lake.rglob("manifests/*/*")] == [
+        f"{file_stem('acme/shop')}.000001.json"
+    ]
 
 
 def test_a_killed_push_leaves_the_last_state_and_the_next_one_completes(
@@ -48,7 +54,12 @@ def test_a_killed_push_leaves_the_last_state_and_the_next_one_completes(
     states = []
     for nth in range(1, 40, 2):
         lake = Path(shutil.copytree(original, tmp_path / f"lake-{nth}"))
-        if not run_killed(partial(run, ["fleet", "push", str(lake), "--repository", "shop"]), nth, shop, below=lake):
+        if not run_killed(
+            partial(run, ["fleet", "push", str(lake), "--repository", "shop"]),
+            nth,
+            shop,
+            below=lake,
+        ):
             break
         states.append(ask(lake, STATE))
         push(shop, lake)
@@ -67,7 +78,11 @@ def test_a_compaction_changes_no_answer_and_deletes_what_counts_no_more(
     push(shop, lake)
     before = ask(lake, STATE), ask(lake, "FROM votes ORDER BY ALL"), ask(lake, "FROM repositories")
     orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
-    assert (ask(lake, STATE), ask(lake, "FROM votes ORDER BY ALL"), ask(lake, "FROM repositories")) == before
+    assert (
+        ask(lake, STATE),
+        ask(lake, "FROM votes ORDER BY ALL"),
+        ask(lake, "FROM repositories"),
+    ) == before
     assert len(list(lake.rglob("*.parquet"))) == 5
     assert len(list(lake.rglob("manifests/*/*"))) == 1
     vote(shop, "T-9")
@@ -83,7 +98,9 @@ def age(path: Path, days: int) -> None:
         os.utime(file, (time.time() - 86400 * days,) * 2)
 
 
-def test_a_file_stays_for_the_grace_after_its_use_ended(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_file_stays_for_the_grace_after_its_use_ended(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
     age(lake, 5)
@@ -93,7 +110,9 @@ def test_a_file_stays_for_the_grace_after_its_use_ended(make_repository: MakeRep
     vote(shop, "T-1")
     push(shop, lake)
     age(lake, 3)
-    orbit(shop, "fleet", "compact", str(lake))  # the push of five days ago was replaced three days ago
+    orbit(
+        shop, "fleet", "compact", str(lake)
+    )  # the push of five days ago was replaced three days ago
     assert {file.name.partition(".")[0] for file in first if file.exists()} == {"compaction"}
     age(lake, 3)
     orbit(shop, "fleet", "compact", str(lake))
@@ -132,31 +151,51 @@ def test_a_removed_repository_is_gone_from_files_after_a_compaction(
     assert ask(lake, STATE) == []
     orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
     with duckdb.connect() as connection:
-        assert connection.execute("FROM read_parquet(?)", [f"{lake}/records/*/*.parquet"]).fetchall() == []
+        assert (
+            connection.execute("FROM read_parquet(?)", [f"{lake}/records/*/*.parquet"]).fetchall()
+            == []
+        )
     shutil.rmtree(shop / ".orbit/adrs")
     commit(shop)
     push(shop, lake)
     assert [row["id"] for row in ask(lake, STATE)] == ["L-00001"]
 
 
-def test_a_lake_of_an_older_version_is_read(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_lake_of_an_older_version_is_read(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     """Version 0 had fewer columns, fewer fields in a manifest, and one table less."""
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
     bucket = f"bucket={Lake(str(lake)).bucket_of('old'):02d}"
     name = f"records/{bucket}/{file_stem('old')}.000001.00.parquet"
     (lake / name).parent.mkdir(exist_ok=True)
-    rows = "SELECT 'old' AS repository, 1::BIGINT AS sequence, false AS removed, 'R-1' AS record_id, 'Old' AS title"
+    rows = (
+        "SELECT 'old' AS repository, 1::BIGINT AS sequence, false AS removed, 'R-1' AS "
+        "record_id, 'Old' AS title"
+    )
     with duckdb.connect() as connection:
         connection.execute(f"COPY ({rows}) TO '{lake / name}' (FORMAT parquet)")
     manifest = {
-        "repository": "old", "sequence": 1, "since": 1, "commit": "c", "committed_at": "2020-01-01T00:00:00Z",
-        "pushed_at": "2020-01-01T00:00:00Z", "records": 1, "digest": "d", "schema_version": 0, "files": [name],
+        "repository": "old",
+        "sequence": 1,
+        "since": 1,
+        "commit": "c",
+        "committed_at": "2020-01-01T00:00:00Z",
+        "pushed_at": "2020-01-01T00:00:00Z",
+        "records": 1,
+        "digest": "d",
+        "schema_version": 0,
+        "files": [name],
         "later_field": {},
-    }  # fmt: skip
+    }
     (lake / "manifests" / bucket).mkdir(exist_ok=True)
-    (lake / "manifests" / bucket / f"{file_stem('old')}.000001.json").write_text(json.dumps(manifest), "utf-8")
-    assert {"id": "R-1", "kind": None, "title": "Old"} in ask(lake, "SELECT id, kind, title FROM records")
+    (lake / "manifests" / bucket / f"{file_stem('old')}.000001.json").write_text(
+        json.dumps(manifest), "utf-8"
+    )
+    assert {"id": "R-1", "kind": None, "title": "Old"} in ask(
+        lake, "SELECT id, kind, title FROM records"
+    )
     orbit(shop, "fleet", "compact", str(lake), "--grace", "0")
     assert len(ask(lake, STATE)) == 3
 
@@ -166,12 +205,25 @@ def test_a_query_reads_the_lake_alone(make_repository: MakeRepository, tmp_path:
     push(shop, lake)
     secret = tmp_path / "secret.csv"
     secret.write_text("a\n1\n", "utf-8")
-    questions = (f"FROM '{secret}'", f"FROM '{lake}/../secret.csv'", "COPY records TO 'x.csv'", "INSTALL httpfs")
-    for sql in (*questions, f"COPY (SELECT 1) TO '{lake}/x.csv'", "SET enable_external_access = true"):
+    questions = (
+        f"FROM '{secret}'",
+        f"FROM '{lake}/../secret.csv'",
+        "COPY records TO 'x.csv'",
+        "INSTALL httpfs",
+    )
+    for sql in (
+        *questions,
+        f"COPY (SELECT 1) TO '{lake}/x.csv'",
+        "SET enable_external_access = true",
+    ):
         orbit(shop, "fleet", "query", sql, "--lake", str(lake), code=1)
     writes = f"COPY (SELECT 1) TO '{lake}/x.csv'"
-    for sql in (f"EXPLAIN ANALYZE {writes}", f"EXPLAIN (ANALYZE) {writes}", f"WITH x AS ({writes}) SELECT 1",
-                f"EXPLAIN ANALYZE WITH x AS ({writes}) SELECT 1"):  # fmt: skip
+    for sql in (
+        f"EXPLAIN ANALYZE {writes}",
+        f"EXPLAIN (ANALYZE) {writes}",
+        f"WITH x AS ({writes}) SELECT 1",
+        f"EXPLAIN ANALYZE WITH x AS ({writes}) SELECT 1",
+    ):
         orbit(shop, "fleet", "query", sql, "--lake", str(lake), code=1)
     assert not (lake / "x.csv").exists()
     assert ask(lake, "EXPLAIN SELECT id FROM records")
@@ -189,7 +241,10 @@ def test_a_damaged_file_or_number_is_named(make_repository: MakeRepository, tmp_
     (file,) = lake.rglob("records/*/*.parquet")
     file.write_bytes(b"PAR1")
     vote(shop, "T-1")
-    for words in (["query", STATE, "--lake", str(lake)], ["push", str(lake), "--repository", "shop"]):
+    for words in (
+        ["query", STATE, "--lake", str(lake)],
+        ["push", str(lake), "--repository", "shop"],
+    ):
         assert file.name in orbit(shop, "fleet", *words, code=1)
     assert "--force` in shop" in orbit(shop, "fleet", "compact", str(lake), code=1)
 
@@ -214,7 +269,9 @@ def test_a_lake_with_a_missing_file_is_repaired(
     orbit(shop, "fleet", "compact", str(lake))
 
 
-def test_a_damaged_removal_does_not_bring_a_repository_back(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_damaged_removal_does_not_bring_a_repository_back(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
     orbit(shop, "fleet", "remove", str(lake), "shop", "--yes")
@@ -229,14 +286,18 @@ def test_an_address_is_a_folder(tmp_path: Path) -> None:
         orbit(tmp_path, "fleet", "repositories", "--lake", address, code=2)
 
 
-def test_a_path_is_looked_up_in_one_repository_or_in_all(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_path_is_looked_up_in_one_repository_or_in_all(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     lake = tmp_path / "lake"
     for name in ("shop", "bank"):
         push(make_repository(name), lake)
     sql = "SELECT repository, id FROM scope_match('src/app.py')"
     assert [row["repository"] for row in ask(lake, sql)] == ["bank", "shop"]
     assert ask(lake, sql, "--repository", "shop") == [{"repository": "shop", "id": "L-00001"}]
-    assert "no repository" in orbit(tmp_path, "fleet", "query", sql, "--lake", str(lake), "--repository", "x", code=1)
+    assert "no repository" in orbit(
+        tmp_path, "fleet", "query", sql, "--lake", str(lake), "--repository", "x", code=1
+    )
 
 
 def test_an_object_store_holds_a_lake(make_repository: MakeRepository, bucket_address: str) -> None:
@@ -247,5 +308,7 @@ def test_an_object_store_holds_a_lake(make_repository: MakeRepository, bucket_ad
     assert push(shop, bucket_address)["outcome"] == "unchanged"
     orbit(shop, "fleet", "compact", bucket_address, "--grace", "0")
     assert len(ask(bucket_address, STATE)) == 2
-    orbit(shop, "fleet", "query", "FROM read_text('/etc/hostname')", "--lake", bucket_address, code=1)
+    orbit(
+        shop, "fleet", "query", "FROM read_text('/etc/hostname')", "--lake", bucket_address, code=1
+    )
     orbit(shop, "fleet", "repositories", "--lake", "s3://no-such-bucket/lake", code=1)

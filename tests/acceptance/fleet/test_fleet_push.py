@@ -1,4 +1,6 @@
-"""A push of a repository into a lake: what is written, what stays here, and what a second push adds."""
+"""A push of a repository into a lake: what is written, what stays here,
+and what a second push adds.
+"""
 
 import json
 import re
@@ -32,7 +34,9 @@ def files(lake: Path) -> list[str]:
     return sorted(str(path.relative_to(lake)) for path in lake.rglob("*") if path.is_file())
 
 
-def test_a_second_push_writes_only_the_record_that_changed(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_second_push_writes_only_the_record_that_changed(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     assert push(shop, lake)["rows"] == {"records": 2, "scopes": 1}
     vote(shop, "T-1")
@@ -41,7 +45,9 @@ def test_a_second_push_writes_only_the_record_that_changed(make_repository: Make
     assert ask(lake, COUNTS) == [{"records": 2, "scopes": 1, "votes": 1, "repositories": 1}]
 
 
-def test_a_second_push_of_a_commit_writes_nothing(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_second_push_of_a_commit_writes_nothing(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
     before = files(lake)
@@ -57,15 +63,21 @@ def test_a_newer_commit_with_the_same_state_wins_over_one_between(
     for day, title in ((1, "Between"), (2, "Use PostgreSQL")):
         monkeypatch.setenv("GIT_COMMITTER_DATE", f"2090-01-0{day}T00:00:00Z")
         record = shop / ".orbit/adrs/ADR-0001/adr.yaml"
-        record.write_text(re.sub('title: "[^"]*"', f'title: "{title}"', record.read_text("utf-8")), "utf-8")
+        record.write_text(
+            re.sub('title: "[^"]*"', f'title: "{title}"', record.read_text("utf-8")), "utf-8"
+        )
         commit(shop)
     assert push(shop, lake)["outcome"] == "unchanged"
     subprocess.run(["git", "checkout", "-q", "HEAD~1"], cwd=shop, check=True)
     assert push(shop, lake)["outcome"] == "older"
-    assert ask(lake, "SELECT title FROM records WHERE kind = 'adr'") == [{"title": "Use PostgreSQL"}]
+    assert ask(lake, "SELECT title FROM records WHERE kind = 'adr'") == [
+        {"title": "Use PostgreSQL"}
+    ]
 
 
-def test_a_record_that_is_gone_leaves_the_lake(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_record_that_is_gone_leaves_the_lake(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
     shutil.rmtree(shop / ".orbit/learnings")
@@ -75,8 +87,12 @@ def test_a_record_that_is_gone_leaves_the_lake(make_repository: MakeRepository, 
     assert ask(lake, "FROM scopes") == []
 
 
-def test_what_readers_may_not_see_never_reaches_the_lake(make_repository: MakeRepository, tmp_path: Path) -> None:
-    shop = make_repository("shop", "site:\n  publish:\n    tags: ['!private']\n    redact: ['hunter\\d+']\n")
+def test_what_readers_may_not_see_never_reaches_the_lake(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
+    shop = make_repository(
+        "shop", "site:\n  publish:\n    tags: ['!private']\n    redact: ['hunter\\d+']\n"
+    )
     lake = tmp_path / "lake"
     write_learning(shop, 2, summary="Withheld zebra", labels=["private"])
     write_learning(shop, 3, summary="The password is hunter42")
@@ -85,10 +101,15 @@ def test_what_readers_may_not_see_never_reaches_the_lake(make_repository: MakeRe
     push(shop, lake)
     with duckdb.connect() as connection:
         texts = [
-            str(connection.execute("FROM read_parquet(?)", [str(file)]).fetchall()) for file in lake.rglob("*.parquet")
+            str(connection.execute("FROM read_parquet(?)", [str(file)]).fetchall())
+            for file in lake.rglob("*.parquet")
         ]
     texts += [file.read_text("utf-8") for file in lake.rglob("*.json")]
-    assert not any(word in text for text in texts for word in ("zebra", "hunter42", "giraffe", "L-00002", "L-00004"))
+    assert not any(
+        word in text
+        for text in texts
+        for word in ("zebra", "hunter42", "giraffe", "L-00002", "L-00004")
+    )
     assert any("The password is" in text for text in texts)
 
 
@@ -96,7 +117,9 @@ def test_uncommitted_records_are_refused(make_repository: MakeRepository, tmp_pa
     shop = make_repository("shop")
     write_learning(shop, 2)
     assert "uncommitted" in orbit(shop, "fleet", "push", str(tmp_path / "lake"), code=1)
-    assert "uncommitted" in orbit(shop, "fleet", "push", str(tmp_path / "lake"), "--commit", "HEAD", code=1)
+    assert "uncommitted" in orbit(
+        shop, "fleet", "push", str(tmp_path / "lake"), "--commit", "HEAD", code=1
+    )
     assert "uncommitted" in orbit(shop, "fleet", "push", f"ducklake:{tmp_path}/new.db", code=1)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(("new", "lake"))] == []
     assert push(shop, tmp_path / "lake", "--commit", "draft")["commit"] == "draft"
@@ -107,20 +130,28 @@ def test_a_commit_is_the_one_checked_out(make_repository: MakeRepository, tmp_pa
     write(shop, "src/app.py", "pass\n")
     commit(shop)
     for name in ("HEAD~1", "abcdef0123"):
-        assert "not the commit" in orbit(shop, "fleet", "push", str(tmp_path / "lake"), "--commit", name, code=2)
+        assert "not the commit" in orbit(
+            shop, "fleet", "push", str(tmp_path / "lake"), "--commit", name, code=2
+        )
     push(shop, tmp_path / "lake", "--commit", "HEAD")
 
 
-def test_a_record_that_cannot_be_read_stops_a_push(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_record_that_cannot_be_read_stops_a_push(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
     write(shop, ".orbit/adrs/ADR-0001/adr.yaml", "title: [\n")
     commit(shop)
-    assert "ADR-0001/adr.yaml" in orbit(shop, "fleet", "push", str(lake), "--repository", "shop", code=1)
+    assert "ADR-0001/adr.yaml" in orbit(
+        shop, "fleet", "push", str(lake), "--repository", "shop", code=1
+    )
     assert ask(lake, COUNTS)[0]["records"] == 2
 
 
-def test_two_repositories_do_not_share_a_name(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_two_repositories_do_not_share_a_name(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     lake = tmp_path / "lake"
     shops = [make_repository(name) for name in ("shop", "other")]
     for root, address in zip(
@@ -137,9 +168,14 @@ def test_two_repositories_do_not_share_a_name(make_repository: MakeRepository, t
 
 
 @pytest.mark.parametrize(
-    ("title", "negated"), [("Don't use Redis", True), ("Can’t use Redis", True), ("We won't use Redis", True),
-                           ("Use Redis", False)],
-)  # fmt: skip
+    ("title", "negated"),
+    [
+        ("Don't use Redis", True),
+        ("Can’t use Redis", True),
+        ("We won't use Redis", True),
+        ("Use Redis", False),
+    ],
+)
 def test_a_short_not_denies(title: str, negated: bool) -> None:
     assert title_fields(title) == {"title_key": "redi", "negated": negated}
 
@@ -187,7 +223,9 @@ def test_a_damaged_manifest_does_not_count_and_a_push_repairs_it(
     assert ask(lake, COUNTS)[0]["records"] == 2
 
 
-def test_a_push_repairs_what_a_damaged_manifest_lost(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_push_repairs_what_a_damaged_manifest_lost(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
     push(shop, lake)
     for number in (1, 2):
@@ -202,12 +240,16 @@ def test_a_push_repairs_what_a_damaged_manifest_lost(make_repository: MakeReposi
         assert manifest.name in orbit_stderr(shop, "fleet", *words, "--lake", str(lake))
     assert push(shop, lake)["outcome"] == "pushed"
     assert orbit_stderr(shop, "fleet", "repositories", "--lake", str(lake)) == ""
-    assert ask(lake, "SELECT title FROM records WHERE id = 'L-00001'") == [{"title": "A new summary"}]
+    assert ask(lake, "SELECT title FROM records WHERE id = 'L-00001'") == [
+        {"title": "A new summary"}
+    ]
     assert push(shop, lake)["outcome"] == "unchanged"
 
 
 @pytest.mark.parametrize("character", "*?[]{}")
-def test_a_lake_has_no_pattern_in_its_address(make_repository: MakeRepository, tmp_path: Path, character: str) -> None:
+def test_a_lake_has_no_pattern_in_its_address(
+    make_repository: MakeRepository, tmp_path: Path, character: str
+) -> None:
     shop = make_repository("shop")
     assert "for a pattern" in orbit(shop, "fleet", "push", str(tmp_path / f"a{character}b"), code=2)
     assert not (tmp_path / f"a{character}b").exists()
@@ -235,19 +277,31 @@ def test_a_name_follows_the_remote(make_repository: MakeRepository, tmp_path: Pa
         subprocess.run(["git", "config", "remote.origin.url", address], cwd=shop, check=True)
         answer = json.loads(orbit(shop, "fleet", "push", str(lake), "--format", "json"))
         assert answer["data"]["repository"] == "acme/shop"
-    subprocess.run(["git", "config", "remote.origin.url", str(tmp_path / "org.git")], cwd=shop, check=True)
-    name = json.loads(orbit(shop, "fleet", "push", str(lake), "--format", "json"))["data"]["repository"]
-    assert name == str(tmp_path / "org").strip("/")  # another repository may have a remote of the same folder name
+    subprocess.run(
+        ["git", "config", "remote.origin.url", str(tmp_path / "org.git")], cwd=shop, check=True
+    )
+    name = json.loads(orbit(shop, "fleet", "push", str(lake), "--format", "json"))["data"][
+        "repository"
+    ]
+    assert name == str(tmp_path / "org").strip(
+        "/"
+    )  # another repository may have a remote of the same folder name
     orbit(shop, "fleet", "push", str(lake), "--repository", "../x", code=2)
 
 
 @pytest.mark.parametrize(
     ("address", "name"),
     [
-        ("https://u:t@forge.example:8080/acme/org.git", "acme/org"), ("git@forge.example:acme/org.git", "acme/org"),
-        ("ssh://git@forge.example:22/acme/org", "acme/org"), ("../org", "org"), ("/srv/git/org.git/", "srv/git/org"),
-        ("file:///srv/git/org.git", "srv/git/org"), ("..", "base"),
+        ("https://u:t@forge.example:8080/acme/org.git", "acme/org"),
+        ("git@forge.example:acme/org.git", "acme/org"),
+        ("ssh://git@forge.example:22/acme/org", "acme/org"),
+        ("../org", "org"),
+        ("/srv/git/org.git/", "srv/git/org"),
+        ("file:///srv/git/org.git", "srv/git/org"),
+        ("..", "base"),
     ],
-)  # fmt: skip
-def test_the_name_of_a_source_is_the_one_under_which_it_pushes_itself(address: str, name: str) -> None:
+)
+def test_the_name_of_a_source_is_the_one_under_which_it_pushes_itself(
+    address: str, name: str
+) -> None:
     assert source_repository(Extension("base", address)) == name

@@ -25,7 +25,9 @@ TITLES = {
     "acme/bank": {"ADR-0001": "Write logs to files", "ADR-0002": "Pick Kafka"},
     "beta/org": {"ADR-0001": "Publish a weekly summary"},
 }
-LEARNED = "Close the database when a test ends, or the next test waits for the lock until it times out"
+LEARNED = (
+    "Close the database when a test ends, or the next test waits for the lock until it times out"
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +43,24 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
             status = "proposed" if (name, record_id) == ("acme/shop", "ADR-0003") else "accepted"
             path = f"docs/adr/{number:04d}.md"
             options = (
-                "## Considered options\n\n- Pick Kafka\n- Do not write logs to files\n- Redis\n\nChosen option: Redis\n"
+                (
+                    "## Considered options\n\n- Pick Kafka\n- Do not write logs to files\n- Redis\n"
+                    "\nChosen option: Redis\n"
+                )
                 if "Postgre" in title
                 else ""
             )
             write(
-                root, path, f"# {title}\n\nStatus: {status.capitalize()}\n\n## Decision\n\nYes, {number}.\n\n{options}"
+                root,
+                path,
+                f"# {title}\n\nStatus: {status.capitalize()}\n\n## Decision\n\nYes, "
+                f"{number}.\n\n{options}",
             )
             links = (
-                [{"rel": "contradicts", "to": f"org:{number}"} for number in ("ADR-0001", "ADR-0003")]
+                [
+                    {"rel": "contradicts", "to": f"org:{number}"}
+                    for number in ("ADR-0001", "ADR-0003")
+                ]
                 if record_id == "ADR-0002"
                 else []
             )
@@ -69,7 +80,10 @@ def answer(lake: Path, question: str) -> list[dict[str, Any]]:
 
 
 def test_a_decision_contradicts_one_of_another_repository(lake: Path) -> None:
-    rows = {row["topic"]: (row["example_for"], row["example_against"]) for row in answer(lake, "contradictions")}
+    rows = {
+        row["topic"]: (row["example_for"], row["example_against"])
+        for row in answer(lake, "contradictions")
+    }
     assert rows["file log write"] == (
         "acme/bank ADR-0001 Write logs to files",
         "acme/shop ADR-0002 Do not write logs to files",
@@ -81,7 +95,10 @@ def test_a_decision_contradicts_one_of_another_repository(lake: Path) -> None:
 def test_a_decision_is_repeated_in_other_words(lake: Path) -> None:
     (row,) = answer(lake, "repeated-decisions")
     assert (row["title"], row["repositories"]) == ("Use PostgreSQL for orders", 2)
-    assert (row["first_example"], row["last_example"]) == ("acme/org ADR-0001", "acme/shop ADR-0001")
+    assert (row["first_example"], row["last_example"]) == (
+        "acme/org ADR-0001",
+        "acme/shop ADR-0001",
+    )
 
 
 def test_a_learning_was_learned_more_than_once(lake: Path) -> None:
@@ -90,13 +107,20 @@ def test_a_learning_was_learned_more_than_once(lake: Path) -> None:
 
 
 def test_a_decision_of_the_organisation_is_overridden(lake: Path) -> None:
-    rows = [(row["title"], row["overridden_in"], row["overridden_by"]) for row in answer(lake, "overrides")]
+    rows = [
+        (row["title"], row["overridden_in"], row["overridden_by"])
+        for row in answer(lake, "overrides")
+    ]
     names = ("acme/bank", "acme/shop")
-    assert rows == [(title, name, "ADR-0002") for title in (None, "Cache pages") for name in names]  # two have ADR-0001
+    assert rows == [
+        (title, name, "ADR-0002") for title in (None, "Cache pages") for name in names
+    ]  # two have ADR-0001
 
 
 def test_the_whole_report_has_every_question(lake: Path) -> None:
     text = orbit(lake, "fleet", "report", "--lake", str(lake), "--rows", "1")
     assert text.count("… and more") >= 3
     assert "Ranking by votes" in text
-    assert "did you mean votes?" in orbit(lake, "fleet", "report", "vote", "--lake", str(lake), code=2)
+    assert "did you mean votes?" in orbit(
+        lake, "fleet", "report", "vote", "--lake", str(lake), code=2
+    )

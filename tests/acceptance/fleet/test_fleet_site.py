@@ -1,4 +1,6 @@
-"""The site of a lake: repositories, decisions and the answers of the report, with texts of strangers as texts."""
+"""The site of a lake: repositories, decisions and the answers of the report,
+with texts of strangers as texts.
+"""
 
 import html
 import json
@@ -18,19 +20,30 @@ pytest.importorskip("material", reason="the site extra is not installed")
 HOSTILE = "<img src=x onerror=alert(1)> | [x](javascript:alert(2)) `{{ 7*7 }}` **b**"
 
 
-def test_a_site_shows_a_lake_and_runs_nothing_of_it(make_repository: MakeRepository, tmp_path: Path) -> None:
+def test_a_site_shows_a_lake_and_runs_nothing_of_it(
+    make_repository: MakeRepository, tmp_path: Path
+) -> None:
     shop, lake, site = make_repository("shop"), tmp_path / "lake", tmp_path / "site"
     write_record(shop, ".orbit/adrs/ADR-0002/adr.yaml", title=HOSTILE, status="accepted")
     commit(shop)
     push(shop, lake)
     shutil.copytree(shop, tmp_path / "cart")
     push(tmp_path / "cart", lake)
-    data = json.loads(orbit(tmp_path, "fleet", "site", "site", "--lake", str(lake), "--format", "json"))
+    data = json.loads(
+        orbit(tmp_path, "fleet", "site", "site", "--lake", str(lake), "--format", "json")
+    )
     assert (data["diagnostics"], list(answer("fleet site").iter_errors(data["data"]))) == ([], [])
-    pages = {page: (site / page / "index.html").read_text("utf-8") for page in ("", "decisions", "repeated-decisions")}
-    assert {file.parent.name for file in site.glob("*/index.html")} >= questions().keys() - {"states"}
+    pages = {
+        page: (site / page / "index.html").read_text("utf-8")
+        for page in ("", "decisions", "repeated-decisions")
+    }
+    assert {file.parent.name for file in site.glob("*/index.html")} >= questions().keys() - {
+        "states"
+    }
     assert HOSTILE in html.unescape(pages["decisions"])
-    assert not any(text in page for page in pages.values() for text in ("<img src=x", 'href="javascript'))
+    assert not any(
+        text in page for page in pages.values() for text in ("<img src=x", 'href="javascript')
+    )
     assert "<td>shop</td>" in pages[""]
     assert "Use PostgreSQL" in pages["repeated-decisions"]
 

@@ -1,4 +1,6 @@
-"""Spark in separate processes gives the answers of DuckDB, also when one of its executors is killed."""
+"""Spark in separate processes gives the answers of DuckDB,
+also when one of its executors is killed.
+"""
 
 import os
 import shutil
@@ -18,11 +20,13 @@ from orbit_registry.fleet.report import report
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 java = pytest.mark.skipif(shutil.which("java") is None, reason="Java is not installed")
 CLUSTER = "local-cluster[2,1,1024]"
-# Three programs that run for a minute: compiling what they run costs more than it gains, three times as much.
+# Three programs that run for a minute: compiling what they run costs more than it gains, three
+# times as much.
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 ARGUMENTS = (
     f"--driver-java-options '{QUICK_START}' --conf 'spark.executor.extraJavaOptions={QUICK_START}' "
-    "--conf spark.sql.codegen.wholeStage=false --conf spark.ui.showConsoleProgress=false pyspark-shell"
+    "--conf spark.sql.codegen.wholeStage=false --conf spark.ui.showConsoleProgress=false "
+    "pyspark-shell"
 )
 
 
@@ -42,17 +46,24 @@ def cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def texts(lake: Lake, engine: str) -> dict[str, str]:
     return {
-        answer.question.name: answer.result.render("csv") for answer in report(lake, None, rows=10_000, engine=engine)
+        answer.question.name: answer.result.render("csv")
+        for answer in report(lake, None, rows=10_000, engine=engine)
     }
 
 
 def executors() -> list[int]:
-    done = subprocess.run(["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True, check=False
+    )
     return [int(line) for line in done.stdout.split()]
 
 
-def kill_in_the_middle(folder: Path, earlier: set[int], killed: list[int], ended: threading.Event) -> None:
-    """Kill an executor once two of them have results that the next steps read, which are lost with it."""
+def kill_in_the_middle(
+    folder: Path, earlier: set[int], killed: list[int], ended: threading.Event
+) -> None:
+    """Kill an executor once two of them have results that the next steps read,
+    which are lost with it.
+    """
     while not ended.wait(0.05) and not killed:
         if len({file.parents[1] for file in folder.rglob("blockmgr-*/*/shuffle_*.data")}) > 1:
             killed.append(min(set(executors()) - earlier))
@@ -61,10 +72,14 @@ def kill_in_the_middle(folder: Path, earlier: set[int], killed: list[int], ended
 
 @java
 @pytest.mark.timeout(600)
-def test_spark_answers_as_duckdb_does_although_an_executor_is_killed(lake: Lake, tmp_path: Path) -> None:
+def test_spark_answers_as_duckdb_does_although_an_executor_is_killed(
+    lake: Lake, tmp_path: Path
+) -> None:
     killed: list[int] = []
     ended = threading.Event()
-    killer = threading.Thread(target=kill_in_the_middle, args=(tmp_path, set(executors()), killed, ended))
+    killer = threading.Thread(
+        target=kill_in_the_middle, args=(tmp_path, set(executors()), killed, ended)
+    )
     killer.start()
     try:
         answers = texts(lake, "spark")

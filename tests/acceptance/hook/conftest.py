@@ -1,4 +1,6 @@
-"""A project with records and the client of the hook, run as agents run it; it holds no expectations but a good end."""
+"""A project with records and the client of the hook, run as agents run it;
+it holds no expectations but a good end.
+"""
 
 import json
 import os
@@ -34,7 +36,9 @@ def bring_up_to_date(root: Path) -> None:
 @pytest.fixture(scope="session")
 def _with_learnings(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make one workspace with three learnings for `src/**`, for `root` to copy."""
-    root = make_workspace(Path(shutil.copytree(_first_commit, tmp_path_factory.mktemp("hook") / "repo")))
+    root = make_workspace(
+        Path(shutil.copytree(_first_commit, tmp_path_factory.mktemp("hook") / "repo"))
+    )
     write(root, "src/a.py")
     for number in range(1, 4):
         write_learning(root, number)
@@ -51,10 +55,18 @@ def root(_with_learnings: Path, tmp_path: Path) -> Path:
 
 
 def run_client(root: Path, content: bytes, agent: str = "claude", **variables: str) -> bytes:
-    """Return what the client prints for some input; that it ends well and says nothing else is asserted."""
+    """Return what the client prints for some input;
+    that it ends well and says nothing else is asserted.
+    """
     environment = {**os.environ, **PATIENT, "CLAUDE_PROJECT_DIR": str(root), **variables}
     done = subprocess.run(
-        [*LAUNCH, agent], input=content, capture_output=True, cwd=root, env=environment, check=False, timeout=60
+        [*LAUNCH, agent],
+        input=content,
+        capture_output=True,
+        cwd=root,
+        env=environment,
+        check=False,
+        timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout

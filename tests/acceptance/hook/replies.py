@@ -5,7 +5,11 @@ from typing import Any
 
 
 def ids_in(text: str) -> list[str]:
-    return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
+    return [
+        line.split("]")[0].removeprefix("- [")
+        for line in text.splitlines()
+        if line.startswith("- [")
+    ]
 
 
 def ids(reply: dict[str, Any]) -> list[str]:

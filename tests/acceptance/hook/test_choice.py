@@ -1,4 +1,6 @@
-"""What the chooser gives to the hook and to briefs: kinds in their order, rules where they are due, known errors."""
+"""What the chooser gives to the hook and to briefs:
+kinds in their order, rules where they are due, known errors.
+"""
 
 import json
 import os
@@ -41,17 +43,35 @@ def ruled(root: Path) -> Path:
     rule(root, "aaaaa", "Wrap every query in a transaction", scope={"paths": ["src/**"]})
     rule(root, "bbbbb", "Retry uploads with a key", scope={"tags": ["sql"]})
     rule(root, "ccccc", "Name each lock", scope={"paths": ["nowhere/**", "src/none"]})
-    write_record(root, ".orbit/failures/F-ddddd/failure.yaml", status="open", title="Story 7",
-          target={"type": "story", "id": "7"}, reason="It fails.", ttl_days=0)  # fmt: skip
-    write_record(root, ".orbit/adrs/ADR-0001/adr.yaml", status="accepted", title="Use locks", priority=255,
-          scope={"paths": ["src/**"]}, links=[{"rel": "related_to", "to": "R-ccccc"}])  # fmt: skip
+    write_record(
+        root,
+        ".orbit/failures/F-ddddd/failure.yaml",
+        status="open",
+        title="Story 7",
+        target={"type": "story", "id": "7"},
+        reason="It fails.",
+        ttl_days=0,
+    )
+    write_record(
+        root,
+        ".orbit/adrs/ADR-0001/adr.yaml",
+        status="accepted",
+        title="Use locks",
+        priority=255,
+        scope={"paths": ["src/**"]},
+        links=[{"rel": "related_to", "to": "R-ccccc"}],
+    )
     (root / "src/none").touch()
     bring_up_to_date(root)
     return root
 
 
 def ids(text: str) -> list[str]:
-    return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
+    return [
+        line.split("]")[0].removeprefix("- [")
+        for line in text.splitlines()
+        if line.startswith("- [")
+    ]
 
 
 def shown(reply: dict[str, Any]) -> str:
@@ -69,7 +89,10 @@ def test_a_failure_without_a_path_is_for_plans_only(ruled: Path, call: Call) -> 
     assert "F-ddddd" not in shown(call("SessionStart", source="startup"))
     assert "F-ddddd" not in registry.brief(tags=["sql"]).text()
     plan = [sys.executable, "-m", "orbit_registry.cli.main", "brief", "--for", "plan"]
-    assert "story:7" in subprocess.run(plan, cwd=ruled, capture_output=True, text=True, check=True).stdout
+    assert (
+        "story:7"
+        in subprocess.run(plan, cwd=ruled, capture_output=True, text=True, check=True).stdout
+    )
 
 
 def test_a_failed_tool_gets_records_of_its_error(root: Path, call: Call) -> None:
@@ -87,20 +110,32 @@ def test_a_failed_tool_gets_records_of_its_error(root: Path, call: Call) -> None
         ("Exit code: 2\nWall time: 1 s\nOutput:\ncould not connect to db, port 5432", True),
         ('{"output": "could not connect to db, port 5432", "metadata": {"exit_code": 1}}', True),
         ({"aggregated_output": "could not connect to db, port 5432", "exit_code": 1}, True),
-        ({"isError": True, "content": [{"type": "text", "text": "could not connect to db, port 5432"}]}, True),
+        (
+            {
+                "isError": True,
+                "content": [{"type": "text", "text": "could not connect to db, port 5432"}],
+            },
+            True,
+        ),
         ("Exit code: 0\nOutput:\ncould not connect to db, port 5432", False),
         ({"output": "could not connect to db, port 5432", "metadata": {"exit_code": 0}}, False),
         ('{"output": "could not connect to db, port 5432"', False),
         ([None], False),
     ],
 )
-def test_codex_says_by_its_answer_that_a_tool_failed(root: Path, response: object, is_known: bool) -> None:
+def test_codex_says_by_its_answer_that_a_tool_failed(
+    root: Path, response: object, is_known: bool
+) -> None:
     write_learning(root, 7, scope={"tags": ["db"]}, error_pattern="could not connect * port 5432")
     bring_up_to_date(root)
     payload = {
-        "cwd": str(root), "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Bash",
-        "tool_input": {"command": "cat src/a.py"}, "tool_response": response,
-    }  # fmt: skip
+        "cwd": str(root),
+        "session_id": "s",
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "cat src/a.py"},
+        "tool_response": response,
+    }
     printed = run_client(root, json.dumps(payload).encode(), "codex").decode()
     assert ("L-00007" in printed, bool(printed)) == (is_known, is_known)
 
@@ -111,8 +146,16 @@ def test_a_stale_hostile_record_is_not_quoted(root: Path, call: Call) -> None:
     write_learning(root, 1, summary=hostile.replace("\n", " "), freshness=gone_file)
     bring_up_to_date(root)
     text = shown(call("PreToolUse", **EDIT))
-    assert "- [L-00001] may be out of date (fingerprint): .orbit/learnings/L-00001/learning.yaml" in text.split("\n")
-    assert (text.count(START), text.count(END), "Ignore" in text, "\x1b" in text) == (1, 1, False, False)
+    assert (
+        "- [L-00001] may be out of date (fingerprint): .orbit/learnings/L-00001/learning.yaml"
+        in text.split("\n")
+    )
+    assert (text.count(START), text.count(END), "Ignore" in text, "\x1b" in text) == (
+        1,
+        1,
+        False,
+        False,
+    )
 
 
 def test_parallel_surfaces_show_each_record_once_and_twenty_together(root: Path) -> None:
@@ -120,10 +163,21 @@ def test_parallel_surfaces_show_each_record_once_and_twenty_together(root: Path)
         write_learning(root, number)
     bring_up_to_date(root)
     payload = {"cwd": str(root), "session_id": "s", "hook_event_name": "PreToolUse", **EDIT}
-    brief = [sys.executable, "-m", "orbit_registry.cli.main", "brief", "--path", "src/a.py", "--session", "s"]
+    brief = [
+        sys.executable,
+        "-m",
+        "orbit_registry.cli.main",
+        "brief",
+        "--path",
+        "src/a.py",
+        "--session",
+        "s",
+    ]
     environment = {**os.environ, **PATIENT}
     started = [
-        subprocess.Popen(command, cwd=root, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        subprocess.Popen(
+            command, cwd=root, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         for command in [[*LAUNCH, "claude"], brief] * 4
     ]
     for process in started:

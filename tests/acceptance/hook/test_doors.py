@@ -1,4 +1,6 @@
-"""One session behind every door: what the hook, the MCP server or a brief showed, no other one says again."""
+"""One session behind every door: what the hook, the MCP server or a brief showed,
+no other one says again.
+"""
 
 import json
 from collections.abc import Callable
@@ -29,11 +31,18 @@ def brief(root: Path, name: str) -> list[str]:
 
 
 def mcp(root: Path, name: str) -> list[str]:
-    """Return what a server of this session adds to the answer of a tool that was asked about a file."""
+    """Return what a server of this session adds to the answer of a tool that was asked about a
+    file.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ORBIT_SESSION_ID", SESSION)
         arguments = {"query": "nothing of the kind", "path": f"src/{name}"}
-        answer = reply("search", arguments, Caller("some-agent", "mcp-1", hosted=True), partial(Registry.open, root))
+        answer = reply(
+            "search",
+            arguments,
+            Caller("some-agent", "mcp-1", hosted=True),
+            partial(Registry.open, root),
+        )
     return [record["id"] for record in (answer.sidecar.learnings if answer.sidecar else ())]
 
 
@@ -43,9 +52,16 @@ def test_every_door_leaves_out_what_holds_for_another_project(
     for number, name in ((1, "shop"), (2, "billing")):
         write_learning(root, number, project=name)
     bring_up_to_date(root)
-    for project, expected in (("", {"L-00001", "L-00002", "L-00003"}), ("shop", {"L-00001", "L-00003"})):
+    for project, expected in (
+        ("", {"L-00001", "L-00002", "L-00003"}),
+        ("shop", {"L-00001", "L-00003"}),
+    ):
         monkeypatch.setenv("ORBIT_PROJECT", project)
-        for door in (lambda: hook(call, root, "a.py"), lambda: brief(root, "a.py"), lambda: mcp(root, "a.py")):
+        for door in (
+            lambda: hook(call, root, "a.py"),
+            lambda: brief(root, "a.py"),
+            lambda: mcp(root, "a.py"),
+        ):
             call("SessionStart", source="clear")
             assert set(door()) == expected
 
@@ -63,10 +79,17 @@ def test_a_record_is_shown_once_a_session_by_all_doors(root: Path, call: Call, f
     assert [doors[name]() for name in doors if name != first] == [[], []]
     assert call("SessionStart", source="compact") == {}
     assert doors["hook"]() == everything
-    log = [json.loads(line) for line in (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()]
-    arguments = [record_id for record_id in log if record_id["event"] == "retrieval" and record_id["query"]]
+    log = [
+        json.loads(line)
+        for line in (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
+    ]
+    arguments = [
+        record_id for record_id in log if record_id["event"] == "retrieval" and record_id["query"]
+    ]
     assert len({record_id["session"] for record_id in arguments}) == 1
     assert [bool(record_id.get("tokens")) for record_id in arguments] == [
         bool(record_id["count"]) for record_id in arguments
     ]
-    assert {record_id["surface"] for record_id in arguments if not record_id.get("agent")} == {"brief:prompt"}
+    assert {record_id["surface"] for record_id in arguments if not record_id.get("agent")} == {
+        "brief:prompt"
+    }

@@ -1,4 +1,6 @@
-"""What the hook does at each moment of a session: subagents, compaction, opened records, what the person is told."""
+"""What the hook does at each moment of a session:
+subagents, compaction, opened records, what the person is told.
+"""
 
 import contextlib
 import io
@@ -25,10 +27,17 @@ ALL = ["L-00001", "L-00002", "L-00003"]
 Call = Callable[..., dict[str, Any]]
 
 
-@pytest.mark.parametrize("order", [
-    ["PreCompact", "SessionStart", "PostCompact"], ["PreCompact", "PostCompact", "SessionStart"],
-    ["SessionStart", "PostCompact"], ["PostCompact"], ["SessionStart"], ["PreCompact"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["PreCompact", "SessionStart", "PostCompact"],
+        ["PreCompact", "PostCompact", "SessionStart"],
+        ["SessionStart", "PostCompact"],
+        ["PostCompact"],
+        ["SessionStart"],
+        ["PreCompact"],
+    ],
+)
 def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[str]) -> None:
     assert ids(call("PreToolUse", **edit(root))) == ALL
     assert ids(call("PreToolUse", **edit(root))) == []
@@ -64,7 +73,10 @@ def test_a_subagent_starts_with_what_applies_everywhere(root: Path, call: Call) 
 
 def test_a_session_that_stops_is_asked_once(root: Path, call: Call) -> None:
     config = root / ".orbit/config.yaml"
-    stops, failed = {"stop_hook_active": False}, {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "no"}
+    stops, failed = (
+        {"stop_hook_active": False},
+        {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "no"},
+    )
     call("PostToolUseFailure", session="off", **failed)
     assert call("Stop", session="off", **stops) == {}
     configure(root, "loop:\n  # once\n  ask_at_stop: true  # a session\n")
@@ -79,7 +91,9 @@ def test_a_session_that_stops_is_asked_once(root: Path, call: Call) -> None:
     assert "orbit note" in text["hookSpecificOutput"]["additionalContext"]
     assert "decision" not in text
     assert call("Stop", **stops) == {}
-    config.write_text(config.read_text("utf-8").replace("ask_at_stop: true", "ask_at_stop: false"), "utf-8")
+    config.write_text(
+        config.read_text("utf-8").replace("ask_at_stop: true", "ask_at_stop: false"), "utf-8"
+    )
     bring_up_to_date(root)
     assert call("Stop", session="off", **stops) == {}
 
@@ -90,7 +104,9 @@ def configure(root: Path, lines: str) -> None:
     bring_up_to_date(root)
 
 
-def test_turns_are_noted_where_that_is_turned_on(root: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_turns_are_noted_where_that_is_turned_on(
+    root: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def said() -> int:
         with contextlib.chdir(root), contextlib.redirect_stdout(io.StringIO()) as printed:
             run(["check", "--loop"])
@@ -102,31 +118,55 @@ def test_turns_are_noted_where_that_is_turned_on(root: Path, call: Call, monkeyp
     configure(root, "loop: {enabled: true, note_turns: true}\n")
     call("PreToolUse", session="on", **edit(root))
     call("UserPromptSubmit", session="on", prompt="src/app.py")
-    call("PostToolUseFailure", session="on", tool_name="Bash", tool_input={"command": "make"}, error="no")
+    call(
+        "PostToolUseFailure",
+        session="on",
+        tool_name="Bash",
+        tool_input={"command": "make"},
+        error="no",
+    )
     call("Stop", session="on")
     call("PreToolUse", session="other", **edit(root))
     call("Stop", session="on", last_assistant_message="secret")
     notes = [event for event in dispatched(root) if event["event"] == "noted"]
     assert [(event["tools"], event["errors"], event["skip_reason"]) for event in notes] == [
-        (1, True, None), (0, False, "no-new-information"),
-    ]  # fmt: skip
+        (1, True, None),
+        (0, False, "no-new-information"),
+    ]
     assert said() == 1, "that of before it was turned on"
 
 
-@pytest.mark.parametrize("event", ["Stop", "SubagentStop", "SessionEnd", "PreCompact", "PostCompact"])
+@pytest.mark.parametrize(
+    "event", ["Stop", "SubagentStop", "SessionEnd", "PreCompact", "PostCompact"]
+)
 def test_an_end_is_noted_and_not_answered(root: Path, call: Call, event: str) -> None:
-    """Nothing is printed: a stop that is answered would go on. The event has no words of the session."""
+    """Nothing is printed: a stop that is answered would go on.
+
+    The event has no words of the session.
+    """
     assert call(event, last_assistant_message="secret", compact_summary="secret") == {}
     assert [event["surface"] for event in dispatched(root)] == [f"hook:{event}"]
     assert set(dispatched(root)[0]) == {"at", "event", "surface", "session", "agent", "fault", "ms"}
     assert dispatched(root)[0]["event"] != "retrieval"
 
 
-@pytest.mark.parametrize("tool", [
-    {"tool_name": "Read", "tool_input": {"file_path": "ROOT/.orbit/learnings/L-00001/learning.yaml"}},
-    {"tool_name": "Bash", "tool_input": {"command": "cd .orbit && cat learnings/L-00001/*.yaml | head"}},
-    {"tool_name": "Bash", "tool_input": {"command": "head -5 .orbit/state/inbox/learnings/L-00001/learning.yaml"}},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {
+            "tool_name": "Read",
+            "tool_input": {"file_path": "ROOT/.orbit/learnings/L-00001/learning.yaml"},
+        },
+        {
+            "tool_name": "Bash",
+            "tool_input": {"command": "cd .orbit && cat learnings/L-00001/*.yaml | head"},
+        },
+        {
+            "tool_name": "Bash",
+            "tool_input": {"command": "head -5 .orbit/state/inbox/learnings/L-00001/learning.yaml"},
+        },
+    ],
+)
 def test_a_record_that_is_read_is_opened(root: Path, call: Call, tool: dict[str, object]) -> None:
     call("PreToolUse", **json.loads(json.dumps(tool).replace("ROOT", str(root))))
     opened, retrieval = dispatched(root)
@@ -138,7 +178,11 @@ def test_a_record_that_is_read_is_opened(root: Path, call: Call, tool: dict[str,
 def test_a_record_that_is_written_is_not_opened(root: Path, call: Call) -> None:
     path = ".orbit/learnings/L-00001/learning.yaml"
     call("PreToolUse", tool_name="Edit", tool_input={"file_path": path})
-    call("PreToolUse", tool_name="Bash", tool_input={"command": f"ls .orbit/learnings/L-00001; sed -i s/a/b/ {path}"})
+    call(
+        "PreToolUse",
+        tool_name="Bash",
+        tool_input={"command": f"ls .orbit/learnings/L-00001; sed -i s/a/b/ {path}"},
+    )
     call("PreToolUse", tool_name="Read", tool_input={"file_path": ".orbit/config.yaml"})
     assert {event["event"] for event in dispatched(root)} == {"retrieval"}
 
@@ -146,26 +190,45 @@ def test_a_record_that_is_written_is_not_opened(root: Path, call: Call) -> None:
 def test_a_decisions_document_is_the_decision(root: Path, call: Call) -> None:
     text = ["## Context\n\nx\n\n## Decision\n\ny\n\n## Consequences\n\n- Cost: z\n"]
     log = write(root, "docs/4_decisions.md", "# Decisions\n")
-    for number, (path, scope) in enumerate([("docs/one.md", "lib/**"), (str(log), "src/**"), (str(log), "lib/**")], 1):
-        heading = f"\n## ADR-{number:04d} — Title {number}\n\nStatus: Accepted · 2026-01-01\n\n{text[0]}"
+    for number, (path, scope) in enumerate(
+        [("docs/one.md", "lib/**"), (str(log), "src/**"), (str(log), "lib/**")], 1
+    ):
+        heading = (
+            f"\n## ADR-{number:04d} — Title {number}\n\nStatus: Accepted · 2026-01-01\n\n{text[0]}"
+        )
         file = root / path
         file.write_text((file.read_text("utf-8") if file.exists() else "") + heading, "utf-8")
         record = root / f".orbit/adrs/ADR-{number:04d}/adr.yaml"
         record.parent.mkdir(parents=True)
         data = {
-            "schema_version": 1, "id": f"ADR-{number:04d}", "uid": f"{number:032x}", "title": f"Title {number}",
-            "status": "accepted", "date": "2026-01-01", "scope": {"paths": [scope]},
-            "source": {"path": str(file.relative_to(root)), "heading": f"ADR-{number:04d}", "format": "log",
-                       "authority": "record"},
-            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
-        }  # fmt: skip
-        record.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8")
+            "schema_version": 1,
+            "id": f"ADR-{number:04d}",
+            "uid": f"{number:032x}",
+            "title": f"Title {number}",
+            "status": "accepted",
+            "date": "2026-01-01",
+            "scope": {"paths": [scope]},
+            "source": {
+                "path": str(file.relative_to(root)),
+                "heading": f"ADR-{number:04d}",
+                "format": "log",
+                "authority": "record",
+            },
+            "created_at": "2026-01-01T00:00:00Z",
+            "updated_at": "2026-01-01T00:00:00Z",
+        }
+        record.write_text(
+            "".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8"
+        )
     bring_up_to_date(root)
     call("PreToolUse", tool_name="Read", tool_input={"file_path": "docs/one.md"})
     call("PreToolUse", tool_name="Read", tool_input={"file_path": str(log)})
     assert "ADR-0002" in ids(call("PreToolUse", **edit(root)))
     call("PreToolUse", tool_name="Read", tool_input={"file_path": str(log)})
-    assert [event["ids"] for event in dispatched(root) if event["event"] == "opened"] == [["ADR-0001"], ["ADR-0002"]]
+    assert [event["ids"] for event in dispatched(root) if event["event"] == "opened"] == [
+        ["ADR-0001"],
+        ["ADR-0002"],
+    ]
 
 
 def test_the_person_is_told_what_awaits(root: Path, call: Call) -> None:
@@ -189,20 +252,38 @@ def test_the_person_is_told_of_files_that_hold_no_record(root: Path, call: Call)
     assert reply["systemMessage"] == "1 record could not be read: run orbit check"
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are not files here: no host can be known")
+@pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(),
+    reason="processes are not files here: no host can be known",
+)
 def test_a_command_knows_the_session_of_its_host(root: Path) -> None:
-    payload = {"cwd": str(root), "session_id": "é s", "hook_event_name": "PreToolUse", "tool_name": "Bash"}
+    payload = {
+        "cwd": str(root),
+        "session_id": "é s",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+    }
     content = json.dumps({**payload, "tool_input": {"command": "cat src/a.py"}})
     program = (
         "import subprocess, sys\n"
         "hook, orbit, content = sys.argv[1], sys.argv[2], sys.argv[3]\n"
         "subprocess.run(['/bin/sh', '-c', hook + ' || :'], input=content.encode(), check=True)\n"
-        "subprocess.run(['/bin/sh', '-c', orbit + ' brief --path src/a.py --format json; :'], check=True)\n"
+        "subprocess.run(['/bin/sh', '-c', orbit + ' brief --path src/a.py --format json; :'], "
+        "check=True)\n"
         "subprocess.run(['/bin/sh', '-c', 'cd src; ' + orbit + ' show L-00002; :'], check=True)\n"
     )
     environment = {**os.environ, **PATIENT}
-    arguments = [sys.executable, "-c", program, f"{' '.join(LAUNCH)} claude", " ".join(ORBIT), content]
-    done = subprocess.run(arguments, cwd=root, env=environment, capture_output=True, text=True, check=True)
+    arguments = [
+        sys.executable,
+        "-c",
+        program,
+        f"{' '.join(LAUNCH)} claude",
+        " ".join(ORBIT),
+        content,
+    ]
+    done = subprocess.run(
+        arguments, cwd=root, env=environment, capture_output=True, text=True, check=True
+    )
     assert '"deduplicated": true' in done.stdout
     shown_ids, brief, opened = dispatched(root)
     assert (shown_ids["hits"], brief["skip_reason"]) == (ALL, "already shown")

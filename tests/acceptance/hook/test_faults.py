@@ -1,4 +1,6 @@
-"""What the hook does when something is broken: it exits 0, shows nothing that it would show again, and notes why."""
+"""What the hook does when something is broken:
+it exits 0, shows nothing that it would show again, and notes why.
+"""
 
 import json
 import os
@@ -11,7 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance.hook.conftest import LAUNCH, bring_up_to_date, dispatched, run_client, write_learning
+from tests.acceptance.hook.conftest import (
+    LAUNCH,
+    bring_up_to_date,
+    dispatched,
+    run_client,
+    write_learning,
+)
 from tests.acceptance.hook.replies import edit, ids
 
 from orbit_registry.hook.events import FAULTS
@@ -53,23 +61,44 @@ def test_a_ledger_of_garbage_is_survived(root: Path, call: Call, content: bytes)
 
 
 def test_a_full_disk_silences(root: Path) -> None:
-    """Where no byte can be written nothing is shown, for it would be shown again and again; exit code 0."""
+    """Where no byte can be written nothing is shown, for it would be shown again and again;
+    exit code 0.
+    """
 
     def full() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     payload = {"cwd": str(root), "session_id": "s", "hook_event_name": "PreToolUse", **edit(root)}
-    done = subprocess.run([*LAUNCH, "claude"], input=json.dumps(payload).encode(), capture_output=True, cwd=root,
-                          env={**os.environ, **PATIENT}, preexec_fn=full, check=False)  # fmt: skip
+    done = subprocess.run(
+        [*LAUNCH, "claude"],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        cwd=root,
+        env={**os.environ, **PATIENT},
+        preexec_fn=full,
+        check=False,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert dispatched(root) == []
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"\xff\xfe{}", b"[" * 200_000, b'{"a":' * 50_000, b'"\\ud8', b"nul", b"\0" * 1000, b"[1]", b"null",
-     b'{"session_id": ' + b"9" * 10_000 + b"}", b'{"password": "hunter2"'],
-)  # fmt: skip
+    [
+        b"",
+        b"{",
+        b"\xff\xfe{}",
+        b"[" * 200_000,
+        b'{"a":' * 50_000,
+        b'"\\ud8',
+        b"nul",
+        b"\0" * 1000,
+        b"[1]",
+        b"null",
+        b'{"session_id": ' + b"9" * 10_000 + b"}",
+        b'{"password": "hunter2"',
+    ],
+)
 def test_a_payload_that_is_none_is_a_fault(root: Path, content: bytes) -> None:
     assert run_client(root, content) == b""
     logged = dispatched(root)
@@ -80,10 +109,18 @@ def test_a_payload_that_is_none_is_a_fault(root: Path, content: bytes) -> None:
 
 def test_an_input_that_never_ends_is_left(root: Path) -> None:
     for content in (b"", b'{"hook_event_name": "PreToolUse"'):
-        environment = {**os.environ, "CLAUDE_PROJECT_DIR": str(root), "ORBIT_HOOK_DEADLINE_MS": "50"}
+        environment = {
+            **os.environ,
+            "CLAUDE_PROJECT_DIR": str(root),
+            "ORBIT_HOOK_DEADLINE_MS": "50",
+        }
         began = time.monotonic()
         with subprocess.Popen(
-            [*LAUNCH, "claude"], cwd="/", env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [*LAUNCH, "claude"],
+            cwd="/",
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         ) as process:
             assert process.stdin is not None
             process.stdin.write(content)
@@ -107,11 +144,18 @@ def test_a_lock_that_stays_held_is_not_awaited(root: Path, call: Call) -> None:
         "sys.stdin.read()\n"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", holding, str(root / LOG / "sessions/s")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", holding, str(root / LOG / "sessions/s")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
-        payload = {"cwd": str(root), "session_id": "s", "hook_event_name": "PreToolUse", **edit(root)}
+        payload = {
+            "cwd": str(root),
+            "session_id": "s",
+            "hook_event_name": "PreToolUse",
+            **edit(root),
+        }
         assert run_client(root, json.dumps(payload).encode(), ORBIT_HOOK_DEADLINE_MS="200") == b""
         holder.communicate()
     assert dispatched(root)[-1]["skip_reason"] == "deadline"
@@ -149,8 +193,17 @@ def test_a_copied_project_shows_the_same_at_once(root: Path, tmp_path: Path) -> 
     subprocess.run(["cp", "-r", str(root), str(copy)], check=True)
     replies = []
     for position in (root, copy):
-        payload = {"cwd": str(position), "session_id": "s", "hook_event_name": "PreToolUse", **edit(position)}
-        replies.append(run_client(position, json.dumps(payload).encode()).replace(str(position).encode(), b"ROOT"))
+        payload = {
+            "cwd": str(position),
+            "session_id": "s",
+            "hook_event_name": "PreToolUse",
+            **edit(position),
+        }
+        replies.append(
+            run_client(position, json.dumps(payload).encode()).replace(
+                str(position).encode(), b"ROOT"
+            )
+        )
     assert ids(json.loads(replies[0])) == ALL
     assert replies[1] == replies[0]
 

@@ -1,4 +1,6 @@
-"""The hook for any tool, and the plugin of OpenCode that speaks as one: what goes in and out, and where it stands."""
+"""The hook for any tool, and the plugin of OpenCode that speaks as one:
+what goes in and out, and where it stands.
+"""
 
 import json
 import os
@@ -17,7 +19,8 @@ from orbit_registry.agents.agent import load_agent
 HERE = Path(__file__).resolve().parents[3]
 OPENCODE = HERE / "tests/cases/push/opencode"
 CALL, REPLY = (
-    json.loads((HERE / f"docs/schemas/hook-{entry}.schema.json").read_text("utf-8")) for entry in ("call", "reply")
+    json.loads((HERE / f"docs/schemas/hook-{entry}.schema.json").read_text("utf-8"))
+    for entry in ("call", "reply")
 )
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 
@@ -29,8 +32,12 @@ def installed(root: Path, name: str, *arguments: str) -> Path:
 
 def test_the_installed_script_is_the_hook(root: Path) -> None:
     file = installed(root, "generic")
-    assert "context" in json.loads(called(["sh", str(file)], root, {"event": "tool", "paths": ["src/a.py"]}))
-    status = subprocess.run(["git", "status", "--short"], cwd=root, check=True, capture_output=True, text=True).stdout
+    assert "context" in json.loads(
+        called(["sh", str(file)], root, {"event": "tool", "paths": ["src/a.py"]})
+    )
+    status = subprocess.run(
+        ["git", "status", "--short"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout
     assert status == ""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in PATIENT.items():
@@ -43,7 +50,12 @@ def test_the_installed_script_is_the_hook(root: Path) -> None:
 def called(command: list[str], root: Path, call: object) -> bytes:
     environment = {**os.environ, **PATIENT}
     return subprocess.run(
-        command, input=json.dumps(call).encode(), cwd=root, env=environment, check=True, capture_output=True
+        command,
+        input=json.dumps(call).encode(),
+        cwd=root,
+        env=environment,
+        check=True,
+        capture_output=True,
     ).stdout
 
 
@@ -65,7 +77,9 @@ def test_a_plugin_of_another_place_is_replaced(root: Path) -> None:
     assert str(sys.executable).encode() not in text
     file.write_bytes(text.replace(b'const COMMAND = "', b'const COMMAND = "true; '))
     states = json.loads(orbit(root, "hook", "status", "--format", "json"))["data"]["hooks"]
-    [state] = [entry for entry in states if (entry["agent"], entry["scope"]) == ("opencode", "project")]
+    [state] = [
+        entry for entry in states if (entry["agent"], entry["scope"]) == ("opencode", "project")
+    ]
     assert (state["installed"], state["current"]) == (True, False)
     installed(root, "opencode", "--scope", "project")
     assert file.read_bytes() == text
@@ -83,23 +97,44 @@ def test_the_plugin_of_opencode_runs(root: Path, tmp_path: Path, broken: bool) -
     text = installed(root, "opencode").read_text("utf-8")
     assert len(text.splitlines()) <= 80
     plugin.write_text(text.replace(sys.executable, "/nowhere/python") if broken else text, "utf-8")
-    command = ["node", str(OPENCODE / "drive.mjs"), str(plugin), str(root), str(OPENCODE / "sequence.json")]
-    done = subprocess.run(command, env={**os.environ, **PATIENT}, check=True, capture_output=True, text=True)
+    command = [
+        "node",
+        str(OPENCODE / "drive.mjs"),
+        str(plugin),
+        str(root),
+        str(OPENCODE / "sequence.json"),
+    ]
+    done = subprocess.run(
+        command, env={**os.environ, **PATIENT}, check=True, capture_output=True, text=True
+    )
     events = json.loads(done.stdout)
     _, system, env, first, second, patch, odd, _, forgotten, again, _, nobody = events["outputs"]
 
     assert events["exports"] == ["OrbitPlugin"]
     assert env == {"env": {"ORBIT_SESSION_ID": "ses_1"}}
     assert (second["output"], odd, forgotten, nobody) == (
-        "Edit applied.", {"title": "", "metadata": {}}, {"system": []}, {"system": []},
-    )  # fmt: skip
+        "Edit applied.",
+        {"title": "", "metadata": {}},
+        {"system": []},
+        {"system": []},
+    )
     if broken:
         assert (system["system"], first["output"], patch["output"], events["shown"]) == (
-            ["You are OpenCode"], "Edit applied.", "Success.", [],
-        )  # fmt: skip
+            ["You are OpenCode"],
+            "Edit applied.",
+            "Success.",
+            [],
+        )
         return
     assert len(system["system"]) == 2
     assert all(entry in system["system"][1] for entry in ("L-00002", "L-00003"))
     assert first["output"].startswith("Edit applied.\n\n<project-notes>")
-    assert ["L-00001" in entry["output"] for entry in (first, second, patch, again)] == [True, False, True, True]
-    assert events["shown"] == [{"message": "1 record awaits review: orbit review", "variant": "info"}]
+    assert ["L-00001" in entry["output"] for entry in (first, second, patch, again)] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    assert events["shown"] == [
+        {"message": "1 record awaits review: orbit review", "variant": "info"}
+    ]

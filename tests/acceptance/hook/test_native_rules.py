@@ -22,7 +22,9 @@ def rule(root: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def edited(root: Path, call: Call, **more: object) -> bool:
-    return bool(call("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{root}/src/a.py"}, **more))
+    return bool(
+        call("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{root}/src/a.py"}, **more)
+    )
 
 
 def test_what_a_rule_file_said_is_not_said_again(root: Path, rule: str, call: Call) -> None:
@@ -36,7 +38,9 @@ def test_what_a_rule_file_said_is_not_said_again(root: Path, rule: str, call: Ca
     assert edited(root, call)
 
 
-def test_other_instructions_are_none_of_ours(root: Path, rule: str, call: Call, tmp_path: Path) -> None:
+def test_other_instructions_are_none_of_ours(
+    root: Path, rule: str, call: Call, tmp_path: Path
+) -> None:
     outside = tmp_path / "outside.md"
     outside.write_bytes(Path(rule).read_bytes())
     (root / "link.md").symlink_to(rule)

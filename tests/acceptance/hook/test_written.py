@@ -1,4 +1,6 @@
-"""What a command has written is in the push index when it returns: no refresh has to be waited for."""
+"""What a command has written is in the push index when it returns:
+no refresh has to be waited for.
+"""
 
 from pathlib import Path
 

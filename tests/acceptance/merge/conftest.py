@@ -20,7 +20,9 @@ class Clone:
         self.path = path
 
     def git(self, *arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=self.path, check=False, capture_output=True, text=True)
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.path, check=False, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -52,8 +54,12 @@ class Clone:
         assert "CONFLICT" in done.stdout + done.stderr
 
     def take(self, work: Callable[[], object]) -> str:
-        """Do some work on a branch that nobody sees, forget the numbers it took, and return its commit."""
-        claims = Path(self.git("rev-parse", "--path-format=absolute", "--git-path", "orbit/adr.json").strip())
+        """Do some work on a branch that nobody sees, forget the numbers it took,
+        and return its commit.
+        """
+        claims = Path(
+            self.git("rev-parse", "--path-format=absolute", "--git-path", "orbit/adr.json").strip()
+        )
         before = claims.read_bytes()
         self.git("switch", "-q", "-c", "hidden")
         work()
@@ -76,7 +82,11 @@ class Clone:
         return self.path / "docs" / "design" / "registry" / "4_decisions.md"
 
     def headings(self) -> list[str]:
-        return [line.split(" ")[1] for line in self.log.read_text("utf-8").splitlines() if line.startswith("## ")]
+        return [
+            line.split(" ")[1]
+            for line in self.log.read_text("utf-8").splitlines()
+            if line.startswith("## ")
+        ]
 
 
 @pytest.fixture
@@ -94,14 +104,18 @@ def origin(git_repo: Path) -> Clone:
     clone.git("add", "-A")
     Registry.init(git_repo)  # a log that git has brings the line of its merge driver
     (git_repo / "src").mkdir()
-    (git_repo / "src" / "app.py").write_text("# keeps ADR-0001\nvalue = 1\n\n\n\n\n\nother = 2\n", "utf-8")
+    (git_repo / "src" / "app.py").write_text(
+        "# keeps ADR-0001\nvalue = 1\n\n\n\n\n\nother = 2\n", "utf-8"
+    )
     clone.commit("Set up")
     return clone
 
 
 @pytest.fixture
 def clones(origin: Clone, tmp_path: Path) -> tuple[Clone, Clone]:
-    """Return two clones of it that know nothing of each other's work, the merge driver set up in both."""
+    """Return two clones of it that know nothing of each other's work,
+    the merge driver set up in both.
+    """
     origin.git("config", "receive.denyCurrentBranch", "updateInstead")
     result = []
     for name in ("ours", "theirs"):

@@ -1,4 +1,6 @@
-"""Merges that go on: the later steps of a rebase, edits of what was renumbered, and runs that were killed."""
+"""Merges that go on: the later steps of a rebase, edits of what was renumbered,
+and runs that were killed.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,21 @@ def test_a_rebase_stops_and_resolve_lets_it_go_on(clones: Clones, style: str, ol
     theirs.commit("Decide on a wheel")
     theirs.git("push", "-q")
     ours.add("Write a snapshot", style)
-    if older:  # git then sees a conflict in the record's times; else it mixes up the two records without a word
+    # git then sees a conflict in the record's times; else it mixes up the two records without a
+    # word
+    if older:
         file = ours.path / ".orbit/adrs/ADR-0003/adr.yaml"
         file.write_text(re.sub(r'_at: "20\d\d', '_at: "2020', file.read_text("utf-8")), "utf-8")
     (ours.path / "src" / "snapshot.py").write_text("# see ADR-0003\n", "utf-8")
     ours.commit("Decide on a snapshot")
-    record = ours.registry.update("ADR-0003", lambda data: {**data, "summary": "Readers open the snapshot."})
+    record = ours.registry.update(
+        "ADR-0003", lambda data: {**data, "summary": "Readers open the snapshot."}
+    )
     assert record.source is not None
     document = ours.path / record.source.path
-    text = document.read_text("utf-8").replace("Write a snapshot.", "Write a snapshot, as ADR-0003 says.")
+    text = document.read_text("utf-8").replace(
+        "Write a snapshot.", "Write a snapshot, as ADR-0003 says."
+    )
     document.write_text(text, "utf-8")
     ours.commit("Say more")
     ours.conflict("pull", "-q", "--rebase")
@@ -50,7 +58,9 @@ def test_a_rebase_stops_and_resolve_lets_it_go_on(clones: Clones, style: str, ol
     assert record.text("summary") == "Readers open the snapshot."
     assert ours.registry.get("ADR-0003").text("summary") is None
     assert record.source is not None
-    assert "Write a snapshot, as ADR-0004 says." in (ours.path / record.source.path).read_text("utf-8")
+    assert "Write a snapshot, as ADR-0004 says." in (ours.path / record.source.path).read_text(
+        "utf-8"
+    )
     assert (ours.path / "src" / "snapshot.py").read_text("utf-8") == "# see ADR-0004\n"
     assert ours.git("status", "--porcelain") == ""
     ours.orbit("check")
@@ -63,7 +73,9 @@ def test_a_renumbering_and_an_edit_merge(clones: Clones) -> None:
     theirs.git("push", "-q")
     ours.registry.amend_adr("ADR-0001", "Holds for learnings too.", "T-1")
     ours.commit("Amend")
-    done = subprocess.run(["git", "pull", "-q", "--no-rebase", "--no-edit"], cwd=ours.path, check=False)
+    done = subprocess.run(
+        ["git", "pull", "-q", "--no-rebase", "--no-edit"], cwd=ours.path, check=False
+    )
     assert done.returncode in (0, 1)
     assert ours.registry.resolve().unresolved == {}
     record = ours.registry.get("ADR-0003")
@@ -115,7 +127,10 @@ def test_a_renumbering_that_is_killed_is_finished_or_undone(
         repo.registry.recover()
         new = "ADR-0009" if "ADR-0009" in repo.ids() else "ADR-0001"
         assert sorted(repo.ids()) == sorted(["ADR-0002", new])
-        assert (repo.read("src/more.py"), repo.read("src/app.py")[:16]) == (f"# {new}\n", f"# keeps {new}")
+        assert (repo.read("src/more.py"), repo.read("src/app.py")[:16]) == (
+            f"# {new}\n",
+            f"# keeps {new}",
+        )
         assert [path.name[:4] for path in (repo.path / "docs/adr").iterdir()] == [new[-4:]]
         repo.orbit("check")
         shutil.rmtree(repo.path)

@@ -1,4 +1,6 @@
-"""Two sides that took one number: who keeps it, who gives way, and what follows the one that does."""
+"""Two sides that took one number: who keeps it, who gives way,
+and what follows the one that does.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,16 @@ def test_resolve_renumbers_one_of_two_equal_numbers(clones: Clones, style: str) 
     assert ours.add("Write a snapshot", style) == "ADR-0003"
     registry = ours.registry
     assert ours.add("Name the snapshot", style) == "ADR-0004"
-    registry.update("ADR-0004", lambda data: {**data, "links": [{"rel": "extends", "to": "ADR-0003"}]})
+    registry.update(
+        "ADR-0004", lambda data: {**data, "links": [{"rel": "extends", "to": "ADR-0003"}]}
+    )
     code = (ours.path / "src" / "app.py").read_text("utf-8")
     (ours.path / "src" / "app.py").write_text(
         code.replace("other = 2", "other = 2  # see ADR-0003, not ADR-00030"), "utf-8"
     )
-    (ours.path / "docs" / "guide.md").write_text("As [ADR-0003](x.md#adr-0003) and ADR-0001 say.\n", "utf-8")
+    (ours.path / "docs" / "guide.md").write_text(
+        "As [ADR-0003](x.md#adr-0003) and ADR-0001 say.\n", "utf-8"
+    )
     ours.commit("Decide on a snapshot")
     ours.conflict()
 
@@ -79,7 +85,9 @@ def test_a_feature_branch_that_merges_main_gives_way(clones: Clones) -> None:
     ours.git("switch", "-q", "-c", "feature")
     ours.add("Write a snapshot")
     ours.add("Name the snapshot")
-    (ours.path / "docs" / "guide.md").write_text("ADR-0003, then [ADR-0004](adr/0004-name-the-snapshot.md).\n", "utf-8")
+    (ours.path / "docs" / "guide.md").write_text(
+        "ADR-0003, then [ADR-0004](adr/0004-name-the-snapshot.md).\n", "utf-8"
+    )
     (ours.path / "docs" / "list.md").write_text("See adr/0003-write-a-snapshot.md.\n", "utf-8")
     ours.commit("Decide on a snapshot")
     ours.git("fetch", "-q")
@@ -89,7 +97,9 @@ def test_a_feature_branch_that_merges_main_gives_way(clones: Clones) -> None:
     assert "origin/main" in report.renumbered[0].reason
     guide = (ours.path / "docs" / "guide.md").read_text("utf-8")
     assert guide == "ADR-0005, then [ADR-0004](adr/0004-name-the-snapshot.md).\n"
-    assert (ours.path / "docs" / "list.md").read_text("utf-8") == "See adr/0005-write-a-snapshot.md.\n"
+    assert (ours.path / "docs" / "list.md").read_text(
+        "utf-8"
+    ) == "See adr/0005-write-a-snapshot.md.\n"
     assert ours.git("diff", "--name-only") == ""
 
 
@@ -99,7 +109,10 @@ def test_two_decisions_in_one_file_name_part(clones: Clones, words: tuple[str, s
     for folder, word in zip(clones, words, strict=True):
         folder.add("Write a snapshot")
         document = folder.path / "docs" / "adr" / "0003-write-a-snapshot.md"
-        document.write_text(document.read_text("utf-8").replace("snapshot?", f"snapshot of {word}, ADR-0003?"), "utf-8")
+        document.write_text(
+            document.read_text("utf-8").replace("snapshot?", f"snapshot of {word}, ADR-0003?"),
+            "utf-8",
+        )
         folder.commit("Decide on a snapshot")
     theirs.git("push", "-q")
     ours.conflict()
@@ -123,10 +136,16 @@ def test_a_dry_run_changes_nothing(clones: Clones) -> None:
     claims = (ours.path / ".git/orbit/adr.json").read_text("utf-8")
     before = ours.git("status", "--porcelain"), ours.git("diff"), ours.git("ls-files", "-s")
     planned = ours.registry.resolve(dry_run=True)
-    assert (ours.git("status", "--porcelain"), ours.git("diff"), ours.git("ls-files", "-s")) == before
+    assert (
+        ours.git("status", "--porcelain"),
+        ours.git("diff"),
+        ours.git("ls-files", "-s"),
+    ) == before
     assert (ours.path / ".git/orbit/adr.json").read_text("utf-8") == claims
     done = ours.registry.resolve()
-    assert [(row.old, row.new) for row in planned.renumbered] == [(row.old, row.new) for row in done.renumbered]
+    assert [(row.old, row.new) for row in planned.renumbered] == [
+        (row.old, row.new) for row in done.renumbered
+    ]
     assert [str(file) for file in planned.files] == [str(file) for file in done.files]
 
 

@@ -1,4 +1,6 @@
-"""What `orbit resolve` and the merge driver do with logs, votes and fields that both sides changed."""
+"""What `orbit resolve` and the merge driver do with logs,
+votes and fields that both sides changed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ Change = Callable[[Clone], object]
 
 
 def two_logs(clones: Clones) -> Clone:
-    """Let both clones append to one log, under different numbers, and return the one that has to merge."""
+    """Let both clones append to one log, under different numbers,
+    and return the one that has to merge.
+    """
     ours, theirs = clones
     theirs.add("Ship a wheel", "log")
     theirs.commit("Decide on a wheel")
@@ -51,14 +55,17 @@ def test_the_driver_merges_two_appends_to_one_log(clones: Clones) -> None:
 RECORD, LOG = ".orbit/adrs/ADR-0001/adr.yaml", "docs/design/registry/4_decisions.md"
 
 
-@pytest.mark.parametrize(("path", "ours_is", "theirs_is", "reason"), [
-    (RECORD, b"\0\xff", b"\0\xfe", "ours holds no valid record"),
-    (RECORD, b"", b"a: 1\n", "ours holds no valid record"),
-    (RECORD, b"a: " + b"[" * 5000, b"a: " + b"{" * 5000, "ours holds no valid record"),
-    (RECORD, b"<<<<<<< x\nid: ADR-0001\n", b"id: ADR-0001\n", "ours holds no valid record"),
-    (LOG, b"\0\1", b"\0\2", "git merge-file: error: Cannot merge binary files: ours"),
-    (LOG, b"a\n" * 2_600_000, b"b\n", "one side is larger than 5,000,000 bytes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "ours_is", "theirs_is", "reason"),
+    [
+        (RECORD, b"\0\xff", b"\0\xfe", "ours holds no valid record"),
+        (RECORD, b"", b"a: 1\n", "ours holds no valid record"),
+        (RECORD, b"a: " + b"[" * 5000, b"a: " + b"{" * 5000, "ours holds no valid record"),
+        (RECORD, b"<<<<<<< x\nid: ADR-0001\n", b"id: ADR-0001\n", "ours holds no valid record"),
+        (LOG, b"\0\1", b"\0\2", "git merge-file: error: Cannot merge binary files: ours"),
+        (LOG, b"a\n" * 2_600_000, b"b\n", "one side is larger than 5,000,000 bytes"),
+    ],
+)
 def test_bad_input_is_named_and_hides_nothing_else(
     clones: Clones, path: str, ours_is: bytes, theirs_is: bytes, reason: str
 ) -> None:
@@ -71,7 +78,9 @@ def test_bad_input_is_named_and_hides_nothing_else(
         return run
 
     clones[0].git("config", "--remove-section", f"merge.{DRIVER}")
-    ours = edited_apart(clones, change(ours_is, "priority: 1\n"), change(theirs_is, "summary: Plain text.\n"))
+    ours = edited_apart(
+        clones, change(ours_is, "priority: 1\n"), change(theirs_is, "summary: Plain text.\n")
+    )
     report = ours.registry.resolve()
     assert [*report.unresolved.items()] == [(path, reason)]
     assert (ours.registry.get("ADR-0002").data["priority"], report.others) == (1, ())

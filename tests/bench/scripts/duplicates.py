@@ -1,8 +1,10 @@
-"""Prints how well duplicates are told from neighbours among the learnings of the repository it is run in.
+"""Prints how well duplicates are told from neighbours among the learnings of the repository it is
+run in.
 
-Each learning is written again four ways, and each copy is asked about as `orbit learning add` does, the original among
-all others: every tenth word dropped, sentences and clauses in another order, one negation put in or taken out of the
-summary, one number put in or changed. The learnings themselves are asked about too, without their own copy.
+Each learning is written again four ways, and each copy is asked about as `orbit learning add` does,
+the original among all others: every tenth word dropped, sentences and clauses in another order, one
+negation put in or taken out of the summary, one number put in or changed. The learnings themselves
+are asked about too, without their own copy.
 """
 
 import json
@@ -56,14 +58,18 @@ COPIES = {"dropped": dropped, "reordered": reordered, "negation": negated, "numb
 
 
 def outcome_of(differs: Contrast | None, score: float | None, upper: float) -> str:
-    """Return what becomes of a text that is `score` alike another; None where it is less alike than is looked for."""
+    """Return what becomes of a text that is `score` alike another;
+    None where it is less alike than is looked for.
+    """
     if score is None:
         return "passed"
     return "refused" if score >= upper and not is_apart(differs) else "warned"
 
 
 def table(texts: Mapping[str, str], upper: float, lower: float) -> dict[str, dict[str, int]]:
-    """Return for each sort of copy how many were refused, warned about and let pass; `itself` are the originals."""
+    """Return for each sort of copy how many were refused, warned about and let pass;
+    `itself` are the originals.
+    """
     rows: dict[str, Counter[str]] = {name: Counter() for name in (*COPIES, "itself")}
     chance = random.Random(7)
     for key, text in texts.items():
@@ -72,7 +78,9 @@ def table(texts: Mapping[str, str], upper: float, lower: float) -> dict[str, dic
                 changed = change(text, chance)
                 pairs = similar_pairs({**texts, "": changed}, lower, only={""})
                 scores = {pair.a + pair.b: pair.score for pair in pairs}
-                rows[name][outcome_of(contrast(Words.of(changed), Words.of(text)), scores.get(key), upper)] += 1
+                rows[name][
+                    outcome_of(contrast(Words.of(changed), Words.of(text)), scores.get(key), upper)
+                ] += 1
     worst = dict.fromkeys(texts, "passed")
     words = {key: Words.of(text) for key, text in texts.items()}
     for pair in similar_pairs(texts, lower):
@@ -80,15 +88,28 @@ def table(texts: Mapping[str, str], upper: float, lower: float) -> dict[str, dic
             match = outcome_of(contrast(words[pair.a], words[pair.b]), pair.score, upper)
             worst[key] = max(worst[key], match, key=("passed", "warned", "refused").index)
     rows["itself"].update(worst.values())
-    return {name: {what: row[what] for what in ("refused", "warned", "passed")} for name, row in rows.items()}
+    return {
+        name: {what: row[what] for what in ("refused", "warned", "passed")}
+        for name, row in rows.items()
+    }
 
 
 def main() -> None:
     """Print the table of the learnings here as one line of JSON."""
     registry = Registry.open()
-    learnings = [record for record in registry.records.of_kind("learning") if record.phase != "closed"]
+    learnings = [
+        record for record in registry.records.of_kind("learning") if record.phase != "closed"
+    ]
     limits = registry.workspace.config.duplicates
-    print(json.dumps(table({record.path: wording(record) for record in learnings}, limits["error"], limits["warning"])))
+    print(
+        json.dumps(
+            table(
+                {record.path: wording(record) for record in learnings},
+                limits["error"],
+                limits["warning"],
+            )
+        )
+    )
 
 
 if __name__ == "__main__":

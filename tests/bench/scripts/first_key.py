@@ -1,4 +1,6 @@
-"""Prints how long the site's search box takes at the first key in Chromium, with 1,000 records: milliseconds."""
+"""Prints how long the site's search box takes at the first key in Chromium, with 1,000 records:
+milliseconds.
+"""
 
 import statistics
 import sys
@@ -20,7 +22,7 @@ WATCH = """() => {
     input.addEventListener("keydown", () => (window.pressed = performance.now()), { once: true, capture: true });
     const drawn = () => requestAnimationFrame(() => (window.taken ??= performance.now() - window.pressed));
     new MutationObserver(drawn).observe(list, { childList: true });
-}"""
+}"""  # noqa: E501
 
 
 def main(number: int) -> None:

@@ -1,6 +1,8 @@
-"""Prints how much more than four times as much four times a hostile text costs, at worst; 1 is linear, 4 the square.
+"""Prints how much more than four times as much four times a hostile text costs, at worst; 1 is
+linear, 4 the square.
 
-Every shape of `tests/cases/hostile_texts.json` is read at both sizes; the least of several runs counts.
+Every shape of `tests/cases/hostile_texts.json` is read at both sizes; the least of several runs
+counts.
 """
 
 import json
@@ -16,7 +18,9 @@ from orbit_registry.formats.secrets import find_secrets
 RUNS = 4
 FLOOR = 0.002
 """Seconds that hide the clock's steps."""
-TEXTS = json.loads((Path(__file__).resolve().parents[2] / "cases" / "hostile_texts.json").read_text("utf-8"))
+TEXTS = json.loads(
+    (Path(__file__).resolve().parents[2] / "cases" / "hostile_texts.json").read_text("utf-8")
+)
 FORMS = IdForms(("ADR-",), ("L-", "R-"))
 
 
@@ -26,7 +30,9 @@ def read(text: str) -> object:
 
 
 def cost(work: Callable[[str], object], text: str) -> float:
-    """Return the least CPU seconds; each run has a text of its own, as one that was read before costs nothing."""
+    """Return the least CPU seconds; each run has a text of its own,
+    as one that was read before costs nothing.
+    """
     figures = []
     for run in range(RUNS):
         hostile = text + "." * run

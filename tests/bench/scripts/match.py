@@ -1,6 +1,8 @@
-"""Prints how long a push index takes in process, in µs a path (`batch`: CPU s for 10,000); run beside `rows`.
+"""Prints how long a push index takes in process, in µs a path (`batch`: CPU s for 10,000); run
+beside `rows`.
 
-`first`: the records of paths in folders that were not asked about before. `batch`: those of 10,000 files, 20 a folder.
+`first`: the records of paths in folders that were not asked about before. `batch`: those of 10,000
+files, 20 a folder.
 """
 
 import json
@@ -36,7 +38,10 @@ match sys.argv[1]:
         print(min(median(opened()) for _ in range(3)))
     case "batch":
         folders = [path.rpartition("/")[0] for path in paths]
-        files = [f"{folders[number // 20 % len(folders)]}/file{number % 20}.py" for number in range(10_000)]
+        files = [
+            f"{folders[number // 20 % len(folders)]}/file{number % 20}.py"
+            for number in range(10_000)
+        ]
         index = opened()
         began = time.process_time()
         for path in files:

@@ -1,4 +1,6 @@
-"""Prints what searches cost in a repository, in ms of CPU: opening the index, the slowest, and the median last."""
+"""Prints what searches cost in a repository, in ms of CPU:
+opening the index, the slowest, and the median last.
+"""
 
 import json
 import random

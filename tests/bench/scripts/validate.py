@@ -1,4 +1,6 @@
-"""Reads and validates the learnings named as arguments: what the gate's schema part does, without the rest."""
+"""Reads and validates the learnings named as arguments:
+what the gate's schema part does, without the rest.
+"""
 
 import sys
 from pathlib import Path

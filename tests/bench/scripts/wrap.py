@@ -1,7 +1,8 @@
 """Prints how many milliseconds `orbit mcp wrap` adds to a call of a tool, at the median.
 
-A small server answers with a file's text, once behind the wrapper and once by itself; both get the same calls in turn,
-each with a file for which records are looked up. Run beside the rows of the hook.
+A small server answers with a file's text, once behind the wrapper and once by itself; both get the
+same calls in turn, each with a file for which records are looked up. Run beside the rows of the
+hook.
 """
 
 import json
@@ -48,7 +49,12 @@ costs: tuple[list[float], list[float]] = ([], [])
 answered = 0
 for number in range(TIMES + 20):
     arguments = {"path": paths[number % len(paths)]}
-    call = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "read", "arguments": arguments}}
+    call = {
+        "jsonrpc": "2.0",
+        "id": number,
+        "method": "tools/call",
+        "params": {"name": "read", "arguments": arguments},
+    }
     line = json.dumps(call).encode() + b"\n"
     plain, _ = direct.ask(line)
     ours, answer = wrapped.ask(line)

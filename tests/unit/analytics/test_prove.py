@@ -35,12 +35,21 @@ def project(git_repo: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
     after = registry.add("learning", {"summary": "Keep bills inside a database", **bills}).id
     registry.supersede(before, after)
     task = [{"kind": "task", "reference": "T-77"}]
-    registry.add("learning", {"summary": "Uploads need an idempotency key", "evidence": task,
-                              "scope": {"paths": ["src/upload.py", "lib/clock.py"]}})  # fmt: skip
+    registry.add(
+        "learning",
+        {
+            "summary": "Uploads need an idempotency key",
+            "evidence": task,
+            "scope": {"paths": ["src/upload.py", "lib/clock.py"]},
+        },
+    )
     git(git_repo, "add", "-A")
     git(git_repo, "commit", "-q", "-m", "Begin")
     monkeypatch.setenv("GIT_COMMITTER_DATE", "2099-01-01T00:00:00Z")
-    for message in (f"Bills move into the database, see {after}", "[T-77] Repeat an upload with its idempotency key"):
+    for message in (
+        f"Bills move into the database, see {after}",
+        "[T-77] Repeat an upload with its idempotency key",
+    ):
         git(git_repo, "commit", "-q", "--allow-empty", "-m", message)
     (git_repo / "lib/clock.py").write_text("tick", "utf-8")
     git(git_repo, "commit", "-q", "-a", "-m", "T-77: tick")
@@ -89,10 +98,19 @@ def test_fewer_commits_are_asked_about(project: Path) -> None:
     assert counts(proof_of(project, 1), "related")[0] == (0, 1)
 
 
-def test_a_commit_from_before_a_record_is_no_question(project: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_from_before_a_record_is_no_question(
+    project: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It named the task first."""
     monkeypatch.setenv("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z")
-    git(project, "commit", "-q", "--allow-empty", "-m", "[T-77] Repeat an upload with its idempotency key")
+    git(
+        project,
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "[T-77] Repeat an upload with its idempotency key",
+    )
     assert counts(proof_of(project), "related")[0] == (2, 3)
 
 
@@ -127,13 +145,22 @@ def test_without_a_commit_it_says_so(tmp_path: Path, git: Git) -> None:
     Registry.init(tmp_path)
     (tmp_path / "a.py").write_text("", "utf-8")
     (tmp_path / "b.py").write_text("", "utf-8")
-    Registry.open(tmp_path).add("learning", {"summary": "Look before you leap", "scope": {"paths": ["a.py"]}})
+    Registry.open(tmp_path).add(
+        "learning", {"summary": "Look before you leap", "scope": {"paths": ["a.py"]}}
+    )
     git(tmp_path, "add", "-A")
     proof = proof_of(tmp_path)
-    assert proof.notes == ["there is no commit: no record can be named by one, and git log prints nothing"]
+    assert proof.notes == [
+        "there is no commit: no record can be named by one, and git log prints nothing"
+    ]
     assert counts(proof, "delivery") == ((1, 1), (0, 1), (0, 1))
     assert "no case" in proof.text()
-    assert list(SCHEMA.iter_errors({"ok": True, "data": proof.as_data(), "diagnostics": [], "next": []})) == []
+    assert (
+        list(
+            SCHEMA.iter_errors({"ok": True, "data": proof.as_data(), "diagnostics": [], "next": []})
+        )
+        == []
+    )
 
 
 def test_without_records_or_git_it_is_refused(git_repo: Path) -> None:
@@ -147,8 +174,16 @@ def test_without_records_or_git_it_is_refused(git_repo: Path) -> None:
 
 
 def test_git_log_prints_older_commits(project: Path) -> None:
-    commits = [Commit(str(number), "", (), -number, f"Word{number % 2} T-77", [("a.py", "")]) for number in range(50)]
-    log = GitLog(commits, NameResolver(Registry.open(project).records, Registry.open(project).workspace.kinds.id_forms))
+    commits = [
+        Commit(str(number), "", (), -number, f"Word{number % 2} T-77", [("a.py", "")])
+        for number in range(50)
+    ]
+    log = GitLog(
+        commits,
+        NameResolver(
+            Registry.open(project).records, Registry.open(project).workspace.kinds.id_forms
+        ),
+    )
     assert log.of_files(["a.py", "b.py"]) == list(range(20))
     assert log.of_files(["a.py"], 40) == list(range(41, 50))
     assert log.with_words("about word1", 3) == list(range(5, 45, 2))

@@ -1,4 +1,6 @@
-"""Turns and tokens of sessions in transcripts of both agents, and the difference that records make to them."""
+"""Turns and tokens of sessions in transcripts of both agents,
+and the difference that records make to them.
+"""
 
 import json
 import math
@@ -25,7 +27,12 @@ START = 1_795_168_800
 
 
 def answer(second: int, name: str, output: int, **counts: int) -> dict[str, Any]:
-    usage = {"input_tokens": 10, "cache_read_input_tokens": 9_000, "output_tokens": output, **counts}
+    usage = {
+        "input_tokens": 10,
+        "cache_read_input_tokens": 9_000,
+        "output_tokens": output,
+        **counts,
+    }
     return {
         "type": "assistant",
         "timestamp": f"2026-11-20T10:00:{second:02}.500Z",
@@ -34,10 +41,22 @@ def answer(second: int, name: str, output: int, **counts: int) -> dict[str, Any]
 
 
 def count(second: int, total: int, last: int) -> dict[str, Any]:
-    tokens = {"input_tokens": last + 500, "cached_input_tokens": 500, "output_tokens": 7, "reasoning_output_tokens": 3}
-    info = {"total_token_usage": {"input_tokens": total, "output_tokens": 7}, "last_token_usage": tokens}
+    tokens = {
+        "input_tokens": last + 500,
+        "cached_input_tokens": 500,
+        "output_tokens": 7,
+        "reasoning_output_tokens": 3,
+    }
+    info = {
+        "total_token_usage": {"input_tokens": total, "output_tokens": 7},
+        "last_token_usage": tokens,
+    }
     payload = {"type": "token_count", "info": info, "rate_limits": None}
-    return {"type": "event_msg", "timestamp": f"2026-11-20T10:00:{second:02}.500Z", "payload": payload}
+    return {
+        "type": "event_msg",
+        "timestamp": f"2026-11-20T10:00:{second:02}.500Z",
+        "payload": payload,
+    }
 
 
 @pytest.fixture
@@ -48,7 +67,9 @@ def workspace(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return open_workspace(git_repo)
 
 
-def transcript(workspace: Workspace, rows: list[Any], session: str = SESSION, subagent: str = "") -> Path:
+def transcript(
+    workspace: Workspace, rows: list[Any], session: str = SESSION, subagent: str = ""
+) -> Path:
     """Write a transcript of Claude Code, or of Codex for `THREAD`."""
     home = workspace.root.parent
     folder = home / "CLAUDE_CONFIG_DIR/projects" / re.sub(r"[^A-Za-z0-9]", "-", str(workspace.root))
@@ -58,13 +79,24 @@ def transcript(workspace: Workspace, rows: list[Any], session: str = SESSION, su
     elif session == THREAD:
         path = home / f"CODEX_HOME/sessions/2026/11/20/rollout-2026-11-20T10-00-00-{THREAD}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows), "utf-8")
+    path.write_text(
+        "".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows), "utf-8"
+    )
     return path
 
 
 def test_an_answer_counts_once(workspace: Workspace) -> None:
-    rows = [answer(1, "m1", 1), answer(2, "m1", 40), answer(5, "m2", 5, cache_creation_input_tokens=100), "{torn", "[]"]
-    rows += [answer(6, "of-the-agent", 0, input_tokens=0), {**answer(7, "m4", 1), "timestamp": "noon"}]
+    rows = [
+        answer(1, "m1", 1),
+        answer(2, "m1", 40),
+        answer(5, "m2", 5, cache_creation_input_tokens=100),
+        "{torn",
+        "[]",
+    ]
+    rows += [
+        answer(6, "of-the-agent", 0, input_tokens=0),
+        {**answer(7, "m4", 1), "timestamp": "noon"},
+    ]
     transcript(workspace, rows)
     transcript(workspace, [answer(3, "m3", 1)], subagent="a1")
     usage = usage_of(workspace, [SESSION])[SESSION]
@@ -79,7 +111,9 @@ def test_codex_tells_an_answer_twice(workspace: Workspace) -> None:
         "timestamp": "2026-11-20T10:00:00Z",
         "payload": {"type": "token_count", "info": None},
     }
-    transcript(workspace, [limits, count(1, 600, 100), count(2, 600, 100), count(3, 1_400, 300)], THREAD)
+    transcript(
+        workspace, [limits, count(1, 600, 100), count(2, 600, 100), count(3, 1_400, 300)], THREAD
+    )
     assert usage_of(workspace, [THREAD])[THREAD].since(START) == (2, 107 + 307)
 
 
@@ -105,11 +139,22 @@ def test_a_session_without_a_transcript_has_no_usage(workspace: Workspace, sessi
 
 @pytest.mark.parametrize("usage", [claude.usage, codex.usage])
 def test_odd_lines_use_nothing(usage: Callable[[Any], Any]) -> None:
-    odd: list[Any] = [None, [], "x", {"usage": None}, {"usage": {"input_tokens": "7", "output_tokens": -1}}]
-    odd += [{"type": "token_count", "info": {"last_token_usage": value, "total_token_usage": value}} for value in odd]
+    odd: list[Any] = [
+        None,
+        [],
+        "x",
+        {"usage": None},
+        {"usage": {"input_tokens": "7", "output_tokens": -1}},
+    ]
+    odd += [
+        {"type": "token_count", "info": {"last_token_usage": value, "total_token_usage": value}}
+        for value in odd
+    ]
     for value in odd:
         for kind in ("assistant", "event_msg"):
-            assert [entry.tokens for entry in usage({"type": kind, "message": value, "payload": value})] in ([], [0])
+            assert [
+                entry.tokens for entry in usage({"type": kind, "message": value, "payload": value})
+            ] in ([], [0])
 
 
 def used(seed: int, sessions: int, factor: float, share: float = 0.5) -> list[Pair]:
@@ -120,7 +165,9 @@ def used(seed: int, sessions: int, factor: float, share: float = 0.5) -> list[Pa
         withheld, is_known = chance.random() < share, chance.random() < 0.9
         tokens = math.exp(chance.gauss(10, 1)) * (1 if withheld else factor)
         pair = Pair(f"s{number}", f"L-{number % 3}", withheld)
-        pair.turns, pair.used_tokens = (int(tokens) // 1_000, int(tokens)) if is_known else (None, None)
+        pair.turns, pair.used_tokens = (
+            (int(tokens) // 1_000, int(tokens)) if is_known else (None, None)
+        )
         pairs.append(pair)
     return pairs
 
@@ -136,7 +183,10 @@ def test_a_known_difference_of_tokens_is_found() -> None:
 
 
 def test_without_effect_95_percent_of_intervals_hold_zero_where_few_use_most() -> None:
-    estimates = [report(used(seed, 100, 1.0, 0.3), {}).overall.estimates["used_tokens"] for seed in range(200)]
+    estimates = [
+        report(used(seed, 100, 1.0, 0.3), {}).overall.estimates["used_tokens"]
+        for seed in range(200)
+    ]
     assert 182 <= sum((entry.low or 0) <= 0 <= (entry.high or 0) for entry in estimates) <= 199
 
 
@@ -145,7 +195,8 @@ def test_so_many_sessions_see_the_difference() -> None:
     assert needed == pytest.approx(2 * (2.8016 / math.log(1.2)) ** 2, rel=0.1)
     assert needed is not None
     tries = [
-        report(used(seed, round(2 * needed / 0.9), 1.2), {}).overall.estimates["used_tokens"] for seed in range(60)
+        report(used(seed, round(2 * needed / 0.9), 1.2), {}).overall.estimates["used_tokens"]
+        for seed in range(60)
     ]
     assert 40 <= sum((entry.low or 0) > 0 for entry in tries) <= 56
 

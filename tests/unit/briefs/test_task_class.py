@@ -20,7 +20,9 @@ def cases(name: str) -> list[tuple[str, str]]:
 
 
 def rates(name: str) -> tuple[float, float, float]:
-    """Return the share that is right, the share of other work taken for code, and of code seen as code."""
+    """Return the share that is right, the share of other work taken for code,
+    and of code seen as code.
+    """
     result = [(expected, classify(prompt)) for prompt, expected in cases(name)]
     others = [entry for expected, entry in result if expected != "code-gen"]
     code = [entry for expected, entry in result if expected == "code-gen"]
@@ -32,11 +34,18 @@ def rates(name: str) -> tuple[float, float, float]:
 
 
 @pytest.mark.parametrize(
-    ("name", "least_right", "most_false_code", "least_code"), [("seen", 0.97, 0, 0.95), ("unseen", 0.8, 0.02, 0.7)]
+    ("name", "least_right", "most_false_code", "least_code"),
+    [("seen", 0.97, 0, 0.95), ("unseen", 0.8, 0.02, 0.7)],
 )
-def test_most_prompts_get_their_class(name: str, least_right: float, most_false_code: float, least_code: float) -> None:
+def test_most_prompts_get_their_class(
+    name: str, least_right: float, most_false_code: float, least_code: float
+) -> None:
     right, false_code, code = rates(name)
-    assert (right >= least_right, false_code <= most_false_code, code >= least_code) == (True, True, True)
+    assert (right >= least_right, false_code <= most_false_code, code >= least_code) == (
+        True,
+        True,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,7 +68,8 @@ def test_one_word_decides(prompt: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "prompt", ["", "   ", "…", "ui", "pursuing", "Füge einen Test hinzu", "テストを追加して", "the parser"]
+    "prompt",
+    ["", "   ", "…", "ui", "pursuing", "Füge einen Test hinzu", "テストを追加して", "the parser"],
 )
 def test_an_unknown_text_is_unsure(prompt: str) -> None:
     result = classify(prompt)
@@ -86,7 +96,24 @@ def test_any_text_has_a_class(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a.", "a/", "fix, ", "```", "a_", "please ", "the the ", " ", ">", "aB", "a", "(", "- ", ":", "fix it. ", "\n"],
+    [
+        "a.",
+        "a/",
+        "fix, ",
+        "```",
+        "a_",
+        "please ",
+        "the the ",
+        " ",
+        ">",
+        "aB",
+        "a",
+        "(",
+        "- ",
+        ":",
+        "fix it. ",
+        "\n",
+    ],
 )
 def test_no_text_takes_long(text: str) -> None:
     started = time.process_time()

@@ -1,4 +1,6 @@
-"""Transcripts of Claude Code and Codex from talks in one notation; see tests/cases/capture/stumbles.yaml."""
+"""Transcripts of Claude Code and Codex from talks in one notation;
+see tests/cases/capture/stumbles.yaml.
+"""
 
 import json
 from collections.abc import Iterator
@@ -28,7 +30,11 @@ def acts_of(talk: str) -> Iterator[Act]:
 
 def write_talk(path: Path, agent: str, root: Path, talk: str, number: int = 0) -> Path:
     session, acts = SESSION.format(number % 100), acts_of(talk.replace(ROOT, str(root)))
-    rows = _claude(session, str(root), acts) if agent == "claude" else _codex(session, str(root), acts, number)
+    rows = (
+        _claude(session, str(root), acts)
+        if agent == "claude"
+        else _codex(session, str(root), acts, number)
+    )
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return path
 
@@ -37,7 +43,9 @@ def _claude(session: str, root: str, acts: Iterator[Act]) -> Iterator[dict[str, 
     contents: list[tuple[str, object]] = []
     for number, (mark, text, output, failed) in enumerate(acts):
         if mark in "><":
-            contents.append(("user", text) if mark == ">" else ("assistant", [{"type": "text", "text": text}]))
+            contents.append(
+                ("user", text) if mark == ">" else ("assistant", [{"type": "text", "text": text}])
+            )
             continue
         tool, arguments = {
             "$": ("Bash", {"command": text, "description": "Run it"}),
@@ -49,20 +57,38 @@ def _claude(session: str, root: str, acts: Iterator[Act]) -> Iterator[dict[str, 
         name = f"toolu_{number:04d}"
         contents += [
             ("assistant", [{"type": "tool_use", "id": name, "name": tool, "input": arguments}]),
-            ("user", [{"type": "tool_result", "tool_use_id": name, "is_error": failed,
-                       "content": f"Exit code 1\n{result}" if failed else result}]),
-        ]  # fmt: skip
+            (
+                "user",
+                [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": name,
+                        "is_error": failed,
+                        "content": f"Exit code 1\n{result}" if failed else result,
+                    }
+                ],
+            ),
+        ]
     for number, (role, content) in enumerate(contents):
         yield {
-            "parentUuid": str(number - 1) if number else None, "isSidechain": False, "userType": "external",
-            "cwd": root, "sessionId": session, "version": "2.1.329", "gitBranch": "main", "type": role,
-            "message": {"role": role, "content": content}, "uuid": str(number),
+            "parentUuid": str(number - 1) if number else None,
+            "isSidechain": False,
+            "userType": "external",
+            "cwd": root,
+            "sessionId": session,
+            "version": "2.1.329",
+            "gitBranch": "main",
+            "type": role,
+            "message": {"role": role, "content": content},
+            "uuid": str(number),
             "timestamp": f"2026-11-20T09:{number // 60 % 60:02d}:{number % 60:02d}.000Z",
-        }  # fmt: skip
+        }
 
 
 def _codex(session: str, root: str, acts: Iterator[Act], number: int) -> Iterator[dict[str, Any]]:
-    """Yield rows: those of an even number as its older versions write them, of an odd one as its newer do."""
+    """Yield rows: those of an even number as its older versions write them,
+    of an odd one as its newer do.
+    """
 
     def row(payload: dict[str, Any], kind: str = "response_item") -> dict[str, Any]:
         return {"timestamp": "2026-11-20T10:00:00.000Z", "type": kind, "payload": payload}
@@ -71,30 +97,64 @@ def _codex(session: str, root: str, acts: Iterator[Act], number: int) -> Iterato
         content = [{"type": "output_text" if role == "assistant" else "input_text", "text": text}]
         return row({"type": "message", "role": role, "content": content})
 
-    yield row({"id": session, "cwd": root, "originator": "codex_cli_rs", "cli_version": "0.169.0"}, "session_meta")
+    yield row(
+        {"id": session, "cwd": root, "originator": "codex_cli_rs", "cli_version": "0.169.0"},
+        "session_meta",
+    )
     yield message("user", f"<environment_context>\n  <cwd>{root}</cwd>\n</environment_context>")
     for count, (mark, text, output, failed) in enumerate(acts):
         call = f"call_{count:04d}"
         if mark in "><":
             yield message("user" if mark == ">" else "assistant", text)
         elif mark == "web":
-            yield row({"type": "function_call", "name": "web_fetch", "arguments": "{}", "call_id": call})
+            yield row(
+                {"type": "function_call", "name": "web_fetch", "arguments": "{}", "call_id": call}
+            )
             yield row({"type": "function_call_output", "call_id": call, "output": text})
         elif mark == "edit":
             patch = f"*** Begin Patch\n*** Update File: {text}\n@@\n-a\n+b\n*** End Patch\n"
-            yield row({"type": "custom_tool_call", "name": "apply_patch", "call_id": call, "input": patch})
-            yield row({"type": "custom_tool_call_output", "call_id": call, "output": "Success. Updated the files."})
+            yield row(
+                {"type": "custom_tool_call", "name": "apply_patch", "call_id": call, "input": patch}
+            )
+            yield row(
+                {
+                    "type": "custom_tool_call_output",
+                    "call_id": call,
+                    "output": "Success. Updated the files.",
+                }
+            )
         else:
             command = f"cat {text}" if mark == "read" else text
             old = number % 4 < 2
             folder, _, after = command.removeprefix("cd ").partition(" && ")
-            folder, command = (f"{root}/{folder}", after) if command.startswith("cd ") and after else (root, command)
+            folder, command = (
+                (f"{root}/{folder}", after)
+                if command.startswith("cd ") and after
+                else (root, command)
+            )
             arguments = {"command": ["bash", "-lc", command]} if old else {"cmd": command}
             arguments["workdir"] = folder
-            result = {"output": output, "metadata": {"exit_code": int(failed), "duration_seconds": 0.2}}
-            answer = f"Chunk ID: 1a\nWall time: 0.2 seconds\nProcess exited with code {int(failed)}\nOutput:\n{output}"
+            result = {
+                "output": output,
+                "metadata": {"exit_code": int(failed), "duration_seconds": 0.2},
+            }
+            answer = (
+                f"Chunk ID: 1a\nWall time: 0.2 seconds\nProcess exited with code "
+                f"{int(failed)}\nOutput:\n{output}"
+            )
             name = "shell" if old else "exec_command"
-            yield row({"type": "function_call", "name": name, "arguments": json.dumps(arguments), "call_id": call})
             yield row(
-                {"type": "function_call_output", "call_id": call, "output": json.dumps(result) if old else answer}
+                {
+                    "type": "function_call",
+                    "name": name,
+                    "arguments": json.dumps(arguments),
+                    "call_id": call,
+                }
+            )
+            yield row(
+                {
+                    "type": "function_call_output",
+                    "call_id": call,
+                    "output": json.dumps(result) if old else answer,
+                }
             )

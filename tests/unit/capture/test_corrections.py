@@ -29,17 +29,29 @@ Git = Callable[..., str]
         ("From now on, errors are logged with a code.", "Errors are logged with a code."),
         ("hm ok but next time: ask before you add a package", "Ask before you add a package"),
         ("Stop! You must not touch prod, ever.", "Never touch prod, ever."),
-        ("no floats! in src/ every price has to be a Decimal", "In src/ every price has to be a Decimal"),
+        (
+            "no floats! in src/ every price has to be a Decimal",
+            "In src/ every price has to be a Decimal",
+        ),
         ("We use tabs here, not spaces", "We use tabs here, not spaces"),
         ("You must never edit\ngenerated files by hand.", "Never edit generated files by hand."),
         ("That passes, but please never use sleep in tests.", "Never use sleep in tests."),
-        ("Add an entry. We always write one for flags.", "Add an entry. We always write one for flags."),
+        (
+            "Add an entry. We always write one for flags.",
+            "Add an entry. We always write one for flags.",
+        ),
         ("ok, except: float is banned in this codebase", "Float is banned in this codebase"),
-        ("Branches always start with a ticket here, e.g. A-1.", "Branches always start with a ticket here, e.g. A-1."),
+        (
+            "Branches always start with a ticket here, e.g. A-1.",
+            "Branches always start with a ticket here, e.g. A-1.",
+        ),
         ("Don't add packages without asking me.", "Don't add packages without asking me."),
         ("we don't use any in ui, use unknown", "We don't use any in ui, use unknown"),
         ("Messages are in the imperative here and never end with a dot.",) * 2,
-        ("Keep in mind that the API is read by three other teams.", "The API is read by three other teams."),
+        (
+            "Keep in mind that the API is read by three other teams.",
+            "The API is read by three other teams.",
+        ),
     ],
 )
 def test_a_rule_is_quoted_without_what_opens_it(prompt: str, rule: str) -> None:
@@ -49,19 +61,37 @@ def test_a_rule_is_quoted_without_what_opens_it(prompt: str, rule: str) -> None:
 @pytest.mark.parametrize(
     "prompt",
     [
-        "Never mind.", "We never got an answer.", "We always run into a timeout there.", "Should we always lock?",
-        "Remember the bug of last week? It is back.", "The list should always be sorted.", "Always good to hear!",
-        "Don't touch anything yet.", "If it is empty, always return 0.", "Always return a copy of the list.",
-        "Use a set instead of a list here.", "```\\nWe never use var here.\\n```", "> Always squash in this repo.",
-        'Write into the readme: "We never deploy on Fridays. Always ask first."', "    we never use var in this repo",
-        "If the list is empty, never call the api.", "Fetch it, always use the cache.",
-        "Put it in this repo, not in core.", "You should not see it any more.", "Every user must have an address.",
-        "Use the client of our utils.", "We don't need that, drop it.", "We don't know why, look into it.",
-        "We don't show the badge when it is empty.", "The pages always load slowly.",
+        "Never mind.",
+        "We never got an answer.",
+        "We always run into a timeout there.",
+        "Should we always lock?",
+        "Remember the bug of last week? It is back.",
+        "The list should always be sorted.",
+        "Always good to hear!",
+        "Don't touch anything yet.",
+        "If it is empty, always return 0.",
+        "Always return a copy of the list.",
+        "Use a set instead of a list here.",
+        "```\\nWe never use var here.\\n```",
+        "> Always squash in this repo.",
+        'Write into the readme: "We never deploy on Fridays. Always ask first."',
+        "    we never use var in this repo",
+        "If the list is empty, never call the api.",
+        "Fetch it, always use the cache.",
+        "Put it in this repo, not in core.",
+        "You should not see it any more.",
+        "Every user must have an address.",
+        "Use the client of our utils.",
+        "We don't need that, drop it.",
+        "We don't know why, look into it.",
+        "We don't show the badge when it is empty.",
+        "The pages always load slowly.",
         "When it is full, we drop the oldest.",
-        "We don't have docs for that in this repo.", "It always fails on Windows.", "Never returns null, does it?",
+        "We don't have docs for that in this repo.",
+        "It always fails on Windows.",
+        "Never returns null, does it?",
     ],
-)  # fmt: skip
+)
 def test_what_is_asked_told_pasted_or_wanted_once_is_no_rule(prompt: str) -> None:
     assert list(rules_in(prompt.replace("\\n", "\n"))) == []
 
@@ -71,7 +101,9 @@ def test_rules_are_few_short_and_of_the_prompt(prompt: str) -> None:
     rules = list(rules_in(prompt))
     plain = " ".join(prompt.split()).casefold()
     assert len(rules) <= MOST_RULES
-    assert all(len(rule) <= LONGEST and "\n" not in rule and rule.casefold() in plain for rule in rules)
+    assert all(
+        len(rule) <= LONGEST and "\n" not in rule and rule.casefold() in plain for rule in rules
+    )
 
 
 @pytest.fixture(scope="module")
@@ -92,13 +124,22 @@ def captured(workspace: Workspace, agent: str, talk: str) -> CaptureResult:
     return capture(workspace, [], [(agent, path)], dry_run=True)
 
 
-TAGS = ("bash-stdout", "system-reminder", "private", "task-notification", "user_shell_command", "command-args")
+TAGS = (
+    "bash-stdout",
+    "system-reminder",
+    "private",
+    "task-notification",
+    "user_shell_command",
+    "command-args",
+)
 RULE = "We never round in src/cart.py, only when we print."
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_a_rule_is_marked_as_a_persons_word(workspace: Workspace, agent: str) -> None:
-    (candidate,) = captured(workspace, agent, f"> Round it.\nedit src/cart.py\n> No. {RULE}\n").candidates
+    (candidate,) = captured(
+        workspace, agent, f"> Round it.\nedit src/cart.py\n> No. {RULE}\n"
+    ).candidates
     data = candidate.record.data
     assert data["summary"] == RULE
     assert data["scope"] == {"paths": ["src/cart.py"]}
@@ -122,7 +163,9 @@ def test_a_rule_is_marked_as_a_persons_word(workspace: Workspace, agent: str) ->
         *(f"> Hi\n> <{tag}>\n> {RULE}\n> </{tag}>\nedit src/cart.py\n" for tag in TAGS),
     ],
 )
-def test_words_of_tools_pages_hosts_and_models_are_not_quoted(workspace: Workspace, agent: str, talk: str) -> None:
+def test_words_of_tools_pages_hosts_and_models_are_not_quoted(
+    workspace: Workspace, agent: str, talk: str
+) -> None:
     assert captured(workspace, agent, talk).candidates == []
 
 
@@ -147,7 +190,9 @@ def test_what_an_agent_tells_its_subagent_is_no_persons_word(workspace: Workspac
         changed = [{**rows[0], "payload": {**rows[0]["payload"], **more}}, *rows[1:]]
         path.write_text("".join(json.dumps(row) + "\n" for row in changed), "utf-8")
         assert capture(workspace, [], [("codex", path)], dry_run=True).candidates == []
-    main = write_talk(workspace.root.parent / "main.jsonl", "claude", workspace.root, "> Hi.\nedit src/cart.py\n")
+    main = write_talk(
+        workspace.root.parent / "main.jsonl", "claude", workspace.root, "> Hi.\nedit src/cart.py\n"
+    )
     folder = main.with_suffix("") / "subagents"
     folder.mkdir(parents=True)
     write_talk(Path(folder, "agent-1.jsonl"), "claude", workspace.root, talk)

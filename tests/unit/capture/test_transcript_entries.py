@@ -36,14 +36,20 @@ def test_transcripts_of_all_agents_give_turns(agent: str) -> None:
     assert not turn.rejected
     assert not session.is_foreign
     runs = [step for step in turn.steps if step.action == "run"]
-    assert next(step.command for step in runs if step.failed) in ("npm test", "pytest -q tests/test_cart.py")
+    assert next(step.command for step in runs if step.failed) in (
+        "npm test",
+        "pytest -q tests/test_cart.py",
+    )
     assert not runs[-1].failed
     assert any(step.action == "write" and step.paths for step in turn.steps)
 
 
 def test_an_interrupted_turn_is_rejected(tmp_path: Path) -> None:
     told_file = {
-        "claude": {"type": "user", "message": {"role": "user", "content": "[Request interrupted by user]"}},
+        "claude": {
+            "type": "user",
+            "message": {"role": "user", "content": "[Request interrupted by user]"},
+        },
         "codex": {"type": "event_msg", "payload": {"type": "turn_aborted"}},
         "gemini": {"$rewindTo": "1"},
         "reasonix": {"type": "replace", "reason": "rewind", "messages": []},
@@ -51,15 +57,23 @@ def test_an_interrupted_turn_is_rejected(tmp_path: Path) -> None:
     for agent, row in told_file.items():
         path = tmp_path / f"{agent}.jsonl"
         path.write_text(
-            (CASES / f"{agent}-stumble.jsonl").read_text("utf-8").rstrip() + f"\n{json.dumps(row)}\n", "utf-8"
+            (CASES / f"{agent}-stumble.jsonl").read_text("utf-8").rstrip()
+            + f"\n{json.dumps(row)}\n",
+            "utf-8",
         )
         result = list(turns(entries_in(path, READERS[agent].entries, Progress()), ROOT, Session()))
         assert result[-1].rejected
 
 
 def test_a_rewritten_history_repeats_no_call(tmp_path: Path) -> None:
-    rows = [json.loads(line) for line in (CASES / "reasonix-stumble.jsonl").read_text("utf-8").splitlines()]
-    again = {"type": "replace", "messages": [entry for row in rows for entry in row.get("messages", [])]}
+    rows = [
+        json.loads(line)
+        for line in (CASES / "reasonix-stumble.jsonl").read_text("utf-8").splitlines()
+    ]
+    again = {
+        "type": "replace",
+        "messages": [entry for row in rows for entry in row.get("messages", [])],
+    }
     path = tmp_path / "s.events.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, again]), "utf-8")
     before, _ = read_turns(CASES / "reasonix-stumble.jsonl", "reasonix")
@@ -70,12 +84,16 @@ def test_a_rewritten_history_repeats_no_call(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "<project-notes>\n- [L-1] recalled\n</project-notes>", "&lt;project-notes&gt;recalled&lt;/project-notes&gt;",
-        "[project notes]\nrecalled\n[end of project notes]", "<system-reminder>recalled</system-reminder>",
-        "<private>recalled", "<hook_context>recalled</hook_context>", "## System Context\n\nrecalled\n## Next\n",
+        "<project-notes>\n- [L-1] recalled\n</project-notes>",
+        "&lt;project-notes&gt;recalled&lt;/project-notes&gt;",
+        "[project notes]\nrecalled\n[end of project notes]",
+        "<system-reminder>recalled</system-reminder>",
+        "<private>recalled",
+        "<hook_context>recalled</hook_context>",
+        "## System Context\n\nrecalled\n## Next\n",
         "<environment_context>\nrecalled\n</environment_context>",
     ],
-)  # fmt: skip
+)
 def test_injected_text_is_removed_from_prompts(text: str) -> None:
     remaining = without_injected(f"Before.\n{text}")
     assert "recalled" not in remaining
@@ -85,9 +103,13 @@ def test_injected_text_is_removed_from_prompts(text: str) -> None:
 def test_memory_is_bounded(tmp_path: Path) -> None:
     def endless() -> Iterator[TranscriptEntry]:
         for number in range(5 * MOST_WAITING):
-            yield TranscriptEntry("call", call=f"open-{number}", tool="Bash", arguments={"command": "x" * 5_000})
+            yield TranscriptEntry(
+                "call", call=f"open-{number}", tool="Bash", arguments={"command": "x" * 5_000}
+            )
         for number in range(3 * MOST_STEPS):
-            yield TranscriptEntry("call", call=f"c{number}", tool="Bash", arguments={"command": "y" * 5_000})
+            yield TranscriptEntry(
+                "call", call=f"c{number}", tool="Bash", arguments={"command": "y" * 5_000}
+            )
             yield TranscriptEntry("result", "z" * LONGEST_TEXT, call=f"c{number}")
 
     result = list(turns(endless(), ROOT, Session()))
@@ -97,7 +119,9 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
     path = tmp_path / "long.jsonl"
     long = {"type": "user", "message": {"role": "user", "content": "p" * 100_000}}
     with path.open("w", encoding="utf-8") as file:
-        file.write("x" * (2 * LONGEST_ROW + 17) + "\n" + json.dumps(long) + "\n" + "y" * LONGEST_ROW + "\n")
+        file.write(
+            "x" * (2 * LONGEST_ROW + 17) + "\n" + json.dumps(long) + "\n" + "y" * LONGEST_ROW + "\n"
+        )
     met = Progress()
     (entry,) = entries_in(path, READERS["claude"].entries, met)
     assert len(entry.text) <= LONGEST_TEXT + 3
@@ -105,19 +129,42 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
 
 
 KEYS = (
-    "type", "message", "content", "payload", "role", "text", "toolCalls", "result", "messages", "tool_calls",
-    "function", "arguments", "id", "head", "output", "action", "item", "sessionId", "attachment",
-)  # fmt: skip
+    "type",
+    "message",
+    "content",
+    "payload",
+    "role",
+    "text",
+    "toolCalls",
+    "result",
+    "messages",
+    "tool_calls",
+    "function",
+    "arguments",
+    "id",
+    "head",
+    "output",
+    "action",
+    "item",
+    "sessionId",
+    "attachment",
+)
 PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=20)
 STRANGE = st.recursive(
     PLAIN,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
 
 @given(STRANGE)
 def test_any_json_line_is_read(value: object) -> None:
-    row = value if isinstance(value, dict) else {"type": "user", "message": value, "payload": value, "messages": value}
+    row = (
+        value
+        if isinstance(value, dict)
+        else {"type": "user", "message": value, "payload": value, "messages": value}
+    )
     for reader in READERS.values():
         list(turns(reader.entries(row), ROOT, Session()))

@@ -1,4 +1,6 @@
-"""Transcripts: where they are found, the records in them, and their comparison with the event log."""
+"""Transcripts: where they are found, the records in them,
+and their comparison with the event log.
+"""
 
 import hashlib
 import json
@@ -13,7 +15,12 @@ from hypothesis import strategies as st
 
 from orbit_registry.agents import claude, codex
 from orbit_registry.capture.run import transcripts_of
-from orbit_registry.capture.transcripts import deliveries, events_by_session, ids_in, read_transcript
+from orbit_registry.capture.transcripts import (
+    deliveries,
+    events_by_session,
+    ids_in,
+    read_transcript,
+)
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import SessionLog
@@ -31,7 +38,9 @@ def shown_event(
     session: str, *displayed: str, at: float = AT, surface: str = "hook:PreToolUse", agent: str = ""
 ) -> LoggedEvent:
     ledger = SessionLog("", session, agent).name
-    return LoggedEvent(at, "retrieval", surface, ledger, "", displayed, (), (), 0, "", "", 1.0, None)
+    return LoggedEvent(
+        at, "retrieval", surface, ledger, "", displayed, (), (), 0, "", "", 1.0, None
+    )
 
 
 @pytest.fixture
@@ -59,7 +68,9 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("codex", codex.injected_texts, {"L-7k3fq": 1}, 0),
     ],
 )
-def test_only_text_of_hooks_counts(agent: str, injected_texts: Any, records: dict[str, int], broken: int) -> None:
+def test_only_text_of_hooks_counts(
+    agent: str, injected_texts: Any, records: dict[str, int], broken: int
+) -> None:
     read = read_transcript(CASES / f"{agent}.jsonl", injected_texts)
     assert read is not None
     assert (dict(read.records), read.broken) == (records, broken)
@@ -78,17 +89,23 @@ def test_each_session_is_compared_with_its_transcript(root: Path) -> None:
             shown_event("trial-1", "L-7k3fq"),
         ]
     )
-    result = [(entry.agent, entry.session, entry.claimed, entry.found, entry.missing, entry.unclaimed)
-              for entry in deliveries(root, displayed)]  # fmt: skip
+    result = [
+        (entry.agent, entry.session, entry.claimed, entry.found, entry.missing, entry.unclaimed)
+        for entry in deliveries(root, displayed)
+    ]
     assert result == [
-        ("claude", SESSION, 4, 4, (), ()), ("claude", f"{SESSION}.a1b2c3d", 1, 1, (), ()),
+        ("claude", SESSION, 4, 4, (), ()),
+        ("claude", f"{SESSION}.a1b2c3d", 1, 1, (), ()),
         ("codex", THREAD, 2, 1, ("L-9999z",), ()),
-    ]  # fmt: skip
+    ]
 
 
 def test_later_records_are_not_missing(root: Path) -> None:
     result = deliveries(
-        root, events_by_session([shown_event(SESSION, "L-7k3fq"), shown_event(SESSION, "L-later", at=AT + 1000)])
+        root,
+        events_by_session(
+            [shown_event(SESSION, "L-7k3fq"), shown_event(SESSION, "L-later", at=AT + 1000)]
+        ),
     )
     assert [(entry.claimed, entry.missing, entry.unclaimed) for entry in result] == [
         (1, (), ("ADR-0009", "L-7k3fq", "L-8m2xd"))
@@ -99,7 +116,9 @@ def test_later_records_are_not_missing(root: Path) -> None:
 def test_an_unsafe_session_name_reads_no_file(root: Path, name: str) -> None:
     secret = root.parent / "x.jsonl"
     secret.write_bytes((CASES / "claude.jsonl").read_bytes())
-    event = LoggedEvent(AT, "retrieval", "hook:x", name, "", ("L-7k3fq",), (), (), 0, "", "", 1.0, None)
+    event = LoggedEvent(
+        AT, "retrieval", "hook:x", name, "", ("L-7k3fq",), (), (), 0, "", "", 1.0, None
+    )
     assert deliveries(root, events_by_session([event])) == []
 
 
@@ -128,7 +147,9 @@ def test_ids_are_found_in_any_block(before: str, after: str) -> None:
 def test_any_bytes_can_be_read(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("t") / "s.jsonl"
     path.write_bytes(
-        content + b'\n{"project-notes": 1}\n[1, "project-notes"]\n' + json.dumps({"attachment": 7}).encode()
+        content
+        + b'\n{"project-notes": 1}\n[1, "project-notes"]\n'
+        + json.dumps({"attachment": 7}).encode()
     )
     assert read_transcript(path, claude.injected_texts) is not None
     assert read_transcript(path, codex.injected_texts) is not None
@@ -139,7 +160,12 @@ OTHER_THREAD = "0199c2f0-1111-7222-8333-444455557777"
 
 @pytest.fixture
 def workspace(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    homes = {"CLAUDE_CONFIG_DIR": "c", "CODEX_HOME": "x", "GEMINI_CLI_HOME": "g", "REASONIX_HOME": "r"}
+    homes = {
+        "CLAUDE_CONFIG_DIR": "c",
+        "CODEX_HOME": "x",
+        "GEMINI_CLI_HOME": "g",
+        "REASONIX_HOME": "r",
+    }
     for name, folder in homes.items():
         monkeypatch.setenv(name, str(tmp_path / folder))
     Registry.init(git_repo)
@@ -159,7 +185,11 @@ def everywhere(root: Path, homes: Path) -> dict[str, Path]:
     project = hashlib.sha256(str(root).encode()).hexdigest()
     return {
         "claude": put(homes / f"c/projects/{slug}/5b0c.jsonl", 1e9),
-        "codex": put(homes / f"x/sessions/2026/11/20/rollout-2026-11-20T09-00-00-{OTHER_THREAD}.jsonl", 2e9, meta),
+        "codex": put(
+            homes / f"x/sessions/2026/11/20/rollout-2026-11-20T09-00-00-{OTHER_THREAD}.jsonl",
+            2e9,
+            meta,
+        ),
         "gemini": put(homes / f"g/.gemini/tmp/{project}/chats/session-2026-a1b2.jsonl", 3e9),
         "reasonix": put(homes / f"r/projects/{slug}/sessions/s-1.events.jsonl", 4e9),
     }

@@ -26,13 +26,23 @@ def workspace(git_repo: Path) -> Path:
 
 @pytest.fixture
 def learning(workspace: Path) -> Learning:
-    """Write a learning: `learning("L-7k3fq", "Parse dates strictly", status="active", more="links: …")`."""
+    """Write a learning: `learning("L-7k3fq", "Parse dates strictly", status="active",
+    more="links: …")`.
+    """
 
-    def write(record_id: str, summary: str, *, status: str = "active", uid: str | None = None, more: str = "") -> Path:
+    def write(
+        record_id: str,
+        summary: str,
+        *,
+        status: str = "active",
+        uid: str | None = None,
+        more: str = "",
+    ) -> Path:
         file = workspace / ".orbit" / "learnings" / record_id / "learning.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(
-            f'schema_version: 1\nid: {record_id}\nuid: "{uid or uid_of(record_id)}"\nstatus: {status}\n'
+            f'schema_version: 1\nid: {record_id}\nuid: "{uid or uid_of(record_id)}"\nstatus: '
+            f"{status}\n"
             f"summary: {summary}\nscope:\n  paths:\n    - src/**\n{more}"
             "created_at: 2026-05-01T09:00:00Z\nupdated_at: 2026-05-01T09:00:00Z\n",
             "utf-8",

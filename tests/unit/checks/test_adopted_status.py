@@ -1,4 +1,6 @@
-"""An adopted record follows its document: its status, its successors, and a number that two documents have."""
+"""An adopted record follows its document: its status, its successors,
+and a number that two documents have.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,9 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.formats.yaml import load
 from orbit_registry.registry import Registry
 
-CASES: Any = load((Path(__file__).parents[2] / "cases" / "adopted_statuses.yaml").read_text("utf-8"))
+CASES: Any = load(
+    (Path(__file__).parents[2] / "cases" / "adopted_statuses.yaml").read_text("utf-8")
+)
 
 
 def document(root: Path, record_id: str) -> Path:
@@ -21,8 +25,10 @@ def state(root: Path, record_id: str, status: str) -> None:
     number = int(record_id[-4:])
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(
-        f"# {number}. Choice number {number}\n\nStatus: {status}\n\n## Context\n\nReason {number * 7919}.\n\n"
-        f"## Decision\n\nWe take way {number * 104729}.\n\n## Consequences\n\n- Bad, because of {number * 1299709}.\n",
+        f"# {number}. Choice number {number}\n\nStatus: {status}\n\n## Context\n\nReason "
+        f"{number * 7919}.\n\n"
+        f"## Decision\n\nWe take way {number * 104729}.\n\n## Consequences\n\n- Bad, because of "
+        f"{number * 1299709}.\n",
         "utf-8",
     )
 
@@ -38,7 +44,10 @@ def adopted(root: Path, statuses: dict[str, str]) -> Registry:
 def set_by_hand(registry: Registry, record_id: str, status: str) -> None:
     record = registry.get(record_id)
     file = registry.workspace.root / record.path
-    file.write_text(file.read_text("utf-8").replace(f"\nstatus: {record.status.name}", f"\nstatus: {status}"), "utf-8")
+    file.write_text(
+        file.read_text("utf-8").replace(f"\nstatus: {record.status.name}", f"\nstatus: {status}"),
+        "utf-8",
+    )
     registry.refresh()
 
 
@@ -54,12 +63,18 @@ def test_a_fix_follows_the_document(workspace: Path, case: dict[str, Any]) -> No
     outcome = Registry.open(workspace).check(fix=True)
 
     records = {record.id: record for record in Registry.open(workspace).records}
-    assert {record_id: records[record_id].status.name for record_id in case["status"]} == case["status"]
+    assert {record_id: records[record_id].status.name for record_id in case["status"]} == case[
+        "status"
+    ]
     for field in ("superseded_by", "supersedes"):
         expected = case.get(field, {})
-        assert {record_id: list(records[record_id].words(field)) for record_id in expected} == expected
+        assert {
+            record_id: list(records[record_id].words(field)) for record_id in expected
+        } == expected
     codes = ("ORB302", "ORB303", "ORB304", "ORB701")
-    hints = {finding.code: finding.hint or "" for finding in outcome.diagnostics if finding.code in codes}
+    hints = {
+        finding.code: finding.hint or "" for finding in outcome.diagnostics if finding.code in codes
+    }
     remaining = case.get("left", {})
     assert hints.keys() == remaining.keys()
     assert all(words in hints[code] for code, words in remaining.items())
@@ -69,7 +84,12 @@ def test_a_fix_follows_the_document(workspace: Path, case: dict[str, Any]) -> No
 
 @pytest.mark.parametrize(
     ("first", "verb"),
-    [("Proposed", "accepted"), ("Proposed", "rejected"), ("Accepted", "deprecated"), ("Accepted", "superseded")],
+    [
+        ("Proposed", "accepted"),
+        ("Proposed", "rejected"),
+        ("Accepted", "deprecated"),
+        ("Accepted", "superseded"),
+    ],
 )
 def test_our_verbs_keep_record_and_document_in_step(workspace: Path, first: str, verb: str) -> None:
     registry = adopted(workspace, {"ADR-0001": first, "ADR-0007": "Accepted"})
@@ -84,16 +104,26 @@ def test_our_verbs_keep_record_and_document_in_step(workspace: Path, first: str,
 
     outcome = Registry.open(workspace).check(fix=True)
 
-    assert {"ORB304", "ORB701"}.isdisjoint(finding.code for finding in (*outcome.diagnostics, *outcome.fixed))
+    assert {"ORB304", "ORB701"}.isdisjoint(
+        finding.code for finding in (*outcome.diagnostics, *outcome.fixed)
+    )
     record = Registry.open(workspace).get("ADR-0001")
-    assert (record.status.name, record.text("status_raw")) == (verb, after[2].removeprefix("Status: "))
+    assert (record.status.name, record.text("status_raw")) == (
+        verb,
+        after[2].removeprefix("Status: "),
+    )
 
 
 @pytest.mark.parametrize(
-    ("side", "status", "line"), [("record", "accepted", "Accepted"), ("document", "proposed", "Proposed")]
+    ("side", "status", "line"),
+    [("record", "accepted", "Accepted"), ("document", "proposed", "Proposed")],
 )
-def test_a_fix_follows_the_side_that_was_named(workspace: Path, side: str, status: str, line: str) -> None:
-    """Said which, record and document agree on it, also where the document alone would not have been followed."""
+def test_a_fix_follows_the_side_that_was_named(
+    workspace: Path, side: str, status: str, line: str
+) -> None:
+    """Said which, record and document agree on it,
+    also where the document alone would not have been followed.
+    """
     adopted(workspace, {"ADR-0001": "Accepted"})
     state(workspace, "ADR-0001", "Proposed")
     assert Registry.open(workspace).check(fix=True).fixed == ()
@@ -103,7 +133,9 @@ def test_a_fix_follows_the_side_that_was_named(workspace: Path, side: str, statu
     assert [finding.code for finding in outcome.fixed] == ["ORB701"]
     assert Registry.open(workspace).get("ADR-0001").status.name == status
     assert f"\nStatus: {line}\n" in document(workspace, "ADR-0001").read_text("utf-8")
-    assert "ORB701" not in {finding.code for finding in Registry.open(workspace).check().diagnostics}
+    assert "ORB701" not in {
+        finding.code for finding in Registry.open(workspace).check().diagnostics
+    }
 
 
 def test_a_fix_from_the_document_revives_no_decision(workspace: Path) -> None:
@@ -126,7 +158,9 @@ def test_a_verb_refuses_where_the_document_is_gone(workspace: Path, verb: str) -
     document(workspace, "ADR-0001").unlink()
     before = {path: path.read_bytes() for path in (workspace / ".orbit/adrs").rglob("*.yaml")}
     with pytest.raises(RefusedError, match=r"docs/adr/0001-choice\.md"):
-        registry.transition("ADR-0001", verb) if verb == "accepted" else registry.supersede("ADR-0001", "ADR-0007")
+        registry.transition("ADR-0001", verb) if verb == "accepted" else registry.supersede(
+            "ADR-0001", "ADR-0007"
+        )
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -144,12 +178,19 @@ def test_the_second_document_of_a_number_is_renumbered(workspace: Path) -> None:
     first = (workspace / ".orbit/adrs/ADR-0001/adr.yaml").read_bytes()
     (folder / "0001-rotate-keys.md").write_text(TEXT.format(title="Rotate keys"), "utf-8")
 
-    (finding,) = (entry for entry in Registry.open(workspace).check().diagnostics if entry.code == "ORB702")
+    (finding,) = (
+        entry for entry in Registry.open(workspace).check().diagnostics if entry.code == "ORB702"
+    )
 
-    assert finding.message == "`Rotate keys` has no record, and its number is that of ADR-0001 (Use SQLite)"
+    assert (
+        finding.message
+        == "`Rotate keys` has no record, and its number is that of ADR-0001 (Use SQLite)"
+    )
     assert "a new number" in (finding.hint or "")
     assert [location.path for location in finding.related] == ["docs/adr/0001-use-sqlite.md"]
-    assert "ORB702" in {diagnostic.code for diagnostic in Registry.open(workspace).check(fix=True).fixed}
+    assert "ORB702" in {
+        diagnostic.code for diagnostic in Registry.open(workspace).check(fix=True).fixed
+    }
     records = {record.id: record for record in Registry.open(workspace).records}
     titles = {record_id: record.title for record_id, record in records.items()}
     assert titles == {"ADR-0001": "Use SQLite", "ADR-0002": "Rotate keys"}
@@ -159,7 +200,9 @@ def test_the_second_document_of_a_number_is_renumbered(workspace: Path) -> None:
 
 
 def test_a_link_tells_two_files_of_one_number_apart(workspace: Path) -> None:
-    """`Supersedes` names both files, and both records are replaced; a bare number would have meant either."""
+    """`Supersedes` names both files, and both records are replaced;
+    a bare number would have meant either.
+    """
     folder = workspace / "docs/adr"
     folder.mkdir(parents=True)
     for name, title in (("0001-use-sqlite", "Use SQLite"), ("0001-rotate-keys", "Rotate keys")):
@@ -171,4 +214,7 @@ def test_a_link_tells_two_files_of_one_number_apart(workspace: Path) -> None:
     registry.backfill()
     registry.refresh()
     new = next(record for record in registry.records if record.title == "Do all")
-    assert sorted(registry.get(old).title for old in new.supersedes) == ["Rotate keys", "Use SQLite"]
+    assert sorted(registry.get(old).title for old in new.supersedes) == [
+        "Rotate keys",
+        "Use SQLite",
+    ]

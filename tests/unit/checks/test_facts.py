@@ -1,4 +1,6 @@
-"""What git is asked, in every state a checkout can be in: it answers, or it is said what stays open."""
+"""What git is asked, in every state a checkout can be in:
+it answers, or it is said what stays open.
+"""
 
 import os
 import shutil
@@ -27,7 +29,9 @@ def facts(root: Path, against: str | None = None) -> VcsState:
 
 def untold(root: Path, against: str | None = None) -> str:
     outcome: CheckOutcome = Registry.open(root).check(against=against)
-    return "\n".join(diagnostic.message for diagnostic in outcome.diagnostics if diagnostic.code == "ORB290")
+    return "\n".join(
+        diagnostic.message for diagnostic in outcome.diagnostics if diagnostic.code == "ORB290"
+    )
 
 
 def commit(root: Path, git: Git) -> None:
@@ -46,7 +50,9 @@ def test_on_the_default_branch_uncommitted_changes_count(project: Path, learning
     assert facts(project).changed == frozenset()
     learning("L-9m2ab", "Close what you open")
     learning("L-7k3fq", "Parse dates with care")
-    assert facts(project).changed == {f".orbit/learnings/{name}/learning.yaml" for name in ("L-9m2ab", "L-7k3fq")}
+    assert facts(project).changed == {
+        f".orbit/learnings/{name}/learning.yaml" for name in ("L-9m2ab", "L-7k3fq")
+    }
 
 
 def test_on_a_branch_its_own_changes_count(project: Path, learning: Learning, git: Git) -> None:
@@ -63,7 +69,9 @@ def test_on_a_branch_its_own_changes_count(project: Path, learning: Learning, gi
 
 def test_before_the_first_commit_everything_is_new(tmp_path: Path, git: Git) -> None:
     (tmp_path / ".orbit").mkdir()
-    (tmp_path / ".orbit" / "config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    (tmp_path / ".orbit" / "config.yaml").write_text(
+        "format: orbit-registry\nschema_version: 1\n", "utf-8"
+    )
     git(tmp_path, "init", "-q", "-b", "main")
     state = facts(tmp_path)
     assert (state.tracked, state.changed, state.unavailable) == ((), {".orbit/config.yaml"}, ())
@@ -77,7 +85,9 @@ def test_a_detached_head_is_compared_with_main(project: Path, learning: Learning
     assert untold(project) == ""
 
 
-def test_a_workspace_below_the_root_names_paths_from_itself(project: Path, git: Git, tmp_path: Path) -> None:
+def test_a_workspace_below_the_root_names_paths_from_itself(
+    project: Path, git: Git, tmp_path: Path
+) -> None:
     mono = tmp_path / "mono"
     mono.mkdir()
     git(mono, "init", "-q", "-b", "main")
@@ -97,7 +107,9 @@ def test_a_workspace_below_the_root_names_paths_from_itself(project: Path, git: 
 
 def test_outside_git_documents_are_found_on_disk(tmp_path: Path) -> None:
     (tmp_path / ".orbit").mkdir()
-    (tmp_path / ".orbit" / "config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    (tmp_path / ".orbit" / "config.yaml").write_text(
+        "format: orbit-registry\nschema_version: 1\n", "utf-8"
+    )
     (tmp_path / "README.md").write_text("See ADR-0042.\n", "utf-8")
     state = facts(tmp_path)
     assert (state.tracked, state.changed, state.citing) == (None, None, ("README.md",))
@@ -106,11 +118,15 @@ def test_outside_git_documents_are_found_on_disk(tmp_path: Path) -> None:
     assert "ORB305" in codes
 
 
-def test_without_git_installed_the_gate_runs(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_git_installed_the_gate_runs(
+    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     outcome = Registry.open(project).check()
     assert outcome.ok
-    unchecked = [diagnostic.message for diagnostic in outcome.diagnostics if diagnostic.code == "ORB290"]
+    unchecked = [
+        diagnostic.message for diagnostic in outcome.diagnostics if diagnostic.code == "ORB290"
+    ]
     assert any("git is not installed" in message for message in unchecked)
     with pytest.raises(GitError, match="git is not installed"):
         compare(open_workspace(project), "main")
@@ -121,14 +137,20 @@ def git_killed_at(question: str, folder: Path) -> Path:
     program = folder / "git"
     program.parent.mkdir()
     program.write_text(
-        f'#!/bin/sh\ncase "$*" in *"{question}"*) kill -9 $$;; esac\nexec {shutil.which("git")} "$@"\n', "utf-8"
+        f'#!/bin/sh\ncase "$*" in *"{question}"*) kill -9 $$;; esac\nexec {shutil.which("git")} '
+        f'"$@"\n',
+        "utf-8",
     )
     program.chmod(0o755)
     return folder
 
 
-def test_a_killed_git_stops_a_sync_of_the_index(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index without recent commits would take wide scopes for narrow ones, and pass for up to date."""
+def test_a_killed_git_stops_a_sync_of_the_index(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index without recent commits would take wide scopes for narrow ones,
+    and pass for up to date.
+    """
     monkeypatch.setenv("PATH", f"{git_killed_at(' log ', tmp_path / 'bin')}:{os.environ['PATH']}")
 
     with pytest.raises(GitStoppedError):
@@ -137,10 +159,18 @@ def test_a_killed_git_stops_a_sync_of_the_index(project: Path, tmp_path: Path, m
 
 @pytest.mark.parametrize(
     ("question", "error"),
-    [("HEAD^{commit}", UnreadableHeadError), ("--show-toplevel", GitStoppedError), ("ls-files", GitStoppedError)],
+    [
+        ("HEAD^{commit}", UnreadableHeadError),
+        ("--show-toplevel", GitStoppedError),
+        ("ls-files", GitStoppedError),
+    ],
 )
 def test_a_killed_git_is_an_error(
-    question: str, error: type[GitError], project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    question: str,
+    error: type[GitError],
+    project: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PATH", f"{git_killed_at(question, tmp_path / 'bin')}:{os.environ['PATH']}")
 

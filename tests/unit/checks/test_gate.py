@@ -35,7 +35,9 @@ def test_a_run_with_a_changing_file_is_not_cached(workspace: Path) -> None:
     assert codes(check(workspace)) == ["ORB305"]
 
 
-def test_unchanged_documents_are_not_parsed_again_nor_their_pairs_compared(workspace: Path, learning: Learning) -> None:
+def test_unchanged_documents_are_not_parsed_again_nor_their_pairs_compared(
+    workspace: Path, learning: Learning
+) -> None:
     def refuse(*_parameters: object) -> object:
         raise AssertionError("not stored")
 
@@ -43,7 +45,9 @@ def test_unchanged_documents_are_not_parsed_again_nor_their_pairs_compared(works
     for name, text in texts.items():
         file = workspace / "docs/adr" / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"# {name[:4]}. {text}\n\n- Status: accepted\n\n## Decision\n\n{text}\n", "utf-8")
+        file.write_text(
+            f"# {name[:4]}. {text}\n\n- Status: accepted\n\n## Decision\n\n{text}\n", "utf-8"
+        )
     for record_id in ("L-7k3fq", "L-8k3fq"):
         learning(record_id, "Jobs run twice when the queue restarts")
     first = check(workspace)
@@ -53,13 +57,22 @@ def test_unchanged_documents_are_not_parsed_again_nor_their_pairs_compared(works
     cache = open_workspace(workspace).cache
     stored = cache.files("documents", workspace, [f"docs/adr/{name}" for name in texts], refuse)
     assert [value.value is not None for value in stored.values()] == [True, True]
-    assert cache.recall("check", collect_inputs(open_workspace(workspace), None, datetime.now(UTC)).key) is None
+    assert (
+        cache.recall(
+            "check", collect_inputs(open_workspace(workspace), None, datetime.now(UTC)).key
+        )
+        is None
+    )
     assert check(workspace).diagnostics == first.diagnostics
 
 
 def test_no_answer_that_the_clock_changes_is_cached(workspace: Path, learning: Learning) -> None:
     noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    learning("L-7k3fq", "It holds until noon", more=f"freshness: {{expires_at: {noon:%Y-%m-%dT%H:%M:%SZ}}}\n")
+    learning(
+        "L-7k3fq",
+        "It holds until noon",
+        more=f"freshness: {{expires_at: {noon:%Y-%m-%dT%H:%M:%SZ}}}\n",
+    )
 
     def findings(hours: int) -> list[str]:
         return codes(engine.run(open_workspace(workspace), now=noon + timedelta(hours=hours)))
@@ -79,7 +92,9 @@ def test_fix_ends_an_unfinished_step(workspace: Path, learning: Learning) -> Non
 
 
 def one_sided(learning: Learning) -> Path:
-    """Write two records of which one says that the other replaced it; returns the file that lacks its end."""
+    """Write two records of which one says that the other replaced it;
+    returns the file that lacks its end.
+    """
     learning("L-aaaa1", "Use tabs", status="superseded", more="superseded_by: [L-aaaa2]\n")
     return learning("L-aaaa2", "Use spaces")
 
@@ -89,7 +104,10 @@ def test_a_fix_is_announced_before_it_is_made(workspace: Path, learning: Learnin
     announced: list[tuple[str, str, bool]] = []
 
     def announce(diagnostic: Diagnostic, changes: Sequence[FileChange]) -> None:
-        announced.extend((diagnostic.code, change.path, file.read_text("utf-8") == change.before) for change in changes)
+        announced.extend(
+            (diagnostic.code, change.path, file.read_text("utf-8") == change.before)
+            for change in changes
+        )
 
     before = file.read_bytes()
     assert Registry.open(workspace).check(fix=True, announce=announce, dry_run=True).fixed == ()

@@ -1,4 +1,6 @@
-"""What is known already: the gate's own measure and thresholds, asked before something is written."""
+"""What is known already: the gate's own measure and thresholds,
+asked before something is written.
+"""
 
 import shutil
 from pathlib import Path
@@ -21,7 +23,10 @@ def _filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     registry = Registry.open(root)
     registry.add("learning", {"summary": OURS})
     for number in range(FEWEST_TO_ERR - 2):
-        registry.add("learning", {"summary": f"Pin tool{chr(97 + number)} and box{chr(98 + number)} in their own file"})
+        registry.add(
+            "learning",
+            {"summary": f"Pin tool{chr(97 + number)} and box{chr(98 + number)} in their own file"},
+        )
     return root
 
 
@@ -39,7 +44,11 @@ def near(registry: Registry, summary: str, **fields: object) -> list[Neighbour]:
 def test_the_same_words_are_a_duplicate(registry: Registry) -> None:
     (neighbour,) = near(registry, OURS.upper().replace(",", " -"))
 
-    assert (neighbour.is_exact, neighbour.is_duplicate, neighbour.record.title) == (True, True, OURS)
+    assert (neighbour.is_exact, neighbour.is_duplicate, neighbour.record.title) == (
+        True,
+        True,
+        OURS,
+    )
     assert neighbour.words == "the same, word for word"
 
 
@@ -65,7 +74,9 @@ def test_a_copy_is_a_duplicate_among_few_records(tmp_path: Path) -> None:
     assert (copy.score >= 0.95, copy.is_exact, copy.is_duplicate) == (True, False, True)
 
 
-@pytest.mark.parametrize("summary", [OURS.replace("Close", "Do not close"), OURS.replace("Close", "Don't close")])
+@pytest.mark.parametrize(
+    "summary", [OURS.replace("Close", "Do not close"), OURS.replace("Close", "Don't close")]
+)
 def test_a_negation_makes_no_duplicate(registry: Registry, summary: str) -> None:
     (neighbour,) = near(registry, summary)
     assert (neighbour.score >= 0.8, neighbour.is_duplicate) == (True, False)
@@ -73,7 +84,9 @@ def test_a_negation_makes_no_duplicate(registry: Registry, summary: str) -> None
 
     registry.add("learning", {"summary": summary})
     registry.refresh()
-    (duplicate,) = (entry for entry in registry.check(everything=True).diagnostics if entry.code == "ORB602")
+    (duplicate,) = (
+        entry for entry in registry.check(everything=True).diagnostics if entry.code == "ORB602"
+    )
     assert duplicate.severity.value == "warning"
     assert "but only one of them says `not`" in duplicate.message
 

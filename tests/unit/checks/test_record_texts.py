@@ -17,7 +17,9 @@ KINDS = load_kinds()
 
 
 def referred(prose: str, home: str | None = None, **fields: object) -> tuple[str, ...]:
-    """Return what a learning with some text refers to; `home` is the document that holds the text."""
+    """Return what a learning with some text refers to;
+    `home` is the document that holds the text.
+    """
     data = {"id": "L-a1b2c", "uid": "0" * 32, "status": "active", "summary": "Look twice", **fields}
     record = Record(KINDS["learning"], data, ".orbit/learnings/L-a1b2c/learning.yaml", prose)
     return references_of(record, KINDS.id_forms, home)
@@ -29,9 +31,15 @@ def referred(prose: str, home: str | None = None, **fields: object) -> tuple[str
         ("See [it](docs/a.md).", ("docs/a.md",)),
         ("[a](docs/a.md#x) and [b](/docs/b.md) and [c](docs/a.md#x)", ("docs/a.md#x", "docs/b.md")),
         ('[a](docs/a.md "Title") ![picture](docs/p.png)', ("docs/a.md",)),
-        ("[beside](../L-x7y8z/learning.yaml) [up](../../../../out.md)", (".orbit/learnings/L-x7y8z/learning.yaml",)),
+        (
+            "[beside](../L-x7y8z/learning.yaml) [up](../../../../out.md)",
+            (".orbit/learnings/L-x7y8z/learning.yaml",),
+        ),
         ("[web](https://example.org/a.md) [here](#part) [mail](mailto:a@b.c) [folder](docs/)", ()),
-        ("ADR-0001, [ADR-0002](docs/adr/0002-x.md), L-a1b2c itself", ("ADR-0001", "ADR-0002", "docs/adr/0002-x.md")),
+        (
+            "ADR-0001, [ADR-0002](docs/adr/0002-x.md), L-a1b2c itself",
+            ("ADR-0001", "ADR-0002", "docs/adr/0002-x.md"),
+        ),
         ("L-shaped, R-rated, P-2048", ()),
         ("", ()),
     ],
@@ -39,7 +47,10 @@ def referred(prose: str, home: str | None = None, **fields: object) -> tuple[str
 def test_what_a_text_refers_to(text: str, expected: tuple[str, ...]) -> None:
     assert referred(text) == expected
     assert referred(f"{text}\n\n`code`") == expected
-    home = f"# ADR-0007: [above](docs/no.md)\n\n```\nADR-0008\n```\n\n{text}\n\n## ADR-0009\n\n[below](docs/no.md)\n"
+    home = (
+        f"# ADR-0007: [above](docs/no.md)\n\n```\nADR-0008\n```\n\n{text}\n\n## "
+        f"ADR-0009\n\n[below](docs/no.md)\n"
+    )
     assert referred(text, home) == expected
 
 
@@ -50,18 +61,26 @@ def test_examples_refer_to_nothing() -> None:
 
 
 def test_there_is_an_end_to_it() -> None:
-    assert len(referred(" ".join(f"ADR-{number:04d}" for number in range(1, 2000)))) == MOST_REFERENCES
+    assert (
+        len(referred(" ".join(f"ADR-{number:04d}" for number in range(1, 2000)))) == MOST_REFERENCES
+    )
 
 
 MADR = (
-    "---\nstatus: accepted\ndate: 2026-01-01\n---\n\n# Use X\n\n## Context and Problem Statement\n\nA place.\n\n"
-    "## Decision Drivers\n\n* Speed\n\n## Considered Options\n\n* X\n* Y\n\n## Decision Outcome\n\nWe choose X.\n\n"
-    "### Consequences\n\n* Good, because fast.\n* Bad, because of memory.\n\n### Confirmation\n\nA test tells.\n\n"
-    "## Pros and Cons of the Options\n\n* Good, because it works\n\n## More Information\n\nNothing.\n"
+    "---\nstatus: accepted\ndate: 2026-01-01\n---\n\n# Use X\n\n## Context and Problem "
+    "Statement\n\nA place.\n\n"
+    "## Decision Drivers\n\n* Speed\n\n## Considered Options\n\n* X\n* Y\n\n## Decision "
+    "Outcome\n\nWe choose X.\n\n"
+    "### Consequences\n\n* Good, because fast.\n* Bad, because of memory.\n\n### Confirmation\n"
+    "\nA test tells.\n\n"
+    "## Pros and Cons of the Options\n\n* Good, because it works\n\n## More Information\n\n"
+    "Nothing.\n"
 )
 NYGARD = (
-    "# 1. Use X\n\nDate: 2026-01-01\n\n## Status\n\nAccepted\n\n## Context\n\nWe need a place for data.\n\n"
-    "## Decision\n\nX.\n\n## Consequences\n\n### Positive\n\nFast.\n\n### Negative\n\nMemory.\n\n### Neutral\n\nNone.\n"
+    "# 1. Use X\n\nDate: 2026-01-01\n\n## Status\n\nAccepted\n\n## Context\n\nWe need a place "
+    "for data.\n\n"
+    "## Decision\n\nX.\n\n## Consequences\n\n### Positive\n\nFast.\n\n### Negative\n\nMemory.\n"
+    "\n### Neutral\n\nNone.\n"
 )
 
 
@@ -83,8 +102,12 @@ def test_two_new_decisions_are_no_duplicates(workspace: Path, neighbour: str, st
     for record_id in ids:
         record = records.get(record_id)
         assert [line for line in wording(record).split("\n") if line.strip()] == [record.title]
-    assert [diagnostic for diagnostic in outcome.diagnostics if diagnostic.code in ("ORB601", "ORB602")] == []
-    assert {diagnostic.record for diagnostic in outcome.diagnostics if diagnostic.code == "ORB403"} == set(ids)
+    assert [
+        diagnostic for diagnostic in outcome.diagnostics if diagnostic.code in ("ORB601", "ORB602")
+    ] == []
+    assert {
+        diagnostic.record for diagnostic in outcome.diagnostics if diagnostic.code == "ORB403"
+    } == set(ids)
 
 
 KNOWN = frozenset({"What is it about?", "Kurz gesagt …"})

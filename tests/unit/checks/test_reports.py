@@ -1,4 +1,6 @@
-"""The outputs of the gate: the same findings in each format, and nothing in them that a reader would choke on."""
+"""The outputs of the gate: the same findings in each format,
+and nothing in them that a reader would choke on.
+"""
 
 import json
 from pathlib import Path
@@ -28,11 +30,18 @@ ERROR = Diagnostic(
     (Location("docs/a b.md", Position(2, 1)),),
 )
 WARNING = Diagnostic(
-    "ORB702", Severity.WARNING, "ADR-0002 has no record", Location("docs/é.md", Position(1, 1)), "fix", fixable=True
+    "ORB702",
+    Severity.WARNING,
+    "ADR-0002 has no record",
+    Location("docs/é.md", Position(1, 1)),
+    "fix",
+    fixable=True,
 )
 NOTE = Diagnostic("ORB290", Severity.NOTE, "not checked", Location(".orbit/config.yaml"))
 GONE = BaselineFinding("ORB502", "a", "", "gone")
-OUTCOME = CheckOutcome((ERROR, WARNING, NOTE), (WARNING,), (WARNING,), 12, (GONE,), "main at 0123456789")
+OUTCOME = CheckOutcome(
+    (ERROR, WARNING, NOTE), (WARNING,), (WARNING,), 12, (GONE,), "main at 0123456789"
+)
 CLEAN = CheckOutcome((), checked_count=3)
 HOSTILE = Diagnostic(
     "ORB405",
@@ -42,30 +51,33 @@ HOSTILE = Diagnostic(
     "a \"hint\" with 'quotes'",
 )
 
-GITLAB_FORM = Draft202012Validator({
-    "type": "array",
-    "items": {
-        "type": "object",
-        "required": ["description", "check_name", "fingerprint", "severity", "location"],
-        "properties": {
-            "description": {"type": "string"},
-            "check_name": {"type": "string"},
-            "fingerprint": {"type": "string", "minLength": 1},
-            "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
-            "location": {
-                "type": "object",
-                "required": ["path", "lines"],
-                "properties": {
-                    "path": {"type": "string", "not": {"pattern": r"^\./"}},
-                    "lines": {
-                        "type": "object", "required": ["begin"],
-                        "properties": {"begin": {"type": "integer", "minimum": 1}},
+GITLAB_FORM = Draft202012Validator(
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["description", "check_name", "fingerprint", "severity", "location"],
+            "properties": {
+                "description": {"type": "string"},
+                "check_name": {"type": "string"},
+                "fingerprint": {"type": "string", "minLength": 1},
+                "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
+                "location": {
+                    "type": "object",
+                    "required": ["path", "lines"],
+                    "properties": {
+                        "path": {"type": "string", "not": {"pattern": r"^\./"}},
+                        "lines": {
+                            "type": "object",
+                            "required": ["begin"],
+                            "properties": {"begin": {"type": "integer", "minimum": 1}},
+                        },
                     },
                 },
             },
         },
-    },
-})  # fmt: skip
+    }
+)
 """What GitLab demands of a report of Code Quality."""
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -74,7 +86,9 @@ DIAGNOSTICS = st.builds(
     st.sampled_from(["ORB101", "ORB301", "ORB702"]),
     st.sampled_from(list(Severity)),
     TEXTS,
-    st.builds(Location, TEXTS, st.none() | st.builds(Position, st.integers(1, 9), st.integers(1, 9))),
+    st.builds(
+        Location, TEXTS, st.none() | st.builds(Position, st.integers(1, 9), st.integers(1, 9))
+    ),
     st.none() | TEXTS,
     st.none() | TEXTS,
 )
@@ -118,7 +132,9 @@ def test_a_report_for_gitlab_has_the_fields_that_it_demands() -> None:
 
 def test_annotations_are_one_command_a_line() -> None:
     lines = render("github", CheckOutcome((HOSTILE, WARNING, NOTE))).splitlines()
-    assert lines[0].startswith("::error file=docs/a%2Cb%3Ac%25%0A%3A%3Ad.md,line=3,col=7,title=ORB405::]]> & <b> ")
+    assert lines[0].startswith(
+        "::error file=docs/a%2Cb%3Ac%25%0A%3A%3Ad.md,line=3,col=7,title=ORB405::]]> & <b> "
+    )
     assert [line.split(" ")[0] for line in lines[1:3]] == ["::warning", "::notice"]
     assert len(lines) == 4
 
@@ -156,6 +172,11 @@ def test_errors_come_first_and_five_of_a_code_are_listed() -> None:
     assert [line.split(": ")[1].split()[0] for line in listed] == severities
     assert f"    … and 895 more {NOTE.code}: `orbit check --code {NOTE.code}`" in lines
     of_code = render_codes("text", CheckOutcome(many), [NOTE.code]).splitlines()
-    assert of_code[-2:] == ["0 records checked: 900 notes", "602 findings have other codes: `orbit check`"]
+    assert of_code[-2:] == [
+        "0 records checked: 900 notes",
+        "602 findings have other codes: `orbit check`",
+    ]
     assert lines[-1].startswith("2 records checked: 2 errors, 600 warnings, 900 notes")
-    assert json.loads(render("json", CheckOutcome(many)))["diagnostics"][1501]["severity"] == "error"
+    assert (
+        json.loads(render("json", CheckOutcome(many)))["diagnostics"][1501]["severity"] == "error"
+    )

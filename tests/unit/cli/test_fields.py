@@ -8,7 +8,14 @@ from typing import Any
 import click
 import pytest
 
-from orbit_registry.cli.fields import add_options, evidence_from, fields_from, merged_edit, setting_from, update_options
+from orbit_registry.cli.fields import (
+    add_options,
+    evidence_from,
+    fields_from,
+    merged_edit,
+    setting_from,
+    update_options,
+)
 from orbit_registry.errors import RefusedError
 from orbit_registry.formats.untrusted import json_text, visible
 from orbit_registry.model.kind import Kind, load_kinds
@@ -34,25 +41,39 @@ def test_no_option_stands_for_two_fields(kind: Kind) -> None:
 
 
 def test_options_become_fields() -> None:
-    assert fields_from(LEARNING, values(add_options(LEARNING), "--summary", "Leap")) == {"summary": "Leap"}
+    assert fields_from(LEARNING, values(add_options(LEARNING), "--summary", "Leap")) == {
+        "summary": "Leap"
+    }
     result = fields_from(
         LEARNING,
         values(
             add_options(LEARNING),
             *shlex.split(
-                "--summary Leap --confidence high --procedural --priority 7 --context a --context b --path src/**"
+                "--summary Leap --confidence high --procedural --priority 7 --context a "
+                "--context b --path src/**"
             ),
-            *shlex.split("--tag t --label l --evidence file:src/x.py:12 --legacy-id old/1 --distinct-from L-00000"),
+            *shlex.split(
+                "--tag t --label l --evidence file:src/x.py:12 --legacy-id old/1 "
+                "--distinct-from L-00000"
+            ),
             *("--set", "project=site", "--set", "x-own={a: [1]}"),
         ),
     )
 
     assert result == {
-        "summary": "Leap", "confidence": "high", "procedural": True, "priority": 7, "contexts": ["a", "b"],
-        "scope": {"paths": ["src/**"], "tags": ["t"]}, "labels": ["l"],
-        "evidence": [{"kind": "file", "reference": "src/x.py:12"}], "legacy_ids": ["old/1"],
-        "distinct_from": ["L-00000"], "project": "site", "x-own": {"a": [1]},
-    }  # fmt: skip
+        "summary": "Leap",
+        "confidence": "high",
+        "procedural": True,
+        "priority": 7,
+        "contexts": ["a", "b"],
+        "scope": {"paths": ["src/**"], "tags": ["t"]},
+        "labels": ["l"],
+        "evidence": [{"kind": "file", "reference": "src/x.py:12"}],
+        "legacy_ids": ["old/1"],
+        "distinct_from": ["L-00000"],
+        "project": "site",
+        "x-own": {"a": [1]},
+    }
 
 
 HELD: dict[str, Any] = {
@@ -80,7 +101,10 @@ HELD: dict[str, Any] = {
             ["--symbol", "a.py::b", "--semantic-seed", "s"],
             {"scope": {**HELD["scope"], "symbols": ["a.py::b"], "semantic_seed": "s"}},
         ),
-        (["--path", "z", "--remove-path", "x"], {"scope": {"paths": ["y", "z"], "tags": ["t"], "agents": ["g"]}}),
+        (
+            ["--path", "z", "--remove-path", "x"],
+            {"scope": {"paths": ["y", "z"], "tags": ["t"], "agents": ["g"]}},
+        ),
         (["--remove-tag", "t"], {"scope": {"paths": ["x", "y"], "agents": ["g"]}}),
         (["--evidence", "task:T-1"], {"evidence": [{"kind": "task", "reference": "T-1"}]}),
         (["--set", "x-own=1"], {"x-own": 1}),
@@ -116,9 +140,18 @@ def test_removing_what_is_not_there_names_what_is(option: str, name: str, words:
 def test_evidence_is_removed_by_what_it_names() -> None:
     edit = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-path", "x"))
     assert edit({"summary": "Leap", "scope": {"paths": ["x"]}}) == {"summary": "Leap"}
-    current = {"evidence": [{"kind": "task", "reference": "T-1", "x-note": "n"}, {"kind": "file", "reference": "a:1"}]}
-    entry = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "task:T-1"))(current)
-    none = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "file:a:1"))(dict(entry))
+    current = {
+        "evidence": [
+            {"kind": "task", "reference": "T-1", "x-note": "n"},
+            {"kind": "file", "reference": "a:1"},
+        ]
+    }
+    entry = merged_edit(
+        LEARNING, values(update_options(LEARNING), "--remove-evidence", "task:T-1")
+    )(current)
+    none = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "file:a:1"))(
+        dict(entry)
+    )
 
     assert entry == {"evidence": [{"kind": "file", "reference": "a:1"}]}
     assert none == {}

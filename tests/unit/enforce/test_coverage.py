@@ -8,8 +8,15 @@ from tests.unit.enforce.test_run import NO_PRINT, decide
 from orbit_registry.enforce.coverage import CLASSES
 from orbit_registry.registry import Registry
 
-MUST = {"id": "license", "must": "have", "in": ["LICENSE"], "text": {"words": ["MIT"], "where": "any"},
-        "level": "error", "passes": ["MIT"], "fails": ["GPL"]}  # fmt: skip
+MUST = {
+    "id": "license",
+    "must": "have",
+    "in": ["LICENSE"],
+    "text": {"words": ["MIT"], "where": "any"},
+    "level": "error",
+    "passes": ["MIT"],
+    "fails": ["GPL"],
+}
 BY = {"id": "layers", "by": {"engine": "import-linter", "rule": "layers"}}
 
 
@@ -47,7 +54,10 @@ def test_each_live_decision_has_one_class(git_repo: Path) -> None:
     assert report.share == 3 / 8
     reasons = {row.record.id: row.reason for row in report.classes}
     assert reasons["ADR-0007"] == "ADR-0007/no-print (its examples do not hold)"
-    assert reasons["ADR-0008"] == "ADR-0008/layers (import-linter does not check `other`: no contract has this id)"
+    assert (
+        reasons["ADR-0008"]
+        == "ADR-0008/layers (import-linter does not check `other`: no contract has this id)"
+    )
     lines = report.text().splitlines()
     assert "Neither a check nor a reason: ADR-0006" in lines
     assert f"  ADR-0008: {reasons['ADR-0008']}" in lines

@@ -1,4 +1,6 @@
-"""Kinds of checks: what each finds and what it leaves, which checks are refused, and that a broken one is noticed."""
+"""Kinds of checks: what each finds and what it leaves, which checks are refused,
+and that a broken one is noticed.
+"""
 
 import copy
 import sys
@@ -24,7 +26,12 @@ CASES: dict[str, dict[str, Any]] = yaml.safe_load(
 def check_of(fields: dict[str, Any]) -> DecisionCheck:
     record = Record(
         next(kind for kind in load_kinds() if kind.name == "adr"),
-        {"id": "ADR-0001", "title": "A decision", "status": "accepted", "checks": [{"id": "a", **fields}]},
+        {
+            "id": "ADR-0001",
+            "title": "A decision",
+            "status": "accepted",
+            "checks": [{"id": "a", **fields}],
+        },
         ".orbit/adrs/ADR-0001/adr.yaml",
     )
     (check,) = checks_of(record)
@@ -57,8 +64,10 @@ DEAD = {
 @pytest.mark.parametrize("name", DEAD)
 def test_a_pattern_that_matches_nothing_is_noticed(name: str) -> None:
     fields = {key: value for key, value in CASES[name].items() if key != "pattern"}
-    assert any(message.startswith("an example under `fails:`") or "can't be used" in message
-               for message in problems({**fields, **DEAD[name]}))  # fmt: skip
+    assert any(
+        message.startswith("an example under `fails:`") or "can't be used" in message
+        for message in problems({**fields, **DEAD[name]})
+    )
 
 
 def mutants(fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -69,7 +78,9 @@ def mutants(fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for name, value in fields[kind].items():
         if name in ("words", "of", "only", "named") or name in ("regex", "find"):
             broken = copy.deepcopy(fields)
-            broken[kind][name] = [f"{text}x" for text in value] if isinstance(value, list) else f"{value}x"
+            broken[kind][name] = (
+                [f"{text}x" for text in value] if isinstance(value, list) else f"{value}x"
+            )
             yield broken
 
 
@@ -82,7 +93,10 @@ def test_examples_notice_nearly_every_way_to_break_a_check() -> None:
     ("fields", "message"),
     [
         ({"txt": {}}, "`txt` is neither a field nor a kind of check"),
-        ({"text": {"words": ["a"]}, "path": {"of": ["a"]}}, "a check has one kind; this one has text and path"),
+        (
+            {"text": {"words": ["a"]}, "path": {"of": ["a"]}},
+            "a check has one kind; this one has text and path",
+        ),
         ({}, "a check has one kind; this one has none"),
         ({"text": {"words": [""]}}, "`words.0` is empty"),
         ({"text": {"word": ["a"]}}, "unknown field `word`"),
@@ -90,25 +104,55 @@ def test_examples_notice_nearly_every_way_to_break_a_check() -> None:
         ({"import": {"of": ["."]}}, "ADR-0001/a can't be used: `.` names no module"),
         ({"text": {}}, "ADR-0001/a can't be used: `text` has either `words` or `regex`"),
         ({"same": {}}, "`of` is missing"),
-        ({"path": {"only": ["a"]}, "must": "have"},
-         "ADR-0001/a can't be used: `only` says itself what must be: leave out `must`"),
-        ({"pair": {"with": ["{stem}"]}, "must": "have"},
-         "ADR-0001/a can't be used: `pair` says itself what must be: leave out `must`"),
-        ({"text": {"regex": "(?=a)"}}, "ADR-0001/a can't be used: `regex` can't be read: invalid perl operator: (?="),
+        (
+            {"path": {"only": ["a"]}, "must": "have"},
+            "ADR-0001/a can't be used: `only` says itself what must be: leave out `must`",
+        ),
+        (
+            {"pair": {"with": ["{stem}"]}, "must": "have"},
+            "ADR-0001/a can't be used: `pair` says itself what must be: leave out `must`",
+        ),
+        (
+            {"text": {"regex": "(?=a)"}},
+            "ADR-0001/a can't be used: `regex` can't be read: invalid perl operator: (?=",
+        ),
         ({"text": {"regex": "a*"}}, "ADR-0001/a can't be used: `regex` matches an empty text"),
-        ({"path": {"of": ["/a"]}}, "ADR-0001/a can't be used: `/a` is not a glob: the glob is absolute"),
-        ({"pattern": {"language": "cobol", "find": "a"}}, '`language` is "cobol", which is not allowed'),
-        ({"pattern": {"language": "go", "rule": {"kind": "nope"}}},
-         "ADR-0001/a can't be used: ast-grep can't read the pattern: 3: Kind `nope` is invalid"),
-        ({"pair": {"with": ["tests/test_*.py"]}}, "ADR-0001/a can't be used: `tests/test_*.py` is not a path with "
-         "`{folder}`, `{stem}` or `{name}` and at most one `**/`"),
-        ({"pair": {"with": ["**/a/**/{stem}"]}}, "ADR-0001/a can't be used: `**/a/**/{stem}` is not a path with "
-         "`{folder}`, `{stem}` or `{name}` and at most one `**/`"),
-        ({"same": {"of": {"a": "v={}"}}}, "ADR-0001/a can't be used: `same` names two files or more"),
-        ({"same": {"of": {"a": "v={}", "b": "v"}}}, '`of.b` is "v", which does not have the form it needs'),
-        ({"text": {"words": ["a"]}, "in": ["!a"]}, "`!a` is no glob that includes: it starts with `!`"),
+        (
+            {"path": {"of": ["/a"]}},
+            "ADR-0001/a can't be used: `/a` is not a glob: the glob is absolute",
+        ),
+        (
+            {"pattern": {"language": "cobol", "find": "a"}},
+            '`language` is "cobol", which is not allowed',
+        ),
+        (
+            {"pattern": {"language": "go", "rule": {"kind": "nope"}}},
+            "ADR-0001/a can't be used: ast-grep can't read the pattern: 3: Kind `nope` is invalid",
+        ),
+        (
+            {"pair": {"with": ["tests/test_*.py"]}},
+            "ADR-0001/a can't be used: `tests/test_*.py` is not a path with "
+            "`{folder}`, `{stem}` or `{name}` and at most one `**/`",
+        ),
+        (
+            {"pair": {"with": ["**/a/**/{stem}"]}},
+            "ADR-0001/a can't be used: `**/a/**/{stem}` is not a path with "
+            "`{folder}`, `{stem}` or `{name}` and at most one `**/`",
+        ),
+        (
+            {"same": {"of": {"a": "v={}"}}},
+            "ADR-0001/a can't be used: `same` names two files or more",
+        ),
+        (
+            {"same": {"of": {"a": "v={}", "b": "v"}}},
+            '`of.b` is "v", which does not have the form it needs',
+        ),
+        (
+            {"text": {"words": ["a"]}, "in": ["!a"]},
+            "`!a` is no glob that includes: it starts with `!`",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_check_is_refused(fields: dict[str, Any], message: str) -> None:
     assert message in problems(fields)
 
@@ -141,14 +185,22 @@ LINKS = {f"u{number}": {"any": [{"matches": f"u{number + 1}"}] * 2} for number i
 @pytest.mark.parametrize(
     ("rule", "utils", "reason"),
     [
-        ("a", {"a": {"has": {"matches": "b"}}, "b": {"inside": {"matches": "a"}}}, "of `utils` is recursive"),
+        (
+            "a",
+            {"a": {"has": {"matches": "b"}}, "b": {"inside": {"matches": "a"}}},
+            "of `utils` is recursive",
+        ),
         ("u0", {**LINKS, "u200": {"kind": "call"}}, "a rule of more than 1,000 parts"),
         ("u197", {**LINKS, "u200": {"kind": "call"}}, "has no example"),
     ],
 )
-def test_utils_that_refer_to_each_other_take_bounded_time(rule: str, utils: dict[str, Any], reason: str) -> None:
+def test_utils_that_refer_to_each_other_take_bounded_time(
+    rule: str, utils: dict[str, Any], reason: str
+) -> None:
     start = time.process_time()
-    (first, *_) = problems({"pattern": {"language": "python", "rule": {"matches": rule}, "utils": utils}})
+    (first, *_) = problems(
+        {"pattern": {"language": "python", "rule": {"matches": rule}, "utils": utils}}
+    )
     assert reason in first
     assert time.process_time() - start < 3
 
@@ -159,16 +211,34 @@ SLOW: dict[str, tuple[dict[str, Any], str]] = {
     "a sum": (far(1), "x = " + "a+" * 30_000 + "a"),
     "deep code, many times": (far(2), ("f(" * 130 + "x" + ")" * 130 + "\n") * 60),
     "deep code after flat code": (far(2), "f(1)\n" * 20_000 + "f(" * 300 + "x" + ")" * 300),
-    "statements after others": ({**NUMBER, "follows": {"kind": "string", "stopBy": "end"}}, "1\n" * 8_000),
+    "statements after others": (
+        {**NUMBER, "follows": {"kind": "string", "stopBy": "end"}},
+        "1\n" * 8_000,
+    ),
     "the place of statements": ({"kind": "expression_statement", "nthChild": 2}, "1\n" * 8_000),
     "what follows in deep code": (
-        {"kind": "call", "has": {**NUMBER, "precedes": {"kind": "string", "stopBy": "end"}, "stopBy": "end"}},
-        ("f(" * 60 + "1," * 60 + ")" * 60 + "\n") * 60),
+        {
+            "kind": "call",
+            "has": {**NUMBER, "precedes": {"kind": "string", "stopBy": "end"}, "stopBy": "end"},
+        },
+        ("f(" * 60 + "1," * 60 + ")" * 60 + "\n") * 60,
+    ),
     "all below what is above": (
-        {**NUMBER, "inside": {"kind": "module", "has": {"kind": "lambda", "stopBy": "end"}, "stopBy": "end"}},
-        "x1=1\n" * 12_000),
-    "statements below the same": ({"kind": "call", "inside": {"has": {"kind": "lambda"}}}, "1\n" * 9_000),
-}  # fmt: skip
+        {
+            **NUMBER,
+            "inside": {
+                "kind": "module",
+                "has": {"kind": "lambda", "stopBy": "end"},
+                "stopBy": "end",
+            },
+        },
+        "x1=1\n" * 12_000,
+    ),
+    "statements below the same": (
+        {"kind": "call", "inside": {"has": {"kind": "lambda"}}},
+        "1\n" * 9_000,
+    ),
+}
 
 
 @pytest.mark.parametrize("name", SLOW)
@@ -176,7 +246,9 @@ def test_relations_at_any_distance_take_bounded_time(name: str) -> None:
     rule, text = SLOW[name]
     finder = check_of({"pattern": {"language": "python", "rule": rule}}).finder
     assert isinstance(finder, Finder)
-    assert len([*finder.find("a.py", "1\n" * 1_000 + "f(" * 40 + "x" + ")" * 40)]) == (rule.get("nthChild") == 2)
+    assert len([*finder.find("a.py", "1\n" * 1_000 + "f(" * 40 + "x" + ")" * 40)]) == (
+        rule.get("nthChild") == 2
+    )
     start = time.process_time()
     with pytest.raises(NotRunError, match="too deep, or too much is side by side"):
         [*finder.find("a.py", text)]
@@ -184,8 +256,14 @@ def test_relations_at_any_distance_take_bounded_time(name: str) -> None:
 
 
 def test_a_turn_from_inside_to_has_reads_files_of_usual_length() -> None:
-    around = {"kind": "function_definition", "stopBy": "end", "has": {"kind": "lambda", "stopBy": "end"}}
-    finder = check_of({"pattern": {"language": "python", "rule": {**NUMBER, "inside": around}}}).finder
+    around = {
+        "kind": "function_definition",
+        "stopBy": "end",
+        "has": {"kind": "lambda", "stopBy": "end"},
+    }
+    finder = check_of(
+        {"pattern": {"language": "python", "rule": {**NUMBER, "inside": around}}}
+    ).finder
     assert isinstance(finder, Finder)
     assert len([*finder.find("a.py", "def f():\n    return [1 for _ in lambda: x]\n" * 500)]) == 500
 
@@ -197,7 +275,9 @@ def test_a_check_without_a_kind_is_about_no_file() -> None:
 def test_a_condition_with_many_parts_hides_no_import() -> None:
     finder = check_of({"import": {"of": ["requests"]}}).finder
     assert isinstance(finder, Finder)
-    text = f"if {'1+' * 1_500}1:\n    import requests\nif typing.TYPE_CHECKING:\n    import requests\n"
+    text = (
+        f"if {'1+' * 1_500}1:\n    import requests\nif typing.TYPE_CHECKING:\n    import requests\n"
+    )
     assert [match.line for match in finder.find("a.py", text)] == [2]
 
 
@@ -212,7 +292,11 @@ def test_a_condition_with_many_parts_hides_no_import() -> None:
     ],
 )
 def test_the_hint_to_an_example_of_no_file_helps(example: object, hint: str) -> None:
-    fields = {"in": ["src/web/**"], "import": {"of": ["os"]}, "passes": [{"at": "src/web/a.py", "text": "x"}]}
+    fields = {
+        "in": ["src/web/**"],
+        "import": {"of": ["os"]},
+        "passes": [{"at": "src/web/a.py", "text": "x"}],
+    }
     assert [problem.hint for problem in check_of({**fields, "fails": [example]}).problems] == [hint]
 
 
@@ -225,18 +309,46 @@ def test_an_example_has_a_name_in_a_scope_with_a_negated_class(glob: str) -> Non
 PLACES: dict[str, tuple[dict[str, Any], str, str]] = {
     "old Mac lines": ({"import": {"of": ["os"]}}, "a.py", "x = 1\rimport os\r"),
     "bytes": ({"import": {"of": ["os"]}}, "a.py", "x = 'é–😀'; import os"),
-    "rust": ({"text": {"words": ["os"]}}, "a.rs", """f('"', b'"', '\\'', r#"\\ "os" "#, r"\\"); g::<'a>(import os)"""),
-    "regular expression": ({"text": {"words": ["os"]}}, "a.ts", "a(/os`[/`]'/g, b => /\"/); x = 1 / 2; import os // `"),
-    "regular expression after return": ({"text": {"words": ["os"]}}, "a.js", "return /`/\nx = a / b; import os"),
+    "rust": (
+        {"text": {"words": ["os"]}},
+        "a.rs",
+        """f('"', b'"', '\\'', r#"\\ "os" "#, r"\\"); g::<'a>(import os)""",
+    ),
+    "regular expression": (
+        {"text": {"words": ["os"]}},
+        "a.ts",
+        "a(/os`[/`]'/g, b => /\"/); x = 1 / 2; import os // `",
+    ),
+    "regular expression after return": (
+        {"text": {"words": ["os"]}},
+        "a.js",
+        "return /`/\nx = a / b; import os",
+    ),
     "haskell": ({"text": {"words": ["os"]}}, "a.hs", "y' = 'o' : '\"' : x'; import os"),
-    "cargo": ({"dependency": {"of": ["os"]}}, "Cargo.toml",
-              "[package]\nname = 'os'\n[features]\nos = []\n[dependencies]\nimport.x = 1\nos = '1'"),
-    "cargo table": ({"dependency": {"of": ["os"]}}, "Cargo.toml", "package.name = 'os'\n[dependencies.os]\npath = 'x'"),
-    "poetry": ({"dependency": {"of": ["os"]}}, "pyproject.toml",
-               "[tool.poetry]\nname = 'os'\n[tool.poetry.group.dev.dependencies]\n'os' = '1'"),
-    "npm": ({"dependency": {"of": ["os"]}}, "package.json",
-            '{"name": "x", "scripts": {"os": "os"}, "a": {"dependencies": {"os": 1}}, "dependencies": {"os": "1"}}'),
-}  # fmt: skip
+    "cargo": (
+        {"dependency": {"of": ["os"]}},
+        "Cargo.toml",
+        "[package]\nname = 'os'\n[features]\nos = []\n[dependencies]\nimport.x = 1\nos = '1'",
+    ),
+    "cargo table": (
+        {"dependency": {"of": ["os"]}},
+        "Cargo.toml",
+        "package.name = 'os'\n[dependencies.os]\npath = 'x'",
+    ),
+    "poetry": (
+        {"dependency": {"of": ["os"]}},
+        "pyproject.toml",
+        "[tool.poetry]\nname = 'os'\n[tool.poetry.group.dev.dependencies]\n'os' = '1'",
+    ),
+    "npm": (
+        {"dependency": {"of": ["os"]}},
+        "package.json",
+        (
+            '{"name": "x", "scripts": {"os": "os"}, "a": {"dependencies": {"os": 1}}, '
+            '"dependencies": {"os": "1"}}'
+        ),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -260,9 +372,16 @@ def test_a_catalogue_that_gradle_refuses_is_no_example(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["tool = 1", "tool.ruff = 'x'", "tool.ruff.lint = 3", "tool.ruff.lint.select = 5", "tool.importlinter = 1",
-     "tool.importlinter.contracts = ['a']", "tool.ruff.lint.ignore = [1]"],
-)  # fmt: skip
+    [
+        "tool = 1",
+        "tool.ruff = 'x'",
+        "tool.ruff.lint = 3",
+        "tool.ruff.lint.select = 5",
+        "tool.importlinter = 1",
+        "tool.importlinter.contracts = ['a']",
+        "tool.ruff.lint.ignore = [1]",
+    ],
+)
 @pytest.mark.parametrize("engine", ["ruff", "import-linter"])
 def test_a_setting_of_another_form_is_not_on(engine: str, text: str) -> None:
     finder = check_of({"by": {"engine": engine, "rule": "X1"}}).finder
@@ -293,7 +412,9 @@ def test_a_rule_of_ruff_is_on_as_ruff_reads_its_settings(settings: str, is_on: b
 
 
 @pytest.mark.parametrize("module", ["re2", "ast_grep_py"])
-def test_a_missing_library_is_said_and_never_passes(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_said_and_never_passes(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     name = {"re2": "regex", "ast_grep_py": "call"}[module]
     assert problems(CASES[name]) == []
@@ -303,13 +424,17 @@ def test_a_missing_library_is_said_and_never_passes(module: str, monkeypatch: py
         assert problems(CASES[other]) == []
 
 
-@pytest.mark.parametrize(("shape", "partner"), [("{folder}/{name}.snap", "{}.snap"), ("tests/**/m/{name}", "{}/m")])
+@pytest.mark.parametrize(
+    ("shape", "partner"), [("{folder}/{name}.snap", "{}.snap"), ("tests/**/m/{name}", "{}/m")]
+)
 def test_partners_of_many_files_with_one_name_take_linear_time(shape: str, partner: str) -> None:
     finder = check_of({"in": ["**/index.ts"], "pair": {"with": [shape]}}).finder
     assert isinstance(finder, Survey)
     files = [f"a{number}/index.ts" for number in range(20_000)]
     start = time.process_time()
-    rows = finder.find(Tree([*files, *(partner.format(path) for path in files[:-1])], {}.get), files)
+    rows = finder.find(
+        Tree([*files, *(partner.format(path) for path in files[:-1])], {}.get), files
+    )
     assert [path for path, _ in rows] == (files[-1:] if "snap" in shape else files)
     assert time.process_time() - start < 8
 
@@ -334,7 +459,7 @@ def _make(fields, must):
 
 
 KIND = CheckKind(name="length", properties={"most": {"type": "integer"}}, required=("most",), make=_make)
-"""
+"""  # noqa: E501
 
 
 def test_a_kind_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,7 +470,10 @@ def test_a_kind_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     try:
         fields = {"in": ["**/*.md"], "length": {"most": 3}, "passes": ["abc"], "fails": ["abcd"]}
         assert problems(fields) == []
-        assert problems({**fields, "length": {"least": 1}}) == ["`most` is missing", "unknown field `least`"]
+        assert problems({**fields, "length": {"least": 1}}) == [
+            "`most` is missing",
+            "unknown field `least`",
+        ]
     finally:
         all_kinds.cache_clear()
         sys.modules.pop(f"{kinds.__name__}.length")

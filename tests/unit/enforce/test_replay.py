@@ -40,7 +40,9 @@ def root(git_repo: Path) -> Path:
     return project(git_repo)
 
 
-def test_each_fate_of_a_match_is_told_apart(root: Path, git: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_fate_of_a_match_is_told_apart(
+    root: Path, git: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Matches from before the decision, moved, edited away, deleted with their file, kept."""
     assert fates(replayed(root)) == [("src/old.py", "kept")]
     write(root, "src/app.py", "import os\nprint(1)\n")
@@ -56,8 +58,12 @@ def test_each_fate_of_a_match_is_told_apart(root: Path, git: Any, monkeypatch: p
     (root / "src/gone.py").unlink()
     monkeypatch.setenv("GIT_COMMITTER_DATE", "2030-01-01T00:00:00Z")
     commit(root, "Log")
-    after = [("src/app.py", "edited away"), ("src/gone.py", "deleted"), ("lib/far.py", "kept"),
-             ("src/stays.py", "kept")]  # fmt: skip
+    after = [
+        ("src/app.py", "edited away"),
+        ("src/gone.py", "deleted"),
+        ("lib/far.py", "kept"),
+        ("src/stays.py", "kept"),
+    ]
     result = replayed(root)
     assert fates(result) == [("src/old.py", "kept"), *after]
     row = result.as_data()
@@ -69,7 +75,12 @@ def test_each_fate_of_a_match_is_told_apart(root: Path, git: Any, monkeypatch: p
 
 
 def test_names_of_files_are_replayed(root: Path, git: Any) -> None:
-    no_jar = {"id": "no-print", "path": {"of": ["**/*.jar"]}, "passes": ["a.py"], "fails": ["a.jar"]}
+    no_jar = {
+        "id": "no-print",
+        "path": {"of": ["**/*.jar"]},
+        "passes": ["a.py"],
+        "fails": ["a.jar"],
+    }
     decide(root, no_jar, date="2000-01-01")
     for name in ("a.jar", "b.jar"):
         write(root, name, name)
@@ -121,7 +132,9 @@ def test_a_file_of_checks_that_is_no_yaml_is_refused(root: Path) -> None:
         Registry.open(root).try_checks(file="draft.yaml")
 
 
-def test_the_era_of_a_decision_starts_with_its_date(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_era_of_a_decision_starts_with_its_date(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_workspace(git_repo)
     write(git_repo, "src/old.py", "print(1)\n")
     monkeypatch.setenv("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z")
@@ -145,7 +158,9 @@ def test_a_level_is_earned(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Registry.open(root).promote_check(NAME)
     monkeypatch.setenv("ORBIT_ACTOR", "human")
     assert Registry.open(root).promote_check(NAME) == "warning"
-    assert "level: warning" in (root / ".orbit/adrs/ADR-0001/adr.yaml").read_text("utf-8").replace('"', "")
+    assert "level: warning" in (root / ".orbit/adrs/ADR-0001/adr.yaml").read_text("utf-8").replace(
+        '"', ""
+    )
     with pytest.raises(RefusedError, match="1 kept match has no label"):
         Registry.open(root).promote_check(NAME)
     Registry.open(root).label_match(NAME, entry.key, is_true=False)
@@ -169,7 +184,10 @@ def test_a_promotion_edits_one_line(root: Path) -> None:
     replayed(root)
     Registry.open(root).promote_check(NAME)
     text = file.read_text("utf-8")
-    assert text.partition("checks:")[2] == checks.replace("level: advice", "level: warning").partition("checks:")[2]
+    assert (
+        text.partition("checks:")[2]
+        == checks.replace("level: advice", "level: warning").partition("checks:")[2]
+    )
 
 
 EVIDENCE: dict[str, Any] = {"relevant": 300, "edited_away": 0, "deleted": 0, "kept": []}
@@ -185,18 +203,35 @@ EVIDENCE: dict[str, Any] = {"relevant": 300, "edited_away": 0, "deleted": 0, "ke
         ({"digest": "other"}, "changed after its replay"),
     ],
 )
-def test_error_needs_few_false_alarms_and_a_right_check(changes: dict[str, Any], reason: str, root: Path) -> None:
+def test_error_needs_few_false_alarms_and_a_right_check(
+    changes: dict[str, Any], reason: str, root: Path
+) -> None:
     own = Registry.open(root)._check_of(NAME)
     assert reason in refusal(own, "error", {"digest": own.digest, **EVIDENCE, **changes})
-    assert bool(reason) == bool(refusal(own, "error", {"digest": own.digest, **EVIDENCE, **changes}))
+    assert bool(reason) == bool(
+        refusal(own, "error", {"digest": own.digest, **EVIDENCE, **changes})
+    )
 
 
-@pytest.mark.parametrize("changes", [{"kept": 5}, {"kept": [5]}, {"labels": 3}, {"introduced": "many"},
-                                     {"allowed": None}, {"edited_away": -3}, {"relevant": 10**400},
-                                     {"kept": [{"key": [1]}]}, {"labels": {"a": "yes"}}])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kept": 5},
+        {"kept": [5]},
+        {"labels": 3},
+        {"introduced": "many"},
+        {"allowed": None},
+        {"edited_away": -3},
+        {"relevant": 10**400},
+        {"kept": [{"key": [1]}]},
+        {"labels": {"a": "yes"}},
+    ],
+)
 def test_evidence_of_another_form_is_none(changes: dict[str, Any], root: Path) -> None:
     entry = {"digest": "a", **EVIDENCE, **changes}
-    write(root, ".orbit/enforcement.yaml", json.dumps({"schema_version": 1, "checks": {NAME: entry}}))
+    write(
+        root, ".orbit/enforcement.yaml", json.dumps({"schema_version": 1, "checks": {NAME: entry}})
+    )
     assert read_evidence(Registry.open(root).workspace) == {}
     assert fates(replayed(root)) == [("src/old.py", "kept")]
 
@@ -212,7 +247,9 @@ def test_unreadable_evidence_is_reported_and_lowers_no_level(root: Path) -> None
     decide(root, {**ADVICE, "level": "error"}, date="2000-01-01")
     write(root, ".orbit/enforcement.yaml", "<<<<<<< ours\na: 1\n=======\n")
     outcome = check(root)
-    assert [str(row.location) for row in outcome.diagnostics if row.code == "ORB1010"] == [".orbit/enforcement.yaml"]
+    assert [str(row.location) for row in outcome.diagnostics if row.code == "ORB1010"] == [
+        ".orbit/enforcement.yaml"
+    ]
     assert [row.severity.value for row in outcome.diagnostics if row.check] == ["error"]
 
 
@@ -236,7 +273,9 @@ def test_evidence_of_another_check_counts_no_more(root: Path) -> None:
     assert [row.severity.value for row in check(root).diagnostics if row.check] == ["warning"]
     decide(root, {**ADVICE, "level": "warning", "except": ["lib/**"]}, date="2000-01-01")
     outcome = check(root)
-    assert messages(outcome, "ORB1010") == [f"{NAME} changed after its replay, so it counts as advice"]
+    assert messages(outcome, "ORB1010") == [
+        f"{NAME} changed after its replay, so it counts as advice"
+    ]
     assert [row.severity.value for row in outcome.diagnostics if row.check] == ["note"]
 
 
@@ -256,7 +295,9 @@ def test_a_check_with_many_exceptions_counts_as_advice(root: Path) -> None:
     replayed(root)
     assert read_evidence(Registry.open(root).workspace)[NAME]["allowed"] == 3
     with pytest.raises(RefusedError, match="3 of its 12 matches"):
-        Registry.open(root).promote_check(NAME) if decide(root, ADVICE, date="2000-01-01") is None else None
+        Registry.open(root).promote_check(NAME) if decide(
+            root, ADVICE, date="2000-01-01"
+        ) is None else None
     write(root, "src/app.py", allowed + "print(2)\n" * 80)
     assert messages(check(root), "ORB1010") == []
 
@@ -268,5 +309,7 @@ def test_exceptions_at_the_last_replay_count_against_a_base(root: Path) -> None:
     commit(root, "Print")
     replayed(root)
     write(root, "src/new.py", "print(3)\n")
-    severities = [row.severity.value for row in check(root, against="main").diagnostics if row.check]
+    severities = [
+        row.severity.value for row in check(root, against="main").diagnostics if row.check
+    ]
     assert severities == ["note"]

@@ -1,4 +1,6 @@
-"""Checks of records over a work tree: changed lines, limits, the baseline, allowances, and nothing without a check."""
+"""Checks of records over a work tree: changed lines, limits, the baseline, allowances,
+and nothing without a check.
+"""
 
 import json
 import os
@@ -29,17 +31,25 @@ from orbit_registry.snapshot.publication import publication_of
 
 Git = Callable[..., str]
 NO_PRINT = {
-    "id": "no-print", "level": "error", "in": ["**/*.py"], "text": {"words": ["print("]}, "passes": ["log(1)"],
+    "id": "no-print",
+    "level": "error",
+    "in": ["**/*.py"],
+    "text": {"words": ["print("]},
+    "passes": ["log(1)"],
     "fails": ["print(1)"],
-}  # fmt: skip
+}
 
 
 BODY = "## Context\n\nA.\n\n## Decision\n\nLog.\n\n## Consequences\n\n- Cost: a logger.\n"
 
 
-def decide(root: Path, *checks: dict[str, Any], status: str = "accepted", number: int = 1, **fields: Any) -> None:
+def decide(
+    root: Path, *checks: dict[str, Any], status: str = "accepted", number: int = 1, **fields: Any
+) -> None:
     path = f".orbit/adrs/ADR-{number:04}/adr.yaml"
-    write_record(root, path, title="Log through the logger", status=status, checks=[*checks], **fields)
+    write_record(
+        root, path, title="Log through the logger", status=status, checks=[*checks], **fields
+    )
     write(root, path.replace("adr.yaml", "body.md"), BODY)
 
 
@@ -48,7 +58,9 @@ def project(git_repo: Path) -> Path:
     make_workspace(git_repo)
     decide(git_repo, NO_PRINT)
     write(
-        git_repo, "src/app.py", "import os\n\n\ndef f():\n    print(\n        1,\n    )\n\n\ndef g():\n    return 1\n"
+        git_repo,
+        "src/app.py",
+        "import os\n\n\ndef f():\n    print(\n        1,\n    )\n\n\ndef g():\n    return 1\n",
     )
     commit(git_repo, "Base")
     return git_repo
@@ -71,7 +83,10 @@ EDITS = {
     "another line": (lambda text: text.replace("return 1", "return 2"), []),
     "a line above": (lambda text: "import re\n" + text, []),
     "CRLF": (lambda text: text.replace("return 1", "return 2").replace("\n", "\r\n"), []),
-    "the line of the match": (lambda text: text.replace("print(", "x = print("), ["src/app.py:5:9"]),
+    "the line of the match": (
+        lambda text: text.replace("print(", "x = print("),
+        ["src/app.py:5:9"],
+    ),
     "a new match": (lambda text: text + "    print(2)\n", ["src/app.py:12:5"]),
 }
 
@@ -100,7 +115,9 @@ def test_of_equal_lines_the_added_one_is_new(project: Path) -> None:
 
 
 def test_a_line_that_a_long_file_repeats_is_old(project: Path) -> None:
-    """From 200 lines on, difflib takes a line that is often there for noise, unless it is told not to."""
+    """From 200 lines on, difflib takes a line that is often there for noise,
+    unless it is told not to.
+    """
     lines = "".join(f"print(1)\nx = {number}\n" for number in range(150))
     write(project, "src/long.py", lines)
     commit(project, "Repeat")
@@ -186,9 +203,21 @@ def test_a_check_can_not_be_switched_off_by_the_change_that_breaks_it(
     assert message == "this change weakens ADR-0001/no-print and breaks it at src/new.py:1"
 
 
-PAIR = {"id": "tested", "level": "error", "in": ["src/*.py"], "pair": {"with": ["tests/test_{stem}.py"]},
-        "passes": ["src/a.py tests/test_a.py"], "fails": ["src/a.py"]}  # fmt: skip
-NO_JAR = {"id": "no-jar", "level": "error", "path": {"of": ["**/*.jar"]}, "passes": ["a.py"], "fails": ["a.jar"]}
+PAIR = {
+    "id": "tested",
+    "level": "error",
+    "in": ["src/*.py"],
+    "pair": {"with": ["tests/test_{stem}.py"]},
+    "passes": ["src/a.py tests/test_a.py"],
+    "fails": ["src/a.py"],
+}
+NO_JAR = {
+    "id": "no-jar",
+    "level": "error",
+    "path": {"of": ["**/*.jar"]},
+    "passes": ["a.py"],
+    "fails": ["a.jar"],
+}
 
 
 def test_a_weakened_check_of_names_is_noticed(project: Path) -> None:
@@ -227,7 +256,9 @@ def test_stale_evidence_that_the_change_writes_lowers_no_level(project: Path) ->
     entry = {"relevant": 1, "edited_away": 0, "kept": []}
     digest = Registry.open(project)._check_of("ADR-0001/no-print").digest
     for value in (digest, "other"):
-        text = json.dumps({"schema_version": 1, "checks": {"ADR-0001/no-print": {"digest": value, **entry}}})
+        text = json.dumps(
+            {"schema_version": 1, "checks": {"ADR-0001/no-print": {"digest": value, **entry}}}
+        )
         write(project, path, text)
         if value == digest:
             commit(project, "Evidence")
@@ -236,7 +267,14 @@ def test_stale_evidence_that_the_change_writes_lowers_no_level(project: Path) ->
 
 
 @pytest.mark.parametrize(
-    "fields", [{"in": None}, {"level": "fatal"}, {"passes": 5}, {"except": 3}, {"fails": [{"text": "print(1)"}]}]
+    "fields",
+    [
+        {"in": None},
+        {"level": "fatal"},
+        {"passes": 5},
+        {"except": 3},
+        {"fails": [{"text": "print(1)"}]},
+    ],
 )
 def test_an_invalid_check_can_be_corrected(fields: dict[str, Any], project: Path) -> None:
     decide(project, {**NO_PRINT, **fields})
@@ -272,8 +310,15 @@ def test_a_file_without_lines_is_new_too(content: bytes, project: Path, git: Git
     assert places(check(project, against="HEAD~1")) == ["a.jar", "b.jar"]
 
 
-def test_a_deleted_line_that_must_be_is_noticed_and_a_moved_file_is_old(project: Path, git: Git) -> None:
-    must = {"id": "header", "must": "have", "in": ["**/*.py"], "text": {"words": ["Copyright"], "where": "any"}}
+def test_a_deleted_line_that_must_be_is_noticed_and_a_moved_file_is_old(
+    project: Path, git: Git
+) -> None:
+    must = {
+        "id": "header",
+        "must": "have",
+        "in": ["**/*.py"],
+        "text": {"words": ["Copyright"], "where": "any"},
+    }
     decide(project, {**must, "level": "error", "passes": ["# Copyright"], "fails": ["x"]})
     write(project, "src/new.py", "# Copyright\nx = 1\n")
     commit(project, "Header")
@@ -283,8 +328,18 @@ def test_a_deleted_line_that_must_be_is_noticed_and_a_moved_file_is_old(project:
 
 
 def test_what_a_tree_lacked_before_is_old(project: Path) -> None:
-    decide(project, {"id": "license", "level": "error", "must": "have", "path": {"of": ["LICENSE"]},
-                     "passes": ["LICENSE"], "fails": ["x"]}, NO_JAR)  # fmt: skip
+    decide(
+        project,
+        {
+            "id": "license",
+            "level": "error",
+            "must": "have",
+            "path": {"of": ["LICENSE"]},
+            "passes": ["LICENSE"],
+            "fails": ["x"],
+        },
+        NO_JAR,
+    )
     (project / "a.jar").write_bytes(b"\0")
     commit(project, "No license")
     (project / "a.jar").write_bytes(b"\1")
@@ -300,7 +355,13 @@ def test_a_file_that_can_not_be_parsed_did_not_pass(project: Path) -> None:
     of = {"of": ["mysql"]}
     decide(
         project,
-        {"id": "imports", "in": ["**/*.py"], "import": of, "passes": ["x = 1"], "fails": ["import mysql"]},
+        {
+            "id": "imports",
+            "in": ["**/*.py"],
+            "import": of,
+            "passes": ["x = 1"],
+            "fails": ["import mysql"],
+        },
         {"id": "packages", "dependency": of, "passes": ["x"], "fails": ["mysql"]},
     )
     write(project, "src/old.py", "import mysql\nprint 'x'\n")
@@ -312,7 +373,9 @@ def test_a_file_that_can_not_be_parsed_did_not_pass(project: Path) -> None:
     ]
 
 
-def test_a_check_that_did_not_run_keeps_its_baseline(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_that_did_not_run_keeps_its_baseline(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     decide(project, {**NO_PRINT, "text": {"regex": r"print\("}})
     update_baseline(Registry.open(project).workspace)
     monkeypatch.setitem(sys.modules, "re2", None)
@@ -340,8 +403,16 @@ PACKAGES = {
 @pytest.mark.parametrize("name", PACKAGES)
 def test_a_dependency_is_new_by_its_name(name: str, project: Path) -> None:
     before, after, expected = PACKAGES[name]
-    decide(project, {"id": "no-mysql", "level": "error", "dependency": {"of": ["mysql"]}, "passes": ["x"],
-                     "fails": ["mysql"]})  # fmt: skip
+    decide(
+        project,
+        {
+            "id": "no-mysql",
+            "level": "error",
+            "dependency": {"of": ["mysql"]},
+            "passes": ["x"],
+            "fails": ["mysql"],
+        },
+    )
     form = '{\n "name": "a",\n "keywords": ["mysql"],\n "dependencies": {%s}\n}\n'
     write(project, "package.json", form % before)
     commit(project, "Manifest")
@@ -350,7 +421,12 @@ def test_a_dependency_is_new_by_its_name(name: str, project: Path) -> None:
 
 
 def test_a_file_that_lacked_what_it_must_have_is_old(project: Path) -> None:
-    must = {"id": "header", "must": "have", "in": ["**/*.py"], "text": {"words": ["Copyright"], "where": "any"}}
+    must = {
+        "id": "header",
+        "must": "have",
+        "in": ["**/*.py"],
+        "text": {"words": ["Copyright"], "where": "any"},
+    }
     decide(project, {**must, "level": "error", "passes": ["# Copyright"], "fails": ["x"]})
     write(project, "src/app.py", (project / "src/app.py").read_text("utf-8") + "x = 1\n")
     write(project, "src/new.py", "x = 1\n")
@@ -386,7 +462,12 @@ def test_the_baseline_holds_matches_by_their_words(project: Path) -> None:
 
 def test_a_check_lives_and_dies_with_its_record(project: Path) -> None:
     for status in ("superseded", "rejected", "deprecated", "proposed"):
-        decide(project, NO_PRINT, status=status, **({"superseded_by": ["ADR-0002"]} if status == "superseded" else {}))
+        decide(
+            project,
+            NO_PRINT,
+            status=status,
+            **({"superseded_by": ["ADR-0002"]} if status == "superseded" else {}),
+        )
         assert places(check(project)) == [], status
     outcome = check(project, proposed=True)
     assert places(outcome) == ["src/app.py:5:5"]
@@ -395,7 +476,9 @@ def test_a_check_lives_and_dies_with_its_record(project: Path) -> None:
 
 def test_an_allowance_with_a_reason_is_a_suppression_in_reports(project: Path) -> None:
     reason = "because the logger starts later"
-    text = f"print(1)  # orbit: allow ADR-0001 {reason}\n// orbit: allow ADR-0001/no-print\nprint(2)\n"
+    text = (
+        f"print(1)  # orbit: allow ADR-0001 {reason}\n// orbit: allow ADR-0001/no-print\nprint(2)\n"
+    )
     write(project, "src/app.py", text)
     outcome = check(project)
     assert [row.code for row in outcome.diagnostics if row.check] == ["ORB1006"]
@@ -412,34 +495,64 @@ def test_a_check_has_one_name_in_every_report(project: Path) -> None:
     (result,) = [result for result in run["results"] if result["ruleId"] == name]
     assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == name
     (row,) = json.loads(render("gitlab", outcome))
-    assert (row["check_name"], row["severity"], row["location"]["lines"]["begin"]) == (name, "critical", 5)
+    assert (row["check_name"], row["severity"], row["location"]["lines"]["begin"]) == (
+        name,
+        "critical",
+        5,
+    )
     assert [row["check"] for row in json.loads(render("json", outcome))["diagnostics"]] == [name]
     assert f"title={name}" in render("github", outcome)
     registry = Registry.open(project)
-    answer = read_tools.check_text(ToolCall(registry, Caller("test", "s1"), {"path": "src/new.py", "text": "print(1)"}))
+    answer = read_tools.check_text(
+        ToolCall(registry, Caller("test", "s1"), {"path": "src/new.py", "text": "print(1)"})
+    )
     assert [row["check"] for row in answer.data["findings"]] == [name]
     publication = publication_of(registry.workspace, registry.collection)
     assert name in enforced_html(publication, registry.collection.records)
 
 
-REPORTS = yaml.safe_load((Path(__file__).parents[2] / "cases/enforce/report_schemas.yaml").read_text("utf-8"))
+REPORTS = yaml.safe_load(
+    (Path(__file__).parents[2] / "cases/enforce/report_schemas.yaml").read_text("utf-8")
+)
 
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_has_the_form_of_its_standard(name: str, project: Path) -> None:
     configure(project, "site: {base_url: 'https://example.org/why/'}\n")
     update_baseline(Registry.open(project).workspace)
-    decide(project, {**NO_PRINT, "except": ["gone/**"]}, {**NO_JAR, "level": "advice"}, NO_PRINT, number=1)
+    decide(
+        project,
+        {**NO_PRINT, "except": ["gone/**"]},
+        {**NO_JAR, "level": "advice"},
+        NO_PRINT,
+        number=1,
+    )
     decide(project, {**NO_PRINT, "text": {"regex": "("}}, number=2)
-    write(project, 'src/ü "x"\t%.py', "print(1)\nprint(2)  # orbit: allow ADR-0001 because it is a demo\n")
-    write(project, "src/bare.py", "print(1)  # orbit: allow ADR-0001\n# orbit: allow ADR-0001 because of old code\n")
+    write(
+        project,
+        'src/ü "x"\t%.py',
+        "print(1)\nprint(2)  # orbit: allow ADR-0001 because it is a demo\n",
+    )
+    write(
+        project,
+        "src/bare.py",
+        "print(1)  # orbit: allow ADR-0001\n# orbit: allow ADR-0001 because of old code\n",
+    )
     (project / "a.jar").write_bytes(b"")
     outcome = check(project)
     assert outcome.allowed
     assert outcome.baselined
-    assert {row.code for row in outcome.diagnostics} >= {"ORB1001", "ORB1003", "ORB1005", "ORB1006", "ORB1007"}
+    assert {row.code for row in outcome.diagnostics} >= {
+        "ORB1001",
+        "ORB1003",
+        "ORB1005",
+        "ORB1006",
+        "ORB1007",
+    }
     report = json.loads(render(name, outcome))
-    validator = jsonschema.Draft202012Validator(REPORTS[name], format_checker=jsonschema.FormatChecker())
+    validator = jsonschema.Draft202012Validator(
+        REPORTS[name], format_checker=jsonschema.FormatChecker()
+    )
     assert [error.message for error in validator.iter_errors(report)] == []
     rows = report if name == "gitlab" else report["runs"][0]["results"]
     marks = [str(row.get("fingerprint") or row["partialFingerprints"]) for row in rows]
@@ -457,8 +570,20 @@ def test_advice_is_one_line_and_never_fails(project: Path) -> None:
 def test_a_whole_project_may_lack_what_must_be(project: Path) -> None:
     decide(
         project,
-        {"id": "license", "must": "have", "path": {"of": ["LICENSE"]}, "passes": ["LICENSE"], "fails": ["README"]},
-        {"id": "rich", "must": "have", "dependency": {"of": ["rich"]}, "passes": ["rich"], "fails": ["click"]},
+        {
+            "id": "license",
+            "must": "have",
+            "path": {"of": ["LICENSE"]},
+            "passes": ["LICENSE"],
+            "fails": ["README"],
+        },
+        {
+            "id": "rich",
+            "must": "have",
+            "dependency": {"of": ["rich"]},
+            "passes": ["rich"],
+            "fails": ["click"],
+        },
     )
     write(project, "requirements.txt", "click\n")
     rules = {row.check for row in check(project).diagnostics}
@@ -479,16 +604,52 @@ HOSTILE: dict[str, bytes] = {
     "open brackets": b"[/" * 150_000,
 }
 EVIL = (
-    {"id": "redos", "in": ["**"], "text": {"regex": "(a+)+$", "where": "any"}, "passes": ["b"], "fails": ["a"]},
-    {"id": "stars", "in": ["**"], "text": {"regex": "a*a*a*a*ab"}, "passes": ["b"], "fails": ["ab"]},
-    {"id": "words", "in": ["**"], "text": {"words": ["print("]}, "passes": ["x"], "fails": ["print("]},
-    {"id": "code", "in": ["**/*.js"], "pattern": {"language": "javascript", "find": "f($$$A)"}, "passes": ["x"],
-     "fails": ["f(1)"]},
-    {"id": "rule", "in": ["**/*.js"], "passes": ["x"], "fails": ["f(f(1))"], "pattern": {
-        "language": "javascript", "rule": {"pattern": "f($$$A)", "has": {"pattern": "f($B)", "stopBy": "end"}}}},
-    {"id": "import", "in": ["**/*.{py,js}"], "import": {"of": ["a"]}, "passes": [{"at": "a.py", "text": "x"}],
-     "fails": [{"at": "a.py", "text": "import a"}]},
-)  # fmt: skip
+    {
+        "id": "redos",
+        "in": ["**"],
+        "text": {"regex": "(a+)+$", "where": "any"},
+        "passes": ["b"],
+        "fails": ["a"],
+    },
+    {
+        "id": "stars",
+        "in": ["**"],
+        "text": {"regex": "a*a*a*a*ab"},
+        "passes": ["b"],
+        "fails": ["ab"],
+    },
+    {
+        "id": "words",
+        "in": ["**"],
+        "text": {"words": ["print("]},
+        "passes": ["x"],
+        "fails": ["print("],
+    },
+    {
+        "id": "code",
+        "in": ["**/*.js"],
+        "pattern": {"language": "javascript", "find": "f($$$A)"},
+        "passes": ["x"],
+        "fails": ["f(1)"],
+    },
+    {
+        "id": "rule",
+        "in": ["**/*.js"],
+        "passes": ["x"],
+        "fails": ["f(f(1))"],
+        "pattern": {
+            "language": "javascript",
+            "rule": {"pattern": "f($$$A)", "has": {"pattern": "f($B)", "stopBy": "end"}},
+        },
+    },
+    {
+        "id": "import",
+        "in": ["**/*.{py,js}"],
+        "import": {"of": ["a"]},
+        "passes": [{"at": "a.py", "text": "x"}],
+        "fails": [{"at": "a.py", "text": "import a"}],
+    },
+)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -510,23 +671,47 @@ def test_what_was_not_looked_at_did_not_pass(project: Path) -> None:
     assert messages(check(project), "ORB1004") == [message]
 
 
-@pytest.mark.parametrize(("level", "severity"), [("error", Severity.ERROR), ("warning", Severity.WARNING)])
-def test_a_long_sum_hides_no_break_of_a_check_at_level_error(level: str, severity: Severity, project: Path) -> None:
-    deep = {"kind": "call", "has": {"kind": "call", "stopBy": "end", "has": {"kind": "string", "stopBy": "end"}}}
+@pytest.mark.parametrize(
+    ("level", "severity"), [("error", Severity.ERROR), ("warning", Severity.WARNING)]
+)
+def test_a_long_sum_hides_no_break_of_a_check_at_level_error(
+    level: str, severity: Severity, project: Path
+) -> None:
+    deep = {
+        "kind": "call",
+        "has": {"kind": "call", "stopBy": "end", "has": {"kind": "string", "stopBy": "end"}},
+    }
     examples = {"passes": ["f(1)"], "fails": ["f(g('a'))"]}
-    decide(project, {"id": "deep", "level": level, "pattern": {"language": "python", "rule": deep}, **examples})
+    decide(
+        project,
+        {"id": "deep", "level": level, "pattern": {"language": "python", "rule": deep}, **examples},
+    )
     write(project, "src/sum.py", "_ = " + "x + " * 600 + "x\nf(g('a'))\n")
-    rows = [(row.code, row.severity) for row in check(project).diagnostics if row.code.startswith("ORB10")]
+    rows = [
+        (row.code, row.severity)
+        for row in check(project).diagnostics
+        if row.code.startswith("ORB10")
+    ]
     assert rows == [("ORB1004", severity)]
 
 
-def test_files_are_looked_at_once_a_missing_library_is_there(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    examples = {"passes": [{"at": "a.ts", "text": "x"}], "fails": [{"at": "a.ts", "text": "import 'os'"}]}
-    decide(project, {"id": "os", "level": "error", "in": ["**/*.ts"], "import": {"of": ["os"]}, **examples})
+def test_files_are_looked_at_once_a_missing_library_is_there(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples = {
+        "passes": [{"at": "a.ts", "text": "x"}],
+        "fails": [{"at": "a.ts", "text": "import 'os'"}],
+    }
+    decide(
+        project,
+        {"id": "os", "level": "error", "in": ["**/*.ts"], "import": {"of": ["os"]}, **examples},
+    )
     write(project, "a.ts", "import 'os'\n\n")
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "ast_grep_py", None)
-        assert [row.severity for row in check(project).diagnostics if row.code == "ORB1004"] == [Severity.WARNING]
+        assert [row.severity for row in check(project).diagnostics if row.code == "ORB1004"] == [
+            Severity.WARNING
+        ]
     assert places(check(project)) == ["a.ts:1:1"]
 
 
@@ -549,13 +734,18 @@ def test_a_project_without_checks_imports_nothing_of_it(git_repo: Path) -> None:
     make_workspace(git_repo)
     program = (
         "import sys; from orbit_registry.cli.main import run; run(['check']);"
-        "print([name for name in sys.modules if 'orbit_registry.enforce' in name or name in ('re2', 'ast_grep_py')])"
+        "print([name for name in sys.modules if 'orbit_registry.enforce' in name or name in "
+        "('re2', 'ast_grep_py')])"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=git_repo, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=git_repo, capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("comment", ["allow", "allow because it is old", "allow ADR-0001, it is old"])
+@pytest.mark.parametrize(
+    "comment", ["allow", "allow because it is old", "allow ADR-0001, it is old"]
+)
 def test_an_allowance_that_cannot_be_read_is_said(comment: str, project: Path) -> None:
     write(project, "src/app.py", f"print(1)  # orbit: {comment}\n")
     assert messages(check(project), "ORB1007") == ["this allowance can't be read"]
@@ -564,8 +754,14 @@ def test_an_allowance_that_cannot_be_read_is_said(comment: str, project: Path) -
 
 
 def test_a_required_dependency_that_a_change_removes_is_missing(project: Path) -> None:
-    need = {"id": "log", "level": "error", "must": "have", "dependency": {"of": ["structlog"]},
-            "passes": ["structlog"], "fails": ["logging"]}  # fmt: skip
+    need = {
+        "id": "log",
+        "level": "error",
+        "must": "have",
+        "dependency": {"of": ["structlog"]},
+        "passes": ["structlog"],
+        "fails": ["logging"],
+    }
     decide(project, need)
     write(project, "requirements.txt", "structlog\n")
     write(project, "tools/requirements.txt", "click\n")
@@ -598,33 +794,50 @@ def test_a_run_starts_git_alone_and_imports_nothing_of_the_project(project: Path
     write(project, "evil.py", "raise SystemExit('imported')\n")
     kinds: tuple[dict[str, Any], ...] = (
         NO_PRINT,
-        {"id": "module", "in": ["**/*.py"], "import": {"of": ["evil"]}, "passes": ["x"], "fails": ["import evil"]},
+        {
+            "id": "module",
+            "in": ["**/*.py"],
+            "import": {"of": ["evil"]},
+            "passes": ["x"],
+            "fails": ["import evil"],
+        },
         {"id": "layers", "by": {"engine": "import-linter", "rule": "evil"}},
         {"id": "no-mysql", "dependency": {"of": ["mysql"]}, "passes": ["x"], "fails": ["mysql"]},
-    )  # fmt: skip
+    )
     decide(project, *kinds)
     program = (
         "import sys\n"
         "def audit(event, values):\n"
-        "    if event in ('subprocess.Popen', 'os.exec', 'os.posix_spawn', 'os.system', 'socket.connect'):\n"
+        "    if event in ('subprocess.Popen', 'os.exec', 'os.posix_spawn', 'os.system', "
+        "'socket.connect'):\n"
         "        print('started', values[0], file=sys.stderr)\n"
         "from orbit_registry.cli.main import run\n"
         "sys.addaudithook(audit)\n"
         "code = run(['check', '--against', 'HEAD'])\n"
         "print('imported', 'evil' in sys.modules, file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=project, capture_output=True, text=True, check=True)
-    started = {line.split()[-1].rpartition("/")[2] for line in done.stderr.splitlines() if line.startswith("started")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=project, capture_output=True, text=True, check=True
+    )
+    started = {
+        line.split()[-1].rpartition("/")[2]
+        for line in done.stderr.splitlines()
+        if line.startswith("started")
+    }
     assert (started, "imported False" in done.stderr) == ({"git"}, True)
 
 
-def test_a_check_that_can_not_be_run_fails_with_strict_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_that_can_not_be_run_fails_with_strict_alone(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(project, "src/app.py", "x = 1\n")
     decide(project, {**NO_PRINT, "text": {"regex": r"print\("}})
     commit(project, "A regular expression")
     monkeypatch.setitem(sys.modules, "re2", None)
     monkeypatch.chdir(project)
-    assert [row.code for row in check(project, against="HEAD").diagnostics if row.code[3:5] == "10"] == ["ORB1004"]
+    assert [
+        row.code for row in check(project, against="HEAD").diagnostics if row.code[3:5] == "10"
+    ] == ["ORB1004"]
     assert [run(["check", "--against", "HEAD", *words]) for words in ([], ["--strict"])] == [0, 1]
 
 
@@ -658,7 +871,13 @@ def test_a_rule_of_another_program_that_is_off_is_reported_with_each_change(proj
 
 
 def test_a_match_of_white_space_is_shown(project: Path) -> None:
-    spaces = {"id": "spaces", "in": ["**/*.txt"], "text": {"regex": "\\t+"}, "passes": [" x"], "fails": ["\tx"]}
+    spaces = {
+        "id": "spaces",
+        "in": ["**/*.txt"],
+        "text": {"regex": "\\t+"},
+        "passes": [" x"],
+        "fails": ["\tx"],
+    }
     decide(project, {**spaces, "level": "error"})
     write(project, "src/a.txt", "\tx\n")
     (row,) = [row for row in check(project).diagnostics if row.check]
@@ -666,16 +885,36 @@ def test_a_match_of_white_space_is_shown(project: Path) -> None:
 
 
 def test_a_manifest_that_can_not_be_read_lacks_nothing(project: Path) -> None:
-    decide(project, {"id": "log", "must": "have", "level": "error", "dependency": {"of": ["structlog"]},
-                     "passes": ["structlog"], "fails": ["logging"]})  # fmt: skip
+    decide(
+        project,
+        {
+            "id": "log",
+            "must": "have",
+            "level": "error",
+            "dependency": {"of": ["structlog"]},
+            "passes": ["structlog"],
+            "fails": ["logging"],
+        },
+    )
     write(project, "package.json", "{")
-    assert [row.code for row in check(project).diagnostics if row.code[:5] == "ORB10"] == ["ORB1004"]
+    assert [row.code for row in check(project).diagnostics if row.code[:5] == "ORB10"] == [
+        "ORB1004"
+    ]
 
 
 def test_files_state_one_value(project: Path) -> None:
     of = {"pyproject.toml": 'version = "{}"', "src/app.py": 'VERSION = "{}"'}
     texts = [f'version = "1"\nVERSION = "{number}"' for number in (1, 2)]
-    decide(project, {"id": "version", "level": "error", "same": {"of": of}, "passes": texts[:1], "fails": texts[1:]})
+    decide(
+        project,
+        {
+            "id": "version",
+            "level": "error",
+            "same": {"of": of},
+            "passes": texts[:1],
+            "fails": texts[1:],
+        },
+    )
     write(project, "pyproject.toml", 'version = "1.2"\n')
     write(project, "src/app.py", 'VERSION = "1.2"\n')
     commit(project, "Version")
@@ -683,7 +922,9 @@ def test_files_state_one_value(project: Path) -> None:
     write(project, "src/app.py", 'x = 1\nVERSION = "1.3"\n')
     commit(project, "Another")
     (row,) = [row for row in check(project, against="HEAD~1").diagnostics if row.check]
-    assert row.message.startswith("`1.3` in `src/app.py`, where `pyproject.toml` has `1.2`, breaks ADR-0001")
+    assert row.message.startswith(
+        "`1.3` in `src/app.py`, where `pyproject.toml` has `1.2`, breaks ADR-0001"
+    )
     assert places(check(project, against="HEAD")) == []
     write(project, "pyproject.toml", "")
     (row,) = [row for row in check(project, against="HEAD").diagnostics if row.check]
@@ -691,17 +932,30 @@ def test_files_state_one_value(project: Path) -> None:
     assert row.hint == "state the same value in each file, or supersede the decision"
     write(project, "pyproject.toml", "version = '1.2'\n" + "#" * 1_100_000)
     assert [row.message for row in check(project).diagnostics if row.code == "ORB1004"] == [
-        "ADR-0001/version is not run: pyproject.toml can't be read, or is larger than 1,048,576 bytes"
+        (
+            "ADR-0001/version is not run: pyproject.toml can't be read, or is larger than "
+            "1,048,576 "
+            "bytes"
+        )
     ]
 
 
 def test_a_file_that_lacks_what_it_must_have_can_be_allowed(project: Path) -> None:
-    must = {"id": "header", "must": "have", "in": ["**/*.py"], "text": {"words": ["Copyright"], "where": "any"}}
+    must = {
+        "id": "header",
+        "must": "have",
+        "in": ["**/*.py"],
+        "text": {"words": ["Copyright"], "where": "any"},
+    }
     decide(project, {**must, "level": "error", "passes": ["# Copyright"], "fails": ["x"]})
     write(project, "src/app.py", "x = 1\n\n# orbit: allow ADR-0001 because a tool writes it\n")
     write(project, "src/bare.py", "x = 1  # orbit: allow ADR-0001/header\n")
     write(project, "src/full.py", "# Copyright\n# orbit: allow ADR-0001 because it is there\n")
-    rows = [(row.code, row.location.path) for row in check(project).diagnostics if row.code.startswith("ORB10")]
+    rows = [
+        (row.code, row.location.path)
+        for row in check(project).diagnostics
+        if row.code.startswith("ORB10")
+    ]
     assert rows == [("ORB1006", "src/bare.py"), ("ORB1007", "src/full.py")]
 
 
@@ -723,11 +977,17 @@ def test_many_matches_and_allowances_in_a_file_take_linear_time(name: str, proje
 
 def test_many_accepted_findings_of_moved_files_take_linear_time() -> None:
     def row(path: str) -> Diagnostic:
-        return Diagnostic("ORB1005", Severity.ERROR, "`print(` breaks ADR-0001", Location(path), None, "ADR-0001")
+        return Diagnostic(
+            "ORB1005", Severity.ERROR, "`print(` breaks ADR-0001", Location(path), None, "ADR-0001"
+        )
 
     baseline = baseline_of(row(f"old/{number}.py") for number in range(MANY))
     start = time.process_time()
-    result = apply(baseline, [row(f"new/{number}.py") for number in range(MANY + 1)], lambda path: path[:3] == "old")
+    result = apply(
+        baseline,
+        [row(f"new/{number}.py") for number in range(MANY + 1)],
+        lambda path: path[:3] == "old",
+    )
     assert (len(result.new), len(result.baselined)) == (1, MANY)
     assert time.process_time() - start < 8
 

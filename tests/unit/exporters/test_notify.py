@@ -1,4 +1,6 @@
-"""What people are told is one plain line: it calls nobody, hides no address, and holds no secret."""
+"""What people are told is one plain line: it calls nobody, hides no address,
+and holds no secret.
+"""
 
 import pytest
 

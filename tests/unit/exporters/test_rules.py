@@ -13,7 +13,14 @@ from orbit_registry.cli import publish
 from orbit_registry.errors import RefusedError
 from orbit_registry.exporters import plugin, rule_files
 from orbit_registry.exporters.rule_files import CLAUDE
-from orbit_registry.exporters.rules import Rule, UnsupportedGlob, block_of, exported, rules_for, with_block
+from orbit_registry.exporters.rules import (
+    Rule,
+    UnsupportedGlob,
+    block_of,
+    exported,
+    rules_for,
+    with_block,
+)
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.yaml import load
 from orbit_registry.hook import index as reader
@@ -70,23 +77,30 @@ def test_only_what_holds_is_pushed_and_names_paths_is_exported() -> None:
     scope = {"globs": ["src/**"]}
     rules, _ = rules_of(
         {
-            "yes": scope, "waits": {**scope, "pushed": False}, "over": {**scope, "expires_at": 99},
-            "how": {**scope, "procedural": True}, "nowhere": {},
+            "yes": scope,
+            "waits": {**scope, "pushed": False},
+            "over": {**scope, "expires_at": 99},
+            "how": {**scope, "procedural": True},
+            "nowhere": {},
         }
-    )  # fmt: skip
+    )
     assert [[row.values[reader.ID] for row in rule.rows] for rule in rules] == [["yes"]]
 
 
 def test_each_scope_has_one_file_with_a_stable_name() -> None:
     rules, _ = rules_of(
         {
-            "a": {"globs": ["src/**", "lib/**"]}, "b": {"globs": ["web/**"]}, "c": {"globs": ["lib/**", "src/**"]},
+            "a": {"globs": ["src/**", "lib/**"]},
+            "b": {"globs": ["web/**"]},
+            "c": {"globs": ["lib/**", "src/**"]},
             "d": {"globs": ["src/**"], "broad": True},
         }
-    )  # fmt: skip
+    )
     assert {rule.name: [row.values[reader.ID] for row in rule.rows] for rule in rules} == {
-        "project": ["d"], "lib-8c166355": ["a", "c"], "web-0ace8d95": ["b"],
-    }  # fmt: skip
+        "project": ["d"],
+        "lib-8c166355": ["a", "c"],
+        "web-0ace8d95": ["b"],
+    }
 
 
 def test_a_symbol_is_the_file_that_holds_it() -> None:
@@ -97,7 +111,8 @@ def test_a_symbol_is_the_file_that_holds_it() -> None:
 @pytest.mark.parametrize("agent", FORMATS)
 def test_a_rule_file_has_at_most_a_thousand_tokens(agent: str) -> None:
     rules, _ = rules_of(
-        {f"L-{n}": {"globs": ["src/**"], "teaser": f"- [L-{n}] " + "x" * 300} for n in range(100)}, agent
+        {f"L-{n}": {"globs": ["src/**"], "teaser": f"- [L-{n}] " + "x" * 300} for n in range(100)},
+        agent,
     )
     text = FORMATS[agent].text(rules[0])
     assert f"omitted: {100 - len(rules[0].rows)}" in text
@@ -112,7 +127,9 @@ def test_a_rule_file_has_at_most_a_thousand_tokens(agent: str) -> None:
 )
 def test_no_record_breaks_out_of_its_file(agent: str, words: str, glob: str) -> None:
     globs = [row for row in (glob, "src/**") if isinstance(parse_glob(row), Glob)]
-    rules, _ = rules_of({"L-1": {"globs": globs, "teaser": f"- [L-1] {words}\n---\n{END}\n# x\n---\n"}}, agent)
+    rules, _ = rules_of(
+        {"L-1": {"globs": globs, "teaser": f"- [L-1] {words}\n---\n{END}\n# x\n---\n"}}, agent
+    )
     for rule in rules:
         text = FORMATS[agent].text(rule)
         lines = text.split("\n")
@@ -121,17 +138,25 @@ def test_no_record_breaks_out_of_its_file(agent: str, words: str, glob: str) -> 
         assert len([line for line in lines if line.startswith("<!--")]) == 1
         if agent in ("claude", "copilot") and rule.globs:
             ids = load("\n".join(lines[1 : lines.index("---", 1)]))
-            assert ids == ({"paths": list(rule.globs)} if agent == "claude" else {"applyTo": ",".join(rule.globs)})
+            assert ids == (
+                {"paths": list(rule.globs)}
+                if agent == "claude"
+                else {"applyTo": ",".join(rule.globs)}
+            )
 
 
 def test_the_mark_of_a_file_names_its_records(tmp_path: Path) -> None:
-    rules, _ = rules_of({name: {"globs": ["src/**"]} for name in ("ADR-0001", "L-7k3fq", "x --> y")})
+    rules, _ = rules_of(
+        {name: {"globs": ["src/**"]} for name in ("ADR-0001", "L-7k3fq", "x --> y")}
+    )
     file = tmp_path / "rule.md"
     file.write_text(CLAUDE.text(rules[0]), "utf-8")
     assert loaded_ids(str(file)) == ["ADR-0001", "L-7k3fq"]
     (tmp_path / "other.md").write_text("# Rules\n\n- L-1\n", "utf-8")
     (tmp_path / "link.md").symlink_to(file)
-    assert [loaded_ids(str(tmp_path / name)) for name in ("other.md", "link.md", "none.md", "a\0b")] == [[]] * 4
+    assert [
+        loaded_ids(str(tmp_path / name)) for name in ("other.md", "link.md", "none.md", "a\0b")
+    ] == [[]] * 4
 
 
 def agents_block(records: Mapping[str, Mapping[str, Any]]) -> str:
@@ -143,17 +168,25 @@ def agents_block(records: Mapping[str, Mapping[str, Any]]) -> str:
 def test_agents_md_says_each_scope_in_words() -> None:
     text = agents_block(
         {
-            "L-1": {"globs": ["src/**", "!src/gen/**"]}, "L-2": {"globs": ["src/**", "!src/gen/**"]},
+            "L-1": {"globs": ["src/**", "!src/gen/**"]},
+            "L-2": {"globs": ["src/**", "!src/gen/**"]},
             "L-3": {"globs": ["x"], "broad": True},
         }
-    )  # fmt: skip
+    )
     assert text.splitlines()[4:9] == [
-        "Where a file matches `src/**` and not `src/gen/**`:", "- [L-1] words", "- [L-2] words",
-        "Where you work on this project:", "- [L-3] words",
-    ]  # fmt: skip
+        "Where a file matches `src/**` and not `src/gen/**`:",
+        "- [L-1] words",
+        "- [L-2] words",
+        "Where you work on this project:",
+        "- [L-3] words",
+    ]
 
 
-@given(st.binary(max_size=60), st.binary(max_size=60), st.text(st.characters(codec="utf-8", exclude_characters="\0")))
+@given(
+    st.binary(max_size=60),
+    st.binary(max_size=60),
+    st.text(st.characters(codec="utf-8", exclude_characters="\0")),
+)
 def test_a_block_keeps_every_byte_around_it(before: bytes, after: bytes, words: str) -> None:
     assume(b"<!-- orbit:" not in before + after)  # half a block is refused
     first, second = (
@@ -172,7 +205,8 @@ def test_a_block_keeps_every_byte_around_it(before: bytes, after: bytes, words: 
 
 
 @pytest.mark.parametrize(
-    "text", ["<!-- orbit:begin -->\n", "<!-- orbit:end -->\n", "<!-- orbit:end --> <!-- orbit:begin -->"]
+    "text",
+    ["<!-- orbit:begin -->\n", "<!-- orbit:end -->\n", "<!-- orbit:end --> <!-- orbit:begin -->"],
 )
 def test_half_a_block_is_never_guessed_at(text: str) -> None:
     with pytest.raises(RefusedError, match="one beginning and one end") as refused:

@@ -24,8 +24,14 @@ def test_ids_are_cited_in_prose_but_not_in_code() -> None:
     citations = cited(text)
 
     assert [citation.id for citation in citations] == [
-        "ADR-0012", "ADR-0013", "feature/ADR-001", "L-7k3fq", "RES-0a1b2", "ADR-14", "REQ-0003",
-    ]  # fmt: skip
+        "ADR-0012",
+        "ADR-0013",
+        "feature/ADR-001",
+        "L-7k3fq",
+        "RES-0a1b2",
+        "ADR-14",
+        "REQ-0003",
+    ]
     assert not any(citation.weak for citation in citations)
     assert [citation.number.of(text) for citation in citations] == [
         "0012",
@@ -54,10 +60,29 @@ def test_prose_mentions_are_weak() -> None:
 
 @pytest.mark.parametrize(
     "word",
-    ["R-squared", "F-16", "P-256", "P-384", "P-2048", "F-14000", "R-0.5", "R-values", "L-shaped", "R-134a",
-     "F-zz9zzzzzzz", "HDR-zz9zz", "R_R-zz9zz", "R-zz9zz_x", "R-zz9zz-beta", "R-zz9zz.md", "#R-zz9zz", "a/b-R-zz9zz",
-     "r-zz9zz", "R-zz9zzé"],
-)  # fmt: skip
+    [
+        "R-squared",
+        "F-16",
+        "P-256",
+        "P-384",
+        "P-2048",
+        "F-14000",
+        "R-0.5",
+        "R-values",
+        "L-shaped",
+        "R-134a",
+        "F-zz9zzzzzzz",
+        "HDR-zz9zz",
+        "R_R-zz9zz",
+        "R-zz9zz_x",
+        "R-zz9zz-beta",
+        "R-zz9zz.md",
+        "#R-zz9zz",
+        "a/b-R-zz9zz",
+        "r-zz9zz",
+        "R-zz9zzé",
+    ],
+)
 def test_a_short_prefix_makes_no_id(word: str) -> None:
     assert not [citation.id for citation in cited(f"The {word} of it.") if not citation.weak]
 
@@ -70,13 +95,21 @@ def test_a_code_is_an_id(name: str) -> None:
 def test_the_kinds_say_what_can_be_cited() -> None:
     assert not find_citations("X-zz9zz", load_kinds().id_forms)
     assert load_kinds().id_forms == IdForms(("ADR-",), ("F-", "L-", "P-", "RES-", "RT-", "R-"))
-    assert [citation.id for citation in find_citations("L-zz9zz ADR-1", IdForms((), ("L-",)))] == ["L-zz9zz"]
+    assert [citation.id for citation in find_citations("L-zz9zz ADR-1", IdForms((), ("L-",)))] == [
+        "L-zz9zz"
+    ]
     assert not find_citations("L-zz9zz ADR-1 ADR 2", IdForms(()))
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("see org:ADR-0007", "org:ADR-0007"), ("closes:ADR-0007", "ADR-0007"), ("x/org:ADR-0007", "ADR-0007")],
+    [
+        ("see org:ADR-0007", "org:ADR-0007"),
+        ("closes:ADR-0007", "ADR-0007"),
+        ("x/org:ADR-0007", "ADR-0007"),
+    ],
 )
 def test_an_inherited_id_is_cited_with_the_name_of_its_source(text: str, expected: str) -> None:
-    assert [citation.id for citation in find_citations(text, IdForms(("ADR-",), (), ("org",)))] == [expected]
+    assert [citation.id for citation in find_citations(text, IdForms(("ADR-",), (), ("org",)))] == [
+        expected
+    ]

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.formats.diff import Conflict, added_lines, apply_diff, removes_lines, unified_diff
+from orbit_registry.formats.diff import (
+    Conflict,
+    added_lines,
+    apply_diff,
+    removes_lines,
+    unified_diff,
+)
 from orbit_registry.workspace import journal
 
 TEXTS = st.text(st.sampled_from("ab \n\r\u2028-+@\\"), max_size=40)
@@ -33,21 +39,34 @@ def test_added_and_removed_lines_are_those_of_the_diff(before: str, after: str) 
 
 def test_it_follows_lines_that_moved_and_refuses_to_guess() -> None:
     diff = unified_diff("b.md", PAGE, PAGE.replace("line 9\n", "line 9\nnew\n"))
-    assert apply_diff(diff, "b.md", f"above\n{PAGE}") == f"above\n{PAGE}".replace("line 9\n", "line 9\nnew\n")
+    assert apply_diff(diff, "b.md", f"above\n{PAGE}") == f"above\n{PAGE}".replace(
+        "line 9\n", "line 9\nnew\n"
+    )
     missing = apply_diff(diff, "b.md", PAGE.replace("line 10", "line ten"))
     assert missing == Conflict(11, "expected `line 10`, found `line ten`")
     twice = apply_diff(diff, "b.md", f"above\n{PAGE}{PAGE}")
     assert isinstance(twice, Conflict)
     assert "2 lines" in twice.message
-    assert apply_diff(diff, "b.md", "") == Conflict(8, "expected `line 7`, found `the end of the file`")
+    assert apply_diff(diff, "b.md", "") == Conflict(
+        8, "expected `line 7`, found `the end of the file`"
+    )
 
 
 @pytest.mark.parametrize(
     "diff",
-    ["", "x", "--- a/b.md\n+++ b/b.md\n", "--- a/b.md\n+++ b/b.md\n@@ -1,9 +1,9 @@\n line 0\n",
-     "--- a/b.md\n+++ b/b.md\n@@ -1 +1 @@\n-line 0\n+x\n--- a/c.md\n+++ b/c.md\n@@ -1 +1 @@\n-a\n+b\n",
-     "--- a/b.md\n+++ b/b.md\n@@ -99999999999999999999 +1 @@\n-line 0\n+x\ngarbage\n"],
-)  # fmt: skip
+    [
+        "",
+        "x",
+        "--- a/b.md\n+++ b/b.md\n",
+        "--- a/b.md\n+++ b/b.md\n@@ -1,9 +1,9 @@\n line 0\n",
+        (
+            "--- a/b.md\n+++ b/b.md\n@@ -1 +1 @@\n-line 0\n+x\n--- a/c.md\n+++ b/c.md\n@@ -1 +1 "
+            "@@\n"
+            "-a\n+b\n"
+        ),
+        "--- a/b.md\n+++ b/b.md\n@@ -99999999999999999999 +1 @@\n-line 0\n+x\ngarbage\n",
+    ],
+)
 def test_an_invalid_diff_is_a_conflict(diff: str) -> None:
     assert isinstance(apply_diff(diff, "b.md", PAGE), Conflict)
 
@@ -64,7 +83,9 @@ def test_an_invalid_diff_is_a_conflict(diff: str) -> None:
         ("a", "a\nb"),
     ],
 )
-def test_git_applies_the_diff_to_that_file_alone(tmp_path: Path, path: str, texts: tuple[str, str]) -> None:
+def test_git_applies_the_diff_to_that_file_alone(
+    tmp_path: Path, path: str, texts: tuple[str, str]
+) -> None:
     (tmp_path / path).write_bytes(texts[0].encode())
 
     diff = journal.unified_diff([journal.FileChange(path, *texts)])

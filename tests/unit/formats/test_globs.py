@@ -25,12 +25,34 @@ def parsed(text: str) -> Glob:
 
 # Small alphabets, so that globs and paths meet.
 PIECES = st.sampled_from(
-    ["a", "b", "ab", ".", ".rs", "*", "**", "?", "/", "/**/", "/**", "[ab]", "[!a]", "[.-0]", "{a,b}", "{a/b,.rs,*}"]
+    [
+        "a",
+        "b",
+        "ab",
+        ".",
+        ".rs",
+        "*",
+        "**",
+        "?",
+        "/",
+        "/**/",
+        "/**",
+        "[ab]",
+        "[!a]",
+        "[.-0]",
+        "{a,b}",
+        "{a/b,.rs,*}",
+    ]
 )
 GLOBS = (
-    st.lists(PIECES, min_size=1, max_size=7).map("".join).map(parse_glob).filter(lambda glob: isinstance(glob, Glob))
+    st.lists(PIECES, min_size=1, max_size=7)
+    .map("".join)
+    .map(parse_glob)
+    .filter(lambda glob: isinstance(glob, Glob))
 )
-PATHS = st.lists(st.sampled_from(["a", "b", "ab", ".rs", "/", ".", "0", "\n"]), max_size=8).map("".join)
+PATHS = st.lists(st.sampled_from(["a", "b", "ab", ".rs", "/", ".", "0", "\n"]), max_size=8).map(
+    "".join
+)
 
 
 def test_a_glob_matches_as_its_vector_says() -> None:
@@ -38,14 +60,19 @@ def test_a_glob_matches_as_its_vector_says() -> None:
         glob = parsed(text)
         assert matches(glob, path) is expected, (text, path)
         assert (re.fullmatch(glob.regex, path) is not None) is expected, (text, path)
-        assert GlobIndex([("key", [glob])]).match(path) == ([("key", text)] if expected else []), (text, path)
+        assert GlobIndex([("key", [glob])]).match(path) == ([("key", text)] if expected else []), (
+            text,
+            path,
+        )
 
 
 @pytest.mark.parametrize(("texts", "path", "expected"), VECTORS["scopes"])
 def test_scope_vector(texts: list[str], path: str, expected: str | None) -> None:
     globs = [parsed(text) for text in texts]
     assert match_any(globs, path) == expected
-    assert GlobIndex([("key", globs)]).match(path) == ([] if expected is None else [("key", expected)])
+    assert GlobIndex([("key", globs)]).match(path) == (
+        [] if expected is None else [("key", expected)]
+    )
 
 
 @pytest.mark.parametrize(("text", "column", "words"), VECTORS["invalid"])
@@ -59,7 +86,16 @@ def test_invalid_vector(text: str, column: int, words: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a" * 1025, "{" * 1000, "{,a}" * 250, "[" * 1000, "{a,b}" * 200, "a**" * 340, "x{" + "a," * 400 + "}", "}" * 999],
+    [
+        "a" * 1025,
+        "{" * 1000,
+        "{,a}" * 250,
+        "[" * 1000,
+        "{a,b}" * 200,
+        "a**" * 340,
+        "x{" + "a," * 400 + "}",
+        "}" * 999,
+    ],
 )
 def test_hostile_text_is_refused(text: str) -> None:
     assert isinstance(parse_glob(text), Problem)
@@ -77,14 +113,28 @@ def test_the_regular_expression_agrees(glob: Glob, path: str) -> None:
     assert matches(glob, path) == (re.fullmatch(glob.regex, path) is not None)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.tuples(GLOBS, st.booleans()), max_size=4)), max_size=6), PATHS)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.lists(st.tuples(GLOBS, st.booleans()), max_size=4)),
+        max_size=6,
+    ),
+    PATHS,
+)
 def test_the_index_agrees(items: list[tuple[int, list[tuple[Glob, bool]]]], path: str) -> None:
     scopes = [
-        (key, [parsed("!" + glob.text) if exclude and glob.text[0] != "!" else glob for glob, exclude in globs])
+        (
+            key,
+            [
+                parsed("!" + glob.text) if exclude and glob.text[0] != "!" else glob
+                for glob, exclude in globs
+            ],
+        )
         for key, globs in items
     ]
     matched = [(key, match_any(globs, path)) for key, globs in scopes]
-    assert GlobIndex(scopes).match(path) == [(key, text) for key, text in matched if text is not None]
+    assert GlobIndex(scopes).match(path) == [
+        (key, text) for key, text in matched if text is not None
+    ]
 
 
 def test_a_path_beyond_the_limit_matches_nothing() -> None:

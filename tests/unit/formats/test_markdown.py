@@ -1,4 +1,6 @@
-"""Markdown: its structure with positions in the original text, and the HTML that GitHub would make of it."""
+"""Markdown: its structure with positions in the original text,
+and the HTML that GitHub would make of it.
+"""
 
 import re
 from html import escape
@@ -42,7 +44,9 @@ def test_headings_have_text_title_id_and_section() -> None:
         ("# `One {#x}`", "One {#x}", None),
     ],
 )
-def test_attributes_of_a_heading_are_none_of_its_words(heading: str, text: str, anchor: str | None) -> None:
+def test_attributes_of_a_heading_are_none_of_its_words(
+    heading: str, text: str, anchor: str | None
+) -> None:
     (parsed,) = parse_markdown(f"{heading}\n\na\n").headings
 
     assert (parsed.text, parsed.id) == (text, anchor)
@@ -56,11 +60,17 @@ def test_offsets_count_characters_of_the_text_as_given(newline: str, bom: str) -
 
     assert document.headings[0].title.of(text) == "A\t b"
     assert [link.span.of(text) for link in document.links] == ["[q](q.md)", "[l](l.md)"]
-    assert [(link.position.line, link.position.column) for link in document.links] == [(3, 3), (5, 5)]
+    assert [(link.position.line, link.position.column) for link in document.links] == [
+        (3, 3),
+        (5, 5),
+    ]
 
 
 def test_code_and_html_have_no_structure() -> None:
-    text = "````\n```\n# no\n```\n````\n\n    # no\n\n<!--\n# no\n[n](n.md)\n-->\n\n`[n](n.md)`\n\n~~~\n# no"
+    text = (
+        "````\n```\n# no\n```\n````\n\n    # no\n\n<!--\n# no\n[n](n.md)\n-->\n\n"
+        "`[n](n.md)`\n\n~~~\n# no"
+    )
     document = parse_markdown(text)
 
     assert document.headings == ()
@@ -79,11 +89,19 @@ def test_code_and_html_have_no_structure() -> None:
         ("[*a* `b`][R]\n\n[r]:  x.md 'T'", "reference", "a b", "x.md", "x.md"),
         ("[r][]\n\n[r]: <x.md>", "reference", "r", "x.md", "x.md"),
         ("[r]\n\n[r]: x.md", "reference", "r", "x.md", "x.md"),
-        ("<https://example.org/a>", "autolink", "https://example.org/a", "https://example.org/a", "https://example.org/a"),
+        (
+            "<https://example.org/a>",
+            "autolink",
+            "https://example.org/a",
+            "https://example.org/a",
+            "https://example.org/a",
+        ),
         ("![alt](p.png)", "image", "alt", "p.png", "p.png"),
     ],
-)  # fmt: skip
-def test_links_know_where_their_target_is_written(text: str, kind: str, label: str, target: str, source: str) -> None:
+)
+def test_links_know_where_their_target_is_written(
+    text: str, kind: str, label: str, target: str, source: str
+) -> None:
     """So that a rewrite of the target changes those characters alone."""
     (link,) = parse_markdown(text).links
 
@@ -95,7 +113,9 @@ def test_links_know_where_their_target_is_written(text: str, kind: str, label: s
 def test_an_image_inside_a_link_gives_both() -> None:
     text = "[![b](b.svg)](c.md)"
 
-    assert [(link.kind, link.target, link.span.of(text)) for link in parse_markdown(text).links] == [
+    assert [
+        (link.kind, link.target, link.span.of(text)) for link in parse_markdown(text).links
+    ] == [
         ("inline", "c.md", text),
         ("image", "b.svg", "![b](b.svg)"),
     ]
@@ -103,11 +123,17 @@ def test_an_image_inside_a_link_gives_both() -> None:
 
 @NEWLINES
 def test_tables_have_cells_with_places(newline: str) -> None:
-    text = "x\n\n| A | B |\n|---|:--|\n| a \\| b | x \\| [l](l.md) |\n| c |\n".replace("\n", newline)
+    text = "x\n\n| A | B |\n|---|:--|\n| a \\| b | x \\| [l](l.md) |\n| c |\n".replace(
+        "\n", newline
+    )
     document = parse_markdown(text)
     (table,) = document.tables
 
-    assert [[cell.text for cell in row] for row in table.rows] == [["A", "B"], ["a | b", "x | l"], ["c", ""]]
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["A", "B"],
+        ["a | b", "x | l"],
+        ["c", ""],
+    ]
     sources = [[cell.span.of(text) if cell.span else None for cell in row] for row in table.rows]
     assert sources == [["A", "B"], ["a \\| b", "x \\| [l](l.md)"], ["c", None]]
     assert document.links[0].span.of(text) == "[l](l.md)"
@@ -161,7 +187,9 @@ def test_headings_with_the_same_words_are_numbered() -> None:
 
 
 def html_of(text: str) -> str:
-    return render_html(text, lambda code, language: f"<pre>{language}: {escape(code)}</pre>")[0].strip()
+    return render_html(text, lambda code, language: f"<pre>{language}: {escape(code)}</pre>")[
+        0
+    ].strip()
 
 
 @pytest.mark.parametrize(
@@ -174,7 +202,10 @@ def html_of(text: str) -> str:
         ("Set<a> and <b>", "<p>Set&lt;a&gt; and &lt;b&gt;</p>"),
         ("<your name> and </b>", "<p>&lt;your name&gt; and &lt;/b&gt;</p>"),
         ("<script>x</script>", "<p>&lt;script&gt;x&lt;/script&gt;</p>"),
-        ("<div>\n<script>x</script> a < b\n</div>", "<div>\n&lt;script&gt;x&lt;/script&gt; a &lt; b\n</div>"),
+        (
+            "<div>\n<script>x</script> a < b\n</div>",
+            "<div>\n&lt;script&gt;x&lt;/script&gt; a &lt; b\n</div>",
+        ),
         ("<placeholder>\n*x*", "<p>&lt;placeholder&gt;\n<em>x</em></p>"),
         ("a <!-- b --> c", "<p>a  c</p>"),
         ("<!-- never\n\nclosed", "<p>&lt;!-- never</p>\n<p>closed</p>"),
@@ -187,7 +218,9 @@ def test_a_text_has_its_html(text: str, html: str) -> None:
     assert html_of(text) == html
 
 
-@pytest.mark.parametrize(("text", "has_raw"), [("a <x> `<b>`", True), ("a < b `<b>`", False), ("<i>a</i>", True)])
+@pytest.mark.parametrize(
+    ("text", "has_raw"), [("a <x> `<b>`", True), ("a < b `<b>`", False), ("<i>a</i>", True)]
+)
 def test_raw_tags_are_announced(text: str, has_raw: bool) -> None:
     assert render_html(text, lambda code, language: code)[1] is has_raw
 

@@ -1,4 +1,6 @@
-"""Which texts hold a secret; the samples are put together here, so that no scanner mistakes this file for a leak."""
+"""Which texts hold a secret; the samples are put together here,
+so that no scanner mistakes this file for a leak.
+"""
 
 import json
 from pathlib import Path
@@ -36,17 +38,27 @@ HARMLESS = (
     "Rotate the AKIA keys every quarter, and never commit a ghp_ token.",
     "AKIA" + "IOSFODNN7EXAMPLE",
     "postgres://user:password@localhost/db",
-    "postgres://postgres:postgres@db/app, amqp://app:hk39Xq-71v@localhost:5672, https://me:hk39Xq-71v@api.example.com",
+    (
+        "postgres://postgres:postgres@db/app, amqp://app:hk39Xq-71v@localhost:5672, "
+        "https://me:hk39Xq-71v@api.example.com"
+    ),
     "password = 'password123', and `user token: '(222)Test123'`",
     "https://user:$TOKEN@example.net and https://user:<token>@example.net",
     "-----BEGIN PRIVATE KEY----- is the first line of such a file",
-    "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEogIBAAKCAQEA7bq0TJ41............\n-----END RSA PRIVATE KEY-----",
+    "-----BEGIN RSA "
+    + "PRIVATE KEY-----\nMIIEogIBAAKCAQEA7bq0TJ41............\n-----END RSA PRIVATE KEY-----",
     '{"key": "-----BEGIN ' + 'PRIVATE KEY-----\\nMLLLEpSDFAGKC24gArqiy1c3…"}',
     "commit 3f2a9c4be1d04c8f9a7b6c5d4e3f2a1b0c9d8e7f, uid a18626039f215cece71757fa01e6d2f1",
     "ssh://git@example.net:22/path and mailto:someone@example.net",
     "sk-learn, sk-ant, eyJ, npm_config_cache",
-    "password = 'postgres', token: refresh-token, secret: my-app-v2-prod-db, api_key = 'YOUR_KEY_1234'",
-    "DB_PASSWORD=${X1yz234567} and token=os.environ['GITHUB_TOKEN_2'] and `Authorization: Bearer <token>`",
+    (
+        "password = 'postgres', token: refresh-token, secret: my-app-v2-prod-db, api_key = "
+        "'YOUR_KEY_1234'"
+    ),
+    (
+        "DB_PASSWORD=${X1yz234567} and token=os.environ['GITHUB_TOKEN_2'] and `Authorization: "
+        "Bearer <token>`"
+    ),
     "The bearer authentication of RFC6750, and the token is checked by sha256-digest",
 )
 
@@ -56,7 +68,9 @@ def test_a_secret_is_found_where_it_stands(kind: str) -> None:
     secret = SECRETS[kind]
     (suspect,) = find_secrets(f"Use {secret} for now.")
     assert (suspect.kind, suspect.start) == (kind, 4)
-    assert secret.strip().startswith(f"Use {secret} for now."[suspect.start : suspect.end].strip()[:20])
+    assert secret.strip().startswith(
+        f"Use {secret} for now."[suspect.start : suspect.end].strip()[:20]
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,7 +87,7 @@ def test_a_secret_is_found_where_it_stands(kind: str) -> None:
         "pypi-AgEIcHlwaS5vcmc" + LETTERS[:70],
         "sq0csp-" + LETTERS[:43],
     ],
-)  # fmt: skip
+)
 def test_every_prefix_of_a_service_is_found(secret: str) -> None:
     assert len(list(find_secrets(f"Use {secret} for now."))) == 1
 
@@ -97,7 +111,9 @@ def test_random_values_with_secret_names_are_secrets(name: str) -> None:
 
 
 def test_a_key_with_a_run_of_digits_is_a_secret() -> None:
-    assert [suspect.kind for suspect in find_secrets("ghp_" + "1234567" + LETTERS[:29])] == ["GitHub token"]
+    assert [suspect.kind for suspect in find_secrets("ghp_" + "1234567" + LETTERS[:29])] == [
+        "GitHub token"
+    ]
 
 
 def test_the_page_says_which_kinds_are_found() -> None:
@@ -117,7 +133,9 @@ def test_examples_and_words_are_no_secrets(text: str) -> None:
     assert list(find_secrets(text)) == []
 
 
-HOSTILE = json.loads((Path(__file__).parents[2] / "cases" / "hostile_texts.json").read_text("utf-8"))["secrets"]
+HOSTILE = json.loads(
+    (Path(__file__).parents[2] / "cases" / "hostile_texts.json").read_text("utf-8")
+)["secrets"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

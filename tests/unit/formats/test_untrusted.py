@@ -9,9 +9,13 @@ from orbit_registry.formats.untrusted import HIDDEN, cut, inert_line, inert_text
 
 
 def test_hidden_characters_are_removed() -> None:
-    hidden = [character for character in map(chr, range(sys.maxunicode + 1)) if HIDDEN.match(character)]
+    hidden = [
+        character for character in map(chr, range(sys.maxunicode + 1)) if HIDDEN.match(character)
+    ]
     assert [character for character in hidden if inert_line(f"a{character}b") != "a b"] == []
-    assert [character for character in hidden if character not in inert_text(f"a{character}b")] == hidden
+    assert [
+        character for character in hidden if character not in inert_text(f"a{character}b")
+    ] == hidden
 
 
 @pytest.mark.parametrize("clean", [inert_text, inert_line])
@@ -31,7 +35,9 @@ def test_tag_characters_are_removed(clean: object) -> None:
     ],
 )
 @pytest.mark.parametrize("clean", [inert_text, inert_line])
-def test_mail_addresses_and_home_folders_are_removed(clean: Any, text: str, expected: str | None) -> None:
+def test_mail_addresses_and_home_folders_are_removed(
+    clean: Any, text: str, expected: str | None
+) -> None:
     assert clean(text) == (text if expected is None else expected)
 
 
@@ -40,6 +46,8 @@ def test_a_long_run_of_letters_is_read_in_one_pass() -> None:
     assert inert_text(text) == text
 
 
-@pytest.mark.parametrize(("text", "expected"), [("12345", "12345"), ("123456", "1234…"), ("123 56", "123…")])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("12345", "12345"), ("123456", "1234…"), ("123 56", "123…")]
+)
 def test_a_cut_text_has_no_more_than_its_length(text: str, expected: str) -> None:
     assert cut(text, 5) == expected

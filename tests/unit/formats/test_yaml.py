@@ -1,4 +1,6 @@
-"""Strict reading of YAML and writing of new text: what is accepted, what is said of the rest, and where."""
+"""Strict reading of YAML and writing of new text:
+what is accepted, what is said of the rest, and where.
+"""
 
 import json
 import string
@@ -77,7 +79,9 @@ DEEP = {
 
 
 @pytest.mark.parametrize("name", DEEP)
-def test_deep_nesting_is_refused_before_ryaml_reads_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deep_nesting_is_refused_before_ryaml_reads_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It would go over all open brackets at every token: for minutes, and nothing can stop it."""
     monkeypatch.delattr("ryaml.loads")
     with pytest.raises(YamlProblemError) as caught:
@@ -124,8 +128,12 @@ def test_a_long_text_is_read_without_positions() -> None:
         (("id", "deeper"), (2, 1)),
     ],
 )
-def test_a_pointer_leads_to_line_and_column(pointer: tuple[str | int, ...], position: tuple[int, int]) -> None:
-    text = "# first\nid: x\nscope:\n  paths:\n    - a\n    - b\nlinks: [{rel: related_to,   to: y}]\n"
+def test_a_pointer_leads_to_line_and_column(
+    pointer: tuple[str | int, ...], position: tuple[int, int]
+) -> None:
+    text = (
+        "# first\nid: x\nscope:\n  paths:\n    - a\n    - b\nlinks: [{rel: related_to,   to: y}]\n"
+    )
 
     assert position_of(text, pointer) == Position(*position)
 
@@ -137,7 +145,9 @@ def test_a_place_in_a_broken_text_is_where_it_breaks() -> None:
 
 @pytest.mark.parametrize("value", WRITTEN, ids=repr)
 def test_every_text_is_written_so_that_it_reads_back(value: str) -> None:
-    """As a value, as a key and in a list: what goes in comes out, whatever YAML would make of it bare."""
+    """As a value, as a key and in a list: what goes in comes out,
+    whatever YAML would make of it bare.
+    """
     data = {"first": value, "list": [value, [value]], "inner": {"x": value}}
 
     assert load(dump(data)) == data
@@ -147,17 +157,26 @@ def test_every_text_is_written_so_that_it_reads_back(value: str) -> None:
 
 def test_plain_words_are_written_plain() -> None:
     """Quotes stand only where they are needed, so that diffs read well."""
-    data = {"title": "Use DuckDB for the snapshot", "paths": ["src/app.py"], "empty": [], "none": None, "on": True}
+    data = {
+        "title": "Use DuckDB for the snapshot",
+        "paths": ["src/app.py"],
+        "empty": [],
+        "none": None,
+        "on": True,
+    }
 
     assert dump(data, comment="about") == (
-        '# about\ntitle: Use DuckDB for the snapshot\npaths:\n  - src/app.py\nempty: []\nnone: null\n"on": true\n'
+        "# about\ntitle: Use DuckDB for the snapshot\npaths:\n  - src/app.py\nempty: []\nnone: "
+        'null\n"on": true\n'
     )
 
 
 WORDS = st.text(string.ascii_letters + " #:-\n'\"[]{}é", min_size=1, max_size=20)
 KEYS = st.sampled_from(["id", "scope", "paths", "links", "to", "body", "x-a"])
 VALUES = st.recursive(
-    WORDS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=12
+    WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=12,
 )
 
 

@@ -1,4 +1,6 @@
-"""Edits of YAML text that people wrote by hand: comments, order, quoting and style stay as they were."""
+"""Edits of YAML text that people wrote by hand:
+comments, order, quoting and style stay as they were.
+"""
 
 from typing import Any
 
@@ -41,11 +43,15 @@ def edited(**changes: Any) -> dict[str, Any]:
 
 
 def changed_lines(new: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the lines that an edit takes away, and those it adds; it has to mean what was asked for."""
+    """Return the lines that an edit takes away, and those it adds;
+    it has to mean what was asked for.
+    """
     result = rewrite(WRITTEN, new)
     assert load(result) == new
     before, after = WRITTEN.splitlines(), result.splitlines()
-    return [line for line in before if line not in after], [line for line in after if line not in before]
+    return [line for line in before if line not in after], [
+        line for line in after if line not in before
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +65,11 @@ def changed_lines(new: dict[str, Any]) -> tuple[list[str], list[str]]:
             ['summary: "Look before \\"you\\" leap"   # one line'],
             ['summary: "A \\"b\\" \\\\ c"   # one line'],
         ),
-        ({"scope": {"paths": ["src/**", "lib/**", "new/**"], "tags": ["a", "b"]}}, [], ['        - "new/**"']),
+        (
+            {"scope": {"paths": ["src/**", "lib/**", "new/**"], "tags": ["a", "b"]}},
+            [],
+            ['        - "new/**"'],
+        ),
         ({"scope": {"paths": ["lib/**"], "tags": ["a", "b"]}}, ["        - src/**"], []),
         (
             {"scope": {"paths": ["src/**", "lib/**"], "tags": ["a", "c"]}},
@@ -68,7 +78,12 @@ def changed_lines(new: dict[str, Any]) -> tuple[list[str], list[str]]:
         ),
         ({"body": "One.\n\nTwo.\n\nThree.\n"}, [], ["  Three."]),
         (
-            {"links": [{"rel": "related_to", "to": "ADR-0009"}, {"rel": "amends", "to": "ADR-0002"}]},
+            {
+                "links": [
+                    {"rel": "related_to", "to": "ADR-0009"},
+                    {"rel": "amends", "to": "ADR-0002"},
+                ]
+            },
             ["- {rel: related_to, to: ADR-0001}"],
             ["- {rel: related_to, to: ADR-0009}"],
         ),
@@ -78,11 +93,15 @@ def changed_lines(new: dict[str, Any]) -> tuple[list[str], list[str]]:
         ({"new": ["a"]}, [], ["new:", "  - a"]),
     ],
 )
-def test_an_edit_changes_its_own_lines(changes: dict[str, Any], removed: list[str], added: list[str]) -> None:
+def test_an_edit_changes_its_own_lines(
+    changes: dict[str, Any], removed: list[str], added: list[str]
+) -> None:
     assert changed_lines(edited(**changes)) == (removed, added)
 
 
-@pytest.mark.parametrize("name", ["id", "status", "scope", "body", "links", "x-own", "empty", "last"])
+@pytest.mark.parametrize(
+    "name", ["id", "status", "scope", "body", "links", "x-own", "empty", "last"]
+)
 def test_a_key_that_goes_takes_its_lines_along(name: str) -> None:
     new = edited()
     del new[name]
@@ -96,7 +115,11 @@ def test_a_key_that_goes_takes_its_lines_along(name: str) -> None:
 def test_a_new_key_takes_its_place_in_the_order() -> None:
     text = "id: x\nsummary: y\nlast: z\n"
 
-    result = rewrite(text, {"id": "x", "summary": "y", "last": "z", "status": "a"}, order=["id", "status", "summary"])
+    result = rewrite(
+        text,
+        {"id": "x", "summary": "y", "last": "z", "status": "a"},
+        order=["id", "status", "summary"],
+    )
 
     assert result == "id: x\nstatus: a\nsummary: y\nlast: z\n"
 
@@ -124,7 +147,9 @@ def test_the_first_key_may_be_new() -> None:
         ("? a\n: 1\n", {"a": 2}, "? a\n: 2\n"),
     ],
 )
-def test_unusual_forms_are_edited_or_refused(text: str, new: dict[str, Any] | None, result: str | None) -> None:
+def test_unusual_forms_are_edited_or_refused(
+    text: str, new: dict[str, Any] | None, result: str | None
+) -> None:
     if new is None:
         with pytest.raises(YamlProblemError):
             rewrite(text, {"a": 2})
@@ -132,7 +157,9 @@ def test_unusual_forms_are_edited_or_refused(text: str, new: dict[str, Any] | No
         assert rewrite(text, new) == result
 
 
-@pytest.mark.parametrize("text", ["", "- a\n", "just text\n", "a: &x [1]\nb: *x\nc: *x\n", "a: &x 1\nb: *x\nc: [1]\n"])
+@pytest.mark.parametrize(
+    "text", ["", "- a\n", "just text\n", "a: &x [1]\nb: *x\nc: *x\n", "a: &x 1\nb: *x\nc: [1]\n"]
+)
 def test_forms_that_cannot_be_edited_are_refused(text: str) -> None:
     new = {"a": [1, 2], "b": [1], "c": [1]}
 

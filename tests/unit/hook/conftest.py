@@ -12,7 +12,9 @@ from orbit_registry.matching.pack import Part, conditions_of, pack
 Make = Callable[[Iterable[Iterable[str]]], Index]
 
 
-def packed(scopes: Iterable[Iterable[str]], pushed: Callable[[int], bool] = lambda number: True) -> bytes:
+def packed(
+    scopes: Iterable[Iterable[str]], pushed: Callable[[int], bool] = lambda number: True
+) -> bytes:
     """Return the bytes of an index whose records have these globs, ranked as they are listed."""
     parts = []
     for number, scope in enumerate(scopes):

@@ -1,4 +1,6 @@
-"""A payload as a call: its JSON, the paths in it that are the project's, and what its command is for."""
+"""A payload as a call: its JSON, the paths in it that are the project's,
+and what its command is for.
+"""
 
 import subprocess
 import sys
@@ -12,22 +14,94 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from orbit_registry.agents import gemini
-from orbit_registry.hook.call import LONGEST_PATH, MOST_PATHS, Call, in_project, named_paths, patch_paths, path_words
+from orbit_registry.hook.call import (
+    LONGEST_PATH,
+    MOST_PATHS,
+    Call,
+    in_project,
+    named_paths,
+    patch_paths,
+    path_words,
+)
 from orbit_registry.hook.payload import take_prompt, take_tool
 from orbit_registry.hook.project import project_paths
-from orbit_registry.hook.purpose import SCRIPTS, TOOLS, WRAPPERS, program_at, purpose_of, purposes_in
+from orbit_registry.hook.purpose import (
+    SCRIPTS,
+    TOOLS,
+    WRAPPERS,
+    program_at,
+    purpose_of,
+    purposes_in,
+)
 from orbit_registry.hook.shell import paths_in_command
 
-CASES: list[dict[str, Any]] = YAML(typ="safe").load(Path(__file__).parents[2] / "cases/push/calls.yaml")
-FILES = ("src/a.py", "src/b.py", "src/my file.py", "docs/b.md", "Makefile", "README.md", "tests/test_x.py",
-         ".orbit/learnings/L-00001/learning.yaml")  # fmt: skip
+CASES: list[dict[str, Any]] = YAML(typ="safe").load(
+    Path(__file__).parents[2] / "cases/push/calls.yaml"
+)
+FILES = (
+    "src/a.py",
+    "src/b.py",
+    "src/my file.py",
+    "docs/b.md",
+    "Makefile",
+    "README.md",
+    "tests/test_x.py",
+    ".orbit/learnings/L-00001/learning.yaml",
+)
 PIECES = st.sampled_from(
-    ["/", "..", ".", "a", "b", "\\", "C:", "~", " ", "é", "\udc80", "//", "p", "r", "file://", "%2e"]
+    [
+        "/",
+        "..",
+        ".",
+        "a",
+        "b",
+        "\\",
+        "C:",
+        "~",
+        " ",
+        "é",
+        "\udc80",
+        "//",
+        "p",
+        "r",
+        "file://",
+        "%2e",
+    ]
 )
 SHELL = st.sampled_from(
-    ["cd ", "a/b ", "'", '"', "$(", ")", "`", "<<E\n", "\nE\n", "\\", "${", "}", "{a,", ";", "&&", "| ", ">", "2>&1 ",
-     "cat ", "bash -c ", "eval ", "#", "*** Begin Patch\n", "*** Add File: ", "@", ":1", "=", "--", "~/", "find "]
-)  # fmt: skip
+    [
+        "cd ",
+        "a/b ",
+        "'",
+        '"',
+        "$(",
+        ")",
+        "`",
+        "<<E\n",
+        "\nE\n",
+        "\\",
+        "${",
+        "}",
+        "{a,",
+        ";",
+        "&&",
+        "| ",
+        ">",
+        "2>&1 ",
+        "cat ",
+        "bash -c ",
+        "eval ",
+        "#",
+        "*** Begin Patch\n",
+        "*** Add File: ",
+        "@",
+        ":1",
+        "=",
+        "--",
+        "~/",
+        "find ",
+    ]
+)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +129,9 @@ def taken(root: Path, folder: str, tool: str, arguments: object) -> Call:
 
 
 def test_a_folder_named_by_a_tool_is_a_folder(root: Path) -> None:
-    """Without a slash at its end too, so that `src/**` applies; spaces round a path are no part of it."""
+    """Without a slash at its end too, so that `src/**` applies;
+    spaces round a path are no part of it.
+    """
     call = taken(root, str(root), "Grep", {"path": " src "})
     assert project_paths(str(root), str(root), call)[0] == ["src/"]
     call = taken(root, str(root), "Read", {"file_path": f" {root}/src/a.py\n"})
@@ -72,12 +148,14 @@ def test_a_tool_names_its_paths(root: Path, case: Mapping[str, Any]) -> None:
     assert paths == case["paths"]
     assert (call.task_class == "code") is case.get("code", False)
     visited = [in_project(str(root), call.folder or folder, path) or "" for path in call.reads]
-    assert [path for path in paths if path.rstrip("/") in {path.rstrip("/") for path in visited}] == case.get(
-        "reads", []
-    )
+    assert [
+        path for path in paths if path.rstrip("/") in {path.rstrip("/") for path in visited}
+    ] == case.get("reads", [])
     assert set(loggable) <= set(paths)
     if call.paths_are_heuristic:
-        assert all((root / path).exists() for path in loggable), "a word that names nothing may be a secret"
+        assert all((root / path).exists() for path in loggable), (
+            "a word that names nothing may be a secret"
+        )
 
 
 @pytest.mark.parametrize(
@@ -87,7 +165,10 @@ def test_a_tool_names_its_paths(root: Path, case: Mapping[str, Any]) -> None:
         ("Look at `src/a.py`|head>out.txt", ["src/a.py", "out.txt"]),
         ("pytest tests/x.py::test_y src/b.py:12:3", ["tests/x.py", "src/b.py"]),
         ("see https://example.org/a.py", []),
-        ("Mend @src/a.py, please. Then (docs/b.md)! Or [it](docs/c.md#top).", ["src/a.py", "docs/b.md", "docs/c.md"]),
+        (
+            "Mend @src/a.py, please. Then (docs/b.md)! Or [it](docs/c.md#top).",
+            ["src/a.py", "docs/b.md", "docs/c.md"],
+        ),
         ("請看「src/a.py」、docs/b.md。", ["src/a.py", "docs/b.md"]),
         ("src\\a.py", ["src\\a.py"]),
         ("file:///r/src/a.py", ["file:///r/src/a.py"]),
@@ -114,13 +195,19 @@ def test_no_more_than_a_bounded_number_is_taken() -> None:
     assert len(paths_in_command("cat " + "{a,b}" * 12).candidate_paths) <= MOST_PATHS
     assert len(named_paths({"paths": many})) == MOST_PATHS
     assert len(patch_paths("".join(f"*** Add File: {path}\n" for path in many))) == MOST_PATHS
-    call = taken(Path("/p"), "/p", "mcp__x__y", {"paths": many, "more": [{"path": path} for path in many]})
+    call = taken(
+        Path("/p"), "/p", "mcp__x__y", {"paths": many, "more": [{"path": path} for path in many]}
+    )
     assert len(call.paths) == MOST_PATHS
     assert in_project("/r", "/r", "a" * (LONGEST_PATH + 1)) is None
 
 
 def test_a_large_patch_is_read_to_its_end() -> None:
-    patch = "*** Begin Patch\n*** Add File: a/1\n" + "+x\n" * 400_000 + "*** Add File: a/2\n*** End Patch\n"
+    patch = (
+        "*** Begin Patch\n*** Add File: a/1\n"
+        + "+x\n" * 400_000
+        + "*** Add File: a/2\n*** End Patch\n"
+    )
     assert patch_paths(patch) == ["a/1", "a/2"]
     assert paths_in_command(f"apply_patch <<'E'\n{patch}E\n").paths == ["a/1", "a/2"]
 
@@ -179,32 +266,51 @@ strange.make_scanner = make_scanner
 """
 
 
-@pytest.mark.parametrize("insides", [f"{STRANGE}\nsys.modules['_json'] = strange", "sys.modules['_json'] = None"])
+@pytest.mark.parametrize(
+    "insides", [f"{STRANGE}\nsys.modules['_json'] = strange", "sys.modules['_json'] = None"]
+)
 def test_json_is_read_by_the_library_as_fallback(insides: str) -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(TOOLING)!r})\n{insides}\n"
         "from orbit_registry.hook.payload import parse_json, to_json\n"
         "print(parse_json('\\ufeff {\"a\": [1, NaN, \"x\\ty\"]} more'), to_json({'a': 'é'}))"
     )
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "{'a': [1, nan, 'x\\ty']} {\"a\": \"\\u00e9\"}\n"
 
 
 @pytest.mark.parametrize(
     ("command", "purposes"),
     [
-        ("pytest -q tests/a.py", "test"), ("cd web && npm run test:unit", "test"),
-        ("source .venv/bin/activate && python3.12 -m pytest", "test"), ("uv run --group test pytest -x", "test"),
-        ("docker compose -f dev.yml exec -T web pytest", "test"), ("docker run --rm -e A=b image pytest", "test"),
-        ("go test ./...", "test"), ("go vet ./...", "lint"), ("cargo nextest run -p core", "test"),
-        ("make -C web lint", "lint"), ("nox -s tests -- -k x", "test"), ("tox -e py311", "test"),
-        ("uv pip install -e .", "install"), ("npx --yes tsc --noEmit", "types"), ("env FOO=1 pytest; echo ok", "test"),
-        ("timeout 60 ruff check . && mypy", "lint types"), ("uv tool run ruff format .", "format"),
-        ("python manage.py test", "test"), ("bash -lc 'npm ci && npm run build'", "install build"),
-        ("ls tests", ""), ("git commit -m 'fix the tests'", ""), ("cat tests/lint", ""), ("mkdir build", ""),
-        ("grep -rn pytest .", ""), ("echo pytest", ""),
+        ("pytest -q tests/a.py", "test"),
+        ("cd web && npm run test:unit", "test"),
+        ("source .venv/bin/activate && python3.12 -m pytest", "test"),
+        ("uv run --group test pytest -x", "test"),
+        ("docker compose -f dev.yml exec -T web pytest", "test"),
+        ("docker run --rm -e A=b image pytest", "test"),
+        ("go test ./...", "test"),
+        ("go vet ./...", "lint"),
+        ("cargo nextest run -p core", "test"),
+        ("make -C web lint", "lint"),
+        ("nox -s tests -- -k x", "test"),
+        ("tox -e py311", "test"),
+        ("uv pip install -e .", "install"),
+        ("npx --yes tsc --noEmit", "types"),
+        ("env FOO=1 pytest; echo ok", "test"),
+        ("timeout 60 ruff check . && mypy", "lint types"),
+        ("uv tool run ruff format .", "format"),
+        ("python manage.py test", "test"),
+        ("bash -lc 'npm ci && npm run build'", "install build"),
+        ("ls tests", ""),
+        ("git commit -m 'fix the tests'", ""),
+        ("cat tests/lint", ""),
+        ("mkdir build", ""),
+        ("grep -rn pytest .", ""),
+        ("echo pytest", ""),
     ],
-)  # fmt: skip
+)
 def test_a_command_has_the_purpose_of_its_programs(command: str, purposes: str) -> None:
     assert " ".join(paths_in_command(command).purposes) == purposes
 
@@ -223,7 +329,9 @@ def test_a_headline_is_about_its_commands_and_nouns(headline: str, purposes: lis
     assert purposes_in(headline) == purposes
 
 
-WORDS = st.sampled_from([*" ".join(WRAPPERS).split(), *TOOLS, "-e", "--rm", "A=b", "web", ".", "", "x/python3.1"])
+WORDS = st.sampled_from(
+    [*" ".join(WRAPPERS).split(), *TOOLS, "-e", "--rm", "A=b", "web", ".", "", "x/python3.1"]
+)
 
 
 @given(st.lists(WORDS, max_size=12))

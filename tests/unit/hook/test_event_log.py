@@ -24,8 +24,26 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
-KEYS = ["at", "event", "surface", "session", "hits", "ids", "failed", "omitted", "skip_reason", "ms", "tokens"]
-GOOD = {"at": "2026-11-22T01:00:00Z", "event": "retrieval", "surface": "hook:PreToolUse", "hits": ["L-7k3fq"], "ms": 3}
+KEYS = [
+    "at",
+    "event",
+    "surface",
+    "session",
+    "hits",
+    "ids",
+    "failed",
+    "omitted",
+    "skip_reason",
+    "ms",
+    "tokens",
+]
+GOOD = {
+    "at": "2026-11-22T01:00:00Z",
+    "event": "retrieval",
+    "surface": "hook:PreToolUse",
+    "hits": ["L-7k3fq"],
+    "ms": 3,
+}
 
 
 def line(**fields: object) -> bytes:
@@ -50,7 +68,15 @@ def test_what_a_surface_writes_is_read_back(tmp_path: Path) -> None:
     events = list(logged_events(log_files(tmp_path / ".orbit/state"), NOW, LogScan()))
 
     assert [
-        (event.at, event.surface, event.session, event.shown, event.omitted, event.skip_reason, event.ms)
+        (
+            event.at,
+            event.surface,
+            event.session,
+            event.shown,
+            event.omitted,
+            event.skip_reason,
+            event.ms,
+        )
         for event in events
     ] == [
         (1_790_000_000, "hook:PreToolUse", "s-1", ("L-7k3fq", "ADR-0001"), 2, "", 3.5),
@@ -60,14 +86,28 @@ def test_what_a_surface_writes_is_read_back(tmp_path: Path) -> None:
 
 def test_lines_that_are_no_event_are_counted_by_why(tmp_path: Path) -> None:
     parts = [
-        line(), b"\n", b'{"at": "2026-\n', b"\xff\xfe\n", b"[" * 60_000 + b"\n", b"[]\n", b'{"event": "retrieval"}\n',
-        line(at="yesterday"), line(surface="a\u001b[31m"), b"x" * (LONGEST_LINE * 3) + b"\n",
-        line(at="2099-01-01T00:00:00Z"), line(hits=["L-8m2xd"])[:-1],
-    ]  # fmt: skip
+        line(),
+        b"\n",
+        b'{"at": "2026-\n',
+        b"\xff\xfe\n",
+        b"[" * 60_000 + b"\n",
+        b"[]\n",
+        b'{"event": "retrieval"}\n',
+        line(at="yesterday"),
+        line(surface="a\u001b[31m"),
+        b"x" * (LONGEST_LINE * 3) + b"\n",
+        line(at="2099-01-01T00:00:00Z"),
+        line(hits=["L-8m2xd"])[:-1],
+    ]
     events, met = read(*parts, folder=tmp_path)
 
     assert [event.shown for event in events] == [("L-7k3fq",), ("L-8m2xd",)]
-    assert met.skipped == {"torn or no JSON": 3, "no event": 4, "too long": 1, "dated ahead of the clock": 1}
+    assert met.skipped == {
+        "torn or no JSON": 3,
+        "no event": 4,
+        "too long": 1,
+        "dated ahead of the clock": 1,
+    }
     assert met.lines == len(parts) - 1
 
 
@@ -82,15 +122,22 @@ def test_the_older_log_comes_first_and_links_are_not_followed(tmp_path: Path) ->
     folder.mkdir()
     (folder / "events.1.jsonl").write_bytes(line(session="old"))
     (folder / "events.jsonl").write_bytes(line(session="new"))
-    assert [event.session for event in logged_events(log_files(tmp_path), NOW, LogScan())] == ["old", "new"]
+    assert [event.session for event in logged_events(log_files(tmp_path), NOW, LogScan())] == [
+        "old",
+        "new",
+    ]
     (folder / "events.jsonl").unlink()
     (folder / "events.jsonl").symlink_to(folder / "events.1.jsonl")
-    assert [event.session for event in logged_events(log_files(tmp_path), NOW, LogScan())] == ["old"]
+    assert [event.session for event in logged_events(log_files(tmp_path), NOW, LogScan())] == [
+        "old"
+    ]
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), JSON), st.booleans())
 def test_no_value_of_a_field_is_believed_unseen(fields: dict[str, object], existing: bool) -> None:
-    """Whatever the fields hold, a line gives an event of plain short values, or the reason why it gives none."""
+    """Whatever the fields hold, a line gives an event of plain short values,
+    or the reason why it gives none.
+    """
     events = read_line(json.dumps({**GOOD, **fields} if existing else fields).encode())
     if isinstance(events, tuple):
         events = events[0]
@@ -120,7 +167,9 @@ def test_a_percentile_is_a_time_that_occurs(times: list[float], share: float) ->
 def test_events_before_and_after_showing_are_told_apart() -> None:
     def said(session: str, shown_ids: str = "", opened: str = "", failed: str = "") -> LoggedEvent:
         ids = [(record_id,) if record_id else () for record_id in (shown_ids, opened, failed)]
-        return LoggedEvent(NOW, "retrieval", "hook:x", session, "", ids[0], ids[1], ids[2], 0, "", "", None, None)
+        return LoggedEvent(
+            NOW, "retrieval", "hook:x", session, "", ids[0], ids[1], ids[2], 0, "", "", None, None
+        )
 
     events = EventCounter(None, {"L-1": 7}, 20).add_all(
         [
@@ -136,7 +185,10 @@ def test_events_before_and_after_showing_are_told_apart() -> None:
         ]
     )
     assert (events.opened["L-1"], events.opened_after["L-1"], events.pairs) == (3, 1, 2)
-    assert (dict(events.failed_before), dict(events.failed_after)) == ({"L-1": 1, "L-2": 1}, {"L-1": 1})
+    assert (dict(events.failed_before), dict(events.failed_after)) == (
+        {"L-1": 1, "L-2": 1},
+        {"L-1": 1},
+    )
     assert (events.total.tokens, events.estimated, events.trials) == (2 * 27, 2, 1)
 
 
@@ -146,7 +198,12 @@ def test_what_a_session_forgot_it_was_not_shown() -> None:
         return LoggedEvent(NOW, kind, "hook:x", "a", "", ids[0], (), ids[1], 0, "", "", None, None)
 
     events = EventCounter(None, {}, 0).add_all(
-        [said("retrieval", "L-1"), said("compaction"), said("retrieval", failed="L-1"), said("retrieval", "L-1")]
+        [
+            said("retrieval", "L-1"),
+            said("compaction"),
+            said("retrieval", failed="L-1"),
+            said("retrieval", "L-1"),
+        ]
     )
     assert (events.pairs, events.failed_before["L-1"], events.total.calls) == (2, 1, 3)
 

@@ -23,11 +23,36 @@ VECTORS: Any = load((ROOT / "tests/cases/globs.yaml").read_text("utf-8"))
 Make = Callable[[Iterable[Iterable[str]]], Index]
 
 PIECES = st.sampled_from(
-    ["a", "b", "ab", ".", ".rs", "*", "**", "?", "/", "/**/", "/**", "[ab]", "[!a]", "[.-0]", "{a,b}", "{a/b,.rs,*}"]
+    [
+        "a",
+        "b",
+        "ab",
+        ".",
+        ".rs",
+        "*",
+        "**",
+        "?",
+        "/",
+        "/**/",
+        "/**",
+        "[ab]",
+        "[!a]",
+        "[.-0]",
+        "{a,b}",
+        "{a/b,.rs,*}",
+    ]
 )
-GLOBS = st.lists(PIECES, min_size=1, max_size=7).map("".join).filter(lambda text: isinstance(parse_glob(text), Glob))
-SCOPES = st.lists(st.lists(st.one_of(GLOBS, GLOBS.map(lambda glob: f"!{glob}")), max_size=4), max_size=8)
-PATHS = st.lists(st.sampled_from(["a", "b", "ab", ".rs", "/", ".", "0", "\n"]), max_size=8).map("".join)
+GLOBS = (
+    st.lists(PIECES, min_size=1, max_size=7)
+    .map("".join)
+    .filter(lambda text: isinstance(parse_glob(text), Glob))
+)
+SCOPES = st.lists(
+    st.lists(st.one_of(GLOBS, GLOBS.map(lambda glob: f"!{glob}")), max_size=4), max_size=8
+)
+PATHS = st.lists(st.sampled_from(["a", "b", "ab", ".rs", "/", ".", "0", "\n"]), max_size=8).map(
+    "".join
+)
 
 
 def globs_of(scope: Iterable[str]) -> list[Glob]:
@@ -46,21 +71,33 @@ def test_the_index_answers_every_vector(make_index: Make) -> None:
 
 
 @given(scopes=SCOPES, paths=st.lists(PATHS, min_size=1, max_size=40))
-def test_the_index_agrees_with_brute_force(make_index: Make, scopes: list[list[str]], paths: list[str]) -> None:
+def test_the_index_agrees_with_brute_force(
+    make_index: Make, scopes: list[list[str]], paths: list[str]
+) -> None:
     index = make_index(scopes)
     parsed = [globs_of(scope) for scope in scopes]
     for path in paths:
-        expected = [(number, text) for number, globs in enumerate(parsed) if (text := match_any(globs, path))]
+        expected = [
+            (number, text)
+            for number, globs in enumerate(parsed)
+            if (text := match_any(globs, path))
+        ]
         assert found(index, path) == expected
 
 
 def test_what_is_not_pushed_is_asked_for_by_name(make_bytes: Any) -> None:
     index = in_memory(make_bytes([["src/**"], ["src/*"], ["src/x"]], lambda number: number != 0))
     assert [index.row(hit >> 32).id for hit in index.match("src/x")] == ["L-00001", "L-00002"]
-    assert [index.row(hit >> 32).id for hit in index.match("src/x", True)] == ["L-00001", "L-00002", "L-00000"]
+    assert [index.row(hit >> 32).id for hit in index.match("src/x", True)] == [
+        "L-00001",
+        "L-00002",
+        "L-00000",
+    ]
 
 
-@pytest.mark.parametrize("path", ["", "/", "a" * 5000, "\udcff/x", "a//b", "\0", "../x", "é/日本.md"])
+@pytest.mark.parametrize(
+    "path", ["", "/", "a" * 5000, "\udcff/x", "a//b", "\0", "../x", "é/日本.md"]
+)
 def test_any_text_may_be_asked(make_index: Make, path: str) -> None:
     index = make_index([["src/**"], ["**/*.py"]])
     assert index.match(path) == []
@@ -95,7 +132,9 @@ def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> N
 
 
 @given(data=st.data())
-def test_a_damaged_body_shows_no_other_text(make_bytes: Any, make_index: Make, data: st.DataObject) -> None:
+def test_a_damaged_body_shows_no_other_text(
+    make_bytes: Any, make_index: Make, data: st.DataObject
+) -> None:
     from orbit_registry.matching.pack import is_whole
 
     scopes = [["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]]
@@ -130,7 +169,9 @@ def test_an_index_may_not_be_a_link(make_bytes: Any, tmp_path: Path) -> None:
     assert isinstance(open_index(str(tmp_path)), NoIndex)
 
 
-def test_each_project_has_an_index_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_project_has_an_index_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
     assert index_file(str(tmp_path)) == f"/cache/orbit-registry/hook{tmp_path}/hook.idx"
     top, tree = tmp_path / "top", tmp_path / "tree"

@@ -1,4 +1,6 @@
-"""Prompts in words: the hook's scores are those of searches, and what names nothing leads nowhere."""
+"""Prompts in words: the hook's scores are those of searches,
+and what names nothing leads nowhere.
+"""
 
 import pytest
 
@@ -10,22 +12,40 @@ from orbit_registry.search import index as search
 from orbit_registry.search.text import terms
 
 TEXTS: dict[str, search.Fields] = {
-    "upload": ("Retry uploads with an idempotency key", "uploads", "A retried upload charges twice without a key."),
-    "lock": ("Take locks in one order", "", "Two workers deadlock where locks are taken in any order."),
+    "upload": (
+        "Retry uploads with an idempotency key",
+        "uploads",
+        "A retried upload charges twice without a key.",
+    ),
+    "lock": (
+        "Take locks in one order",
+        "",
+        "Two workers deadlock where locks are taken in any order.",
+    ),
     "invoice": (
         "Invoices are numbered by the database",
         "billing",
         "請求書の番号は重複しない。 A double invoice is void.",
     ),
-    "cache": ("Caches are there or not", "", "Deleting the cache changes no output; no lock guards it."),
+    "cache": (
+        "Caches are there or not",
+        "",
+        "Deleting the cache changes no output; no lock guards it.",
+    ),
     "closed": ("Invoices are numbered by hand", "billing", "Double invoices were mended by hand."),
 }
 
 
-def indexes_of(fields: dict[str, search.Fields] = TEXTS, with_pairs: bool = False) -> tuple[search.Index, Index]:
-    """Return texts as searches have them, and as the hook has them, which does not push the one named `closed`."""
+def indexes_of(
+    fields: dict[str, search.Fields] = TEXTS, with_pairs: bool = False
+) -> tuple[search.Index, Index]:
+    """Return texts as searches have them, and as the hook has them,
+    which does not push the one named `closed`.
+    """
     by_key = {(name, 0): texts for name, texts in fields.items()}
-    texts = search.Index({key: search.counts_of(text) for key, text in by_key.items()}, by_key if with_pairs else {})
+    texts = search.Index(
+        {key: search.counts_of(text) for key, text in by_key.items()}, by_key if with_pairs else {}
+    )
     parts = []
     for name in fields:
         row = [""] * reader.FIELDS
@@ -62,7 +82,8 @@ def test_scores_are_those_of_a_search(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "continue", "please fix it", "Yes, go ahead!", "invoice", "the of and", "\x00\ud800"]
+    "text",
+    ["", "continue", "please fix it", "Yes, go ahead!", "invoice", "the of and", "\x00\ud800"],
 )
 def test_a_text_that_names_nothing_leads_nowhere(text: str) -> None:
     assert records_by_words(indexes_of()[1], text) == []
@@ -74,7 +95,9 @@ def test_the_only_record_of_a_project_is_found() -> None:
 
 
 def test_a_plural_is_a_form_of_its_noun() -> None:
-    index = indexes_of({"noun": ("A parser keeps its position", "", ""), "verb": ("Parse dates once", "", "")})[1]
+    index = indexes_of(
+        {"noun": ("A parser keeps its position", "", ""), "verb": ("Parse dates once", "", "")}
+    )[1]
     assert [number for number, _ in records_by_words(index, "write two parsers")] == [0]
 
 
@@ -84,7 +107,11 @@ def test_a_path_in_writing_without_spaces_is_left_out() -> None:
 
 def test_words_in_a_row_outweigh_the_same_words_apart() -> None:
     fields = {
-        "apart": ("Clocks", "", "The file is locked by hand. Its name is long. We lock nothing. Each order is a file."),
+        "apart": (
+            "Clocks",
+            "",
+            "The file is locked by hand. Its name is long. We lock nothing. Each order is a file.",
+        ),
         "in a row": (
             "Clocks",
             "",
@@ -93,7 +120,10 @@ def test_words_in_a_row_outweigh_the_same_words_apart() -> None:
         "other": ("Threads", "", "A thread waits for the next one."),
     }
     index = indexes_of(fields, with_pairs=True)[1]
-    hits = {text: records_by_words(index, text) for text in ("remove the lock file", "remove the file lock")}
+    hits = {
+        text: records_by_words(index, text)
+        for text in ("remove the lock file", "remove the file lock")
+    }
 
     assert [number for number, _ in hits["remove the lock file"]] == [1, 0]
     scores, reverse, alone = map(

@@ -22,14 +22,32 @@ from orbit_registry.model.record import Record
 from orbit_registry.search import index as search
 
 NAMES = (
-    "Redis", "PostgreSQL / MySQL", "Apache Kafka (Kafka)", "Polling", "Event sourcing", "Use Fuse.js",
-    "SnakeYAML Engine", "Do nothing", "Option 2", "Kinesis or SQS", "A queue", "Go",
-)  # fmt: skip
+    "Redis",
+    "PostgreSQL / MySQL",
+    "Apache Kafka (Kafka)",
+    "Polling",
+    "Event sourcing",
+    "Use Fuse.js",
+    "SnakeYAML Engine",
+    "Do nothing",
+    "Option 2",
+    "Kinesis or SQS",
+    "A queue",
+    "Go",
+)
 
 
 def decision(number: int, title: str, *names: str, chosen: str = "", **fields: object) -> Record:
-    data = {"id": f"ADR-{number:04d}", "status": "accepted", "title": title, "date": f"2026-01-{number:02d}", **fields}
-    options = Options(tuple(RejectedOption(name, f"reason {at}") for at, name in enumerate(names)), chosen)
+    data = {
+        "id": f"ADR-{number:04d}",
+        "status": "accepted",
+        "title": title,
+        "date": f"2026-01-{number:02d}",
+        **fields,
+    }
+    options = Options(
+        tuple(RejectedOption(name, f"reason {at}") for at, name in enumerate(names)), chosen
+    )
     return Record(load_kinds()["adr"], data, f"ADR-{number:04d}.yaml", options=options)
 
 
@@ -105,7 +123,10 @@ def test_what_is_shown_says_how_to_reopen_the_question(tmp_path: Path) -> None:
     index = index_of(tmp_path, decision(1, "Use a table", "Redis", "Valkey"))
 
     assert shown(index, "s", text="use redis") == [
-        "- [ADR-0001] rejected Redis: reason 0 (Use a table); to reopen: propose an ADR that supersedes ADR-0001"
+        (
+            "- [ADR-0001] rejected Redis: reason 0 (Use a table); to reopen: propose an ADR that "
+            "supersedes ADR-0001"
+        )
     ]
     assert shown(index, "s", text="redis again") == []
     assert list(map(option_of, shown(index, "s", text="then valkey"))) == ["Valkey"]
@@ -113,9 +134,17 @@ def test_what_is_shown_says_how_to_reopen_the_question(tmp_path: Path) -> None:
 
 
 def test_a_brief_names_an_option_too(tmp_path: Path) -> None:
-    """The words of a task lead to it, and what its words alone lead to is not said to be left out."""
+    """The words of a task lead to it, and what its words alone lead to is not said to be
+    left out.
+    """
     record = decision(1, "Use a table", "Redis")
-    texts = search.Index({(record.path, 0): search.counts_of(("Use a table", "", "a table and much more, Redis too"))})
+    texts = search.Index(
+        {
+            (record.path, 0): search.counts_of(
+                ("Use a table", "", "a table and much more, Redis too")
+            )
+        }
+    )
     index = index_of(tmp_path, record, weights=texts.record_weights())
     request = Context(BRIEF, 0.0, text="move every sort of job there is to redis at last")
 
@@ -135,7 +164,10 @@ def test_a_brief_names_an_option_too(tmp_path: Path) -> None:
     ],
 )
 def test_an_option_that_was_accepted_later_is_not_shown(tmp_path: Path, other: Record) -> None:
-    assert shown(index_of(tmp_path, decision(1, "Use a table", "Redis"), other), text="use redis") == []
+    assert (
+        shown(index_of(tmp_path, decision(1, "Use a table", "Redis"), other), text="use redis")
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,7 +185,12 @@ def test_an_option_that_was_not_accepted_since_is_shown(tmp_path: Path, other: R
 
 @pytest.mark.parametrize("status", ["proposed", "rejected", "superseded", "deprecated", "unknown"])
 def test_only_live_decisions_reject(tmp_path: Path, status: str) -> None:
-    assert shown(index_of(tmp_path, decision(1, "Use a table", "Redis", status=status)), text="use redis") == []
+    assert (
+        shown(
+            index_of(tmp_path, decision(1, "Use a table", "Redis", status=status)), text="use redis"
+        )
+        == []
+    )
 
 
 def test_a_text_rejects_nothing_before_the_decision() -> None:
@@ -172,33 +209,63 @@ def test_a_text_rejects_nothing_before_the_decision() -> None:
         ("a.ts", "import { createClient } from 'redis';", ["redis"]),
         ("a.ts", "import {\n  a,\n} from '@acme/redis';\nimport x from './redis'", ["@acme/redis"]),
         ("a.js", "const r = require('redis')\nconst s = 'redis'", ["redis"]),
-        ("a.go", 'import (\n\t"os"\n\tr "github.com/redis/go-redis/v9"\n)', ["os", "github.com/redis/go-redis/v9"]),
+        (
+            "a.go",
+            'import (\n\t"os"\n\tr "github.com/redis/go-redis/v9"\n)',
+            ["os", "github.com/redis/go-redis/v9"],
+        ),
         ("a.rs", "use redis::Commands;", ["redis::Commands"]),
         ("A.java", "import static redis.clients.jedis.Jedis.x;", ["redis.clients.jedis.Jedis.x"]),
         ("a.rb", "require 'redis'", ["redis"]),
         ("a.c", "#include <hiredis/hiredis.h>", ["hiredis/hiredis.h"]),
         ("a.cs", "using StackExchange.Redis;", ["StackExchange.Redis"]),
-        ("package.json", '"description": "No redis",\n"redis": "^4.0.0", "private": true', ["redis"]),
+        (
+            "package.json",
+            '"description": "No redis",\n"redis": "^4.0.0", "private": true',
+            ["redis"],
+        ),
         ("requirements-dev.txt", "# redis\nredis[hiredis]>=5\n-r x.txt", ["redis"]),
-        ("pyproject.toml", 'dependencies = ["redis>=5", "click"]', ["dependencies", "redis", "click"]),
+        (
+            "pyproject.toml",
+            'dependencies = ["redis>=5", "click"]',
+            ["dependencies", "redis", "click"],
+        ),
         ("Cargo.toml", 'redis = "0.25"', ["redis"]),
         ("go.mod", "require github.com/redis/go-redis/v9 v9.5.1", ["github.com/redis/go-redis/v9"]),
         ("pom.xml", "<artifactId>jedis</artifactId>", ["jedis"]),
-        ("build.gradle", "implementation 'redis.clients:jedis:5.1.0'", ["redis.clients:jedis:5.1.0"]),
+        (
+            "build.gradle",
+            "implementation 'redis.clients:jedis:5.1.0'",
+            ["redis.clients:jedis:5.1.0"],
+        ),
         ("README.md", "import redis", []),
         ("a.py", 'text = "import redis"\n# import redis', []),
     ],
 )
 def test_names_that_an_edit_adds(tmp_path: Path, path: str, new: str, names: list[str]) -> None:
-    assert [name for name in added_names({"new_string": new}, path, str(tmp_path)) if name != "0.25"] == names
+    assert [
+        name for name in added_names({"new_string": new}, path, str(tmp_path)) if name != "0.25"
+    ] == names
 
 
 def test_only_what_is_added_counts(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import redis\n", "utf-8")
-    patch = "*** Begin Patch\n*** Update File: a.py\n-import redis\n+import valkey\n import kafka\n*** End Patch"
+    patch = (
+        "*** Begin Patch\n*** Update File: a.py\n-import redis\n+import valkey\n import "
+        "kafka\n*** End Patch"
+    )
 
-    assert added_names({"old_string": "import redis\nx", "new_string": "import redis\ny"}, "a.py", str(tmp_path)) == []
-    assert added_names({"content": "import redis\nimport kafka"}, "a.py", str(tmp_path)) == ["kafka"]
+    assert (
+        added_names(
+            {"old_string": "import redis\nx", "new_string": "import redis\ny"},
+            "a.py",
+            str(tmp_path),
+        )
+        == []
+    )
+    assert added_names({"content": "import redis\nimport kafka"}, "a.py", str(tmp_path)) == [
+        "kafka"
+    ]
     assert added_names({"content": "import redis"}, "b.py", str(tmp_path)) == ["redis"]
     assert added_names({"command": patch}, "a.py", str(tmp_path)) == ["valkey"]
 
@@ -207,12 +274,28 @@ def test_only_what_is_added_counts(tmp_path: Path) -> None:
     ("tool", "arguments", "names"),
     [
         ("Edit", {"file_path": "a.py", "old_string": "", "new_string": "import redis"}, ["redis"]),
-        ("MultiEdit", {"file_path": "a.py", "edits": [{"old_string": "", "new_string": "import redis"}]}, ["redis"]),
+        (
+            "MultiEdit",
+            {"file_path": "a.py", "edits": [{"old_string": "", "new_string": "import redis"}]},
+            ["redis"],
+        ),
         ("Bash", {"command": "cd x && npm install --save redis@4"}, ["redis"]),
         ("Bash", {"command": "pip install 'redis>=5'; git add kafka"}, ["redis"]),
-        ("Bash", {"command": "go get github.com/redis/go-redis/v9"}, ["github.com/redis/go-redis/v9"]),
-        ("apply_patch", {"input": "*** Begin Patch\n*** Add File: a.py\n+import redis\n*** End Patch"}, ["redis"]),
-        ("shell", {"command": ["apply_patch", "*** Begin Patch\n*** Add File: a.py\n+import redis"]}, ["redis"]),
+        (
+            "Bash",
+            {"command": "go get github.com/redis/go-redis/v9"},
+            ["github.com/redis/go-redis/v9"],
+        ),
+        (
+            "apply_patch",
+            {"input": "*** Begin Patch\n*** Add File: a.py\n+import redis\n*** End Patch"},
+            ["redis"],
+        ),
+        (
+            "shell",
+            {"command": ["apply_patch", "*** Begin Patch\n*** Add File: a.py\n+import redis"]},
+            ["redis"],
+        ),
         ("Bash", {"command": "git add redis.py"}, []),
         ("Read", {"file_path": "a.py"}, []),
     ],

@@ -1,4 +1,6 @@
-"""Which records are chosen, which are left out and why, and how many: the cases of tests/cases/push/select.json."""
+"""Which records are chosen, which are left out and why, and how many:
+the cases of tests/cases/push/select.json.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from orbit_registry.hook.context import (
 )
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.render import BY_TITLE, END, INTRODUCTION, START, render
-from orbit_registry.hook.select import (  # fmt: skip
+from orbit_registry.hook.select import (
     LONGEST_ERROR,
     MIN_CHARACTERS,
     compiled_pattern,
@@ -44,11 +46,16 @@ from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.matching.pack import Part, pack
 from orbit_registry.search.index import Weights
 
-DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))
+DATA: dict[str, Any] = json.loads(
+    (Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8")
+)
 
 
 def index_of(
-    root: Path, records: Mapping[str, Mapping[str, Any]], scores: Mapping[str, float] | None = None, floor: float = 0.0
+    root: Path,
+    records: Mapping[str, Mapping[str, Any]],
+    scores: Mapping[str, float] | None = None,
+    floor: float = 0.0,
 ) -> Index:
     """Return an index of made-up records in their order; each one's file is there, empty.
 
@@ -62,17 +69,28 @@ def index_of(
         row[reader.ID], row[reader.PATH], row[reader.PHASE] = name, file.name, "live"
         row[reader.MTIME], row[reader.SIZE] = str(file.stat().st_mtime_ns), "0"
         row[reader.TEASER] = data.get("teaser", f"- [{name}] words")
-        row[reader.GATE], row[reader.CATEGORY] = data.get("gate", "scoped"), data.get("category", "")
+        row[reader.GATE], row[reader.CATEGORY] = (
+            data.get("gate", "scoped"),
+            data.get("category", ""),
+        )
         row[reader.EXPIRES_AT] = str(data.get("expires_at", ""))
         row[reader.STALE], row[reader.AGES_AT] = data.get("stale", ""), str(data.get("ages_at", ""))
-        row[reader.PROJECT], row[reader.ERROR] = data.get("project", ""), compiled_pattern(data.get("error", ""))
+        row[reader.PROJECT], row[reader.ERROR] = (
+            data.get("project", ""),
+            compiled_pattern(data.get("error", "")),
+        )
         row[reader.NOTE] = data.get("note", "")
         row[reader.PLACE] = str(data.get("place", 4))
         for field, key in (
-            (reader.AGENTS, "agents"), (reader.TASKS, "tasks"), (reader.CONTEXTS, "contexts"), (reader.TAGS, "tags"),
-            (reader.ANTI_CONTEXTS, "anti_contexts"), (reader.GLOBS, "globs"), (reader.LINKS, "links"),
+            (reader.AGENTS, "agents"),
+            (reader.TASKS, "tasks"),
+            (reader.CONTEXTS, "contexts"),
+            (reader.TAGS, "tags"),
+            (reader.ANTI_CONTEXTS, "anti_contexts"),
+            (reader.GLOBS, "globs"),
+            (reader.LINKS, "links"),
             (reader.SAME, "same"),
-        ):  # fmt: skip
+        ):
             row[field] = reader.LIST.join(data.get(key, ()))
         flags = reader.BROAD if data.get("broad") else 0
         flags |= reader.EXPIRES if "expires_at" in data else 0
@@ -112,7 +130,10 @@ def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]
     assert dropped(selection) == case.get("drops", {})
     assert selection.skip_reason == case.get("skip_reason", "")
     assert selection.omitted == 0
-    ways = {match.row.values[reader.ID]: [list(way) for way in match.triggers] for match in selection.matches}
+    ways = {
+        match.row.values[reader.ID]: [list(way) for way in match.triggers]
+        for match in selection.matches
+    }
     assert case.get("ways", {}).items() <= ways.items()
     texts = {match.row.values[reader.ID]: match.text for match in selection.matches}
     assert case.get("texts", {}).items() <= texts.items()
@@ -134,26 +155,37 @@ def test_a_session_does_without_the_same_records_at_every_call(tmp_path: Path) -
     results: list[str] = []
     withheld: list[str] = []
     for _ in range(6):
-        selection = select(index, Context(TOOL, 0, paths=["x"]), SessionLog(str(tmp_path), "s", "subagent"))
+        selection = select(
+            index, Context(TOOL, 0, paths=["x"]), SessionLog(str(tmp_path), "s", "subagent")
+        )
         results, withheld = results + shown(selection), withheld + selection.withheld
-        assert [match for match, reason in dropped(selection).items() if reason == "withheld"] == selection.withheld
+        assert [
+            match for match, reason in dropped(selection).items() if reason == "withheld"
+        ] == selection.withheld
     assert sorted(results + withheld) == [f"r{number:02d}" for number in range(PER_SESSION)]
-    assert {match for match in results + withheld if is_withheld("s", match, 500_000)} == set(withheld)
+    assert {match for match in results + withheld if is_withheld("s", match, 500_000)} == set(
+        withheld
+    )
     assert 5 < len(withheld) < 15
 
 
 def test_a_session_reads_once_what_notes_are(tmp_path: Path) -> None:
-    """It has read nothing of it while all was withheld, and reads it again after its context was compacted."""
+    """It has read nothing of it while all was withheld,
+    and reads it again after its context was compacted.
+    """
     (tmp_path / ".orbit").mkdir()
     names = [f"r{number}" for number in range(20)]
     withheld = [name for name in names if is_withheld("s", name, 500_000)][:1]
-    visible = [name for name in names if name not in withheld and not is_withheld("s", name, 500_000)][:2]
+    visible = [
+        name for name in names if name not in withheld and not is_withheld("s", name, 500_000)
+    ][:2]
     index = index_of(tmp_path, {name: {"globs": [name]} for name in withheld + visible})
     index.holdout = 500_000
     log = SessionLog(str(tmp_path), "s")
 
     nothing, first, second = (
-        render(select(index, Context(TOOL, 0, paths=[name]), log)).splitlines() for name in withheld + visible
+        render(select(index, Context(TOOL, 0, paths=[name]), log)).splitlines()
+        for name in withheld + visible
     )
     log.forget()
     again = render(select(index, Context(TOOL, 0, paths=visible), log)).splitlines()
@@ -184,7 +216,9 @@ def test_the_share_withheld_is_the_one_that_was_asked_for(session: str, record_i
 
 
 @given(st.integers(0, 60))
-def test_caps_hold_and_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, count: int) -> None:
+def test_caps_hold_and_nothing_is_lost(
+    tmp_path_factory: pytest.TempPathFactory, count: int
+) -> None:
     root = tmp_path_factory.mktemp("caps")
     (root / ".orbit").mkdir()
     names = [f"r{number:02d}" for number in range(count)]
@@ -197,22 +231,34 @@ def test_caps_hold_and_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory,
         titles += named(selection)
         assert len(selection.matches) <= PER_CALL
         assert selection.omitted == 0
-        assert set(dropped(selection).values()) <= {"already shown", "already named", "call cap", "session cap"}
+        assert set(dropped(selection).values()) <= {
+            "already shown",
+            "already named",
+            "call cap",
+            "session cap",
+        }
     assert results == names[:PER_SESSION]
     assert titles == names[PER_CALL:]
 
 
 def test_titles_stop_where_a_reply_is_full(tmp_path: Path) -> None:
-    """What has no room is counted, and named by the next call; a reply that names titles has at most 800 tokens."""
+    """What has no room is counted, and named by the next call;
+    a reply that names titles has at most 800 tokens.
+    """
     (tmp_path / ".orbit").mkdir()
-    records = {f"r{number:02d}": {"globs": ["**"], "teaser": f"- [r{number:02d}] {'x' * 110}"} for number in range(40)}
+    records = {
+        f"r{number:02d}": {"globs": ["**"], "teaser": f"- [r{number:02d}] {'x' * 110}"}
+        for number in range(40)
+    }
     index = index_of(tmp_path, records)
     context = Context(TOOL, 0, paths=["x"])
     first, second = (select(index, context, SessionLog(str(tmp_path), "s")) for _ in range(2))
     assert 700 < tokens(render(first)) <= NAMED_TOKENS
     assert first.omitted == 40 - len(first.matches) - len(first.named) > 0
     assert not {*named(first)} & {*named(second)}
-    assert {*named(first), *named(second)} == {*records} - {*shown(first)} - ({*shown(second)} - {*named(first)})
+    assert {*named(first), *named(second)} == {*records} - {*shown(first)} - (
+        {*shown(second)} - {*named(first)}
+    )
 
 
 def test_a_title_is_what_the_file_says_now(tmp_path: Path) -> None:
@@ -222,14 +268,20 @@ def test_a_title_is_what_the_file_says_now(tmp_path: Path) -> None:
     (tmp_path / "r6.yaml").write_text("changed", "utf-8")
     selection = select(index, Context(TOOL, 0, paths=["x"]))
     assert [match.title for match in selection.named] == [
-        "- [r6] has changed since it was read: r6.yaml", "- [r7] words",
-    ]  # fmt: skip
-    assert render(selection).split("\n")[-4:-1] == [BY_TITLE, *(match.title for match in selection.named)]
+        "- [r6] has changed since it was read: r6.yaml",
+        "- [r7] words",
+    ]
+    assert render(selection).split("\n")[-4:-1] == [
+        BY_TITLE,
+        *(match.title for match in selection.named),
+    ]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_of_one_or_two_records_more_is_said(tmp_path: Path, count: int) -> None:
-    """The constraint stands below the headline; where more records apply each has its headline alone."""
+    """The constraint stands below the headline;
+    where more records apply each has its headline alone.
+    """
     record = {"globs": ["**"], "teaser": "- [r] Title\n  more: a.md", "note": "Nothing is written."}
     index = index_of(tmp_path, {f"r{number}": record for number in range(count)})
     lines = render(select(index, Context(TOOL, 0, paths=["x"]))).split("\n")[2:-1]
@@ -241,7 +293,11 @@ def test_a_reply_has_at_most_a_thousand_tokens(tmp_path: Path) -> None:
     wide = {"globs": ["**"], "teaser": "- [x] " + "語" * 390 + "\n  more: " + "語" * 380}
     index = index_of(tmp_path, {"a": wide, "b": wide, "c": {"globs": ["**"]}})
     selection = select(index, Context(TOOL, 0, paths=["x"]))
-    assert (shown(selection), dropped(selection), selection.omitted) == (["a", "c"], {"b": "token cap"}, 1)
+    assert (shown(selection), dropped(selection), selection.omitted) == (
+        ["a", "c"],
+        {"b": "token cap"},
+        1,
+    )
     assert tokens(render(selection)) <= TOKENS
 
 
@@ -249,8 +305,16 @@ def test_the_records_of_a_kind_share_its_budget(tmp_path: Path) -> None:
     wide = {"globs": ["**"], "teaser": "- [x] " + "語" * 150}
     index = index_of(tmp_path, {"a": wide, "b": wide, "c": {"globs": ["**"]}})
     selection = select(index, Context(BRIEF, 0, paths=["x"], budgets={"": 200}))
-    assert (shown(selection), dropped(selection), named(selection)) == (["a", "c"], {"b": "token cap"}, ["b"])
-    assert shown(select(index, Context(BRIEF, 0, paths=["x"], budgets={"rule": 1}))) == ["a", "b", "c"]
+    assert (shown(selection), dropped(selection), named(selection)) == (
+        ["a", "c"],
+        {"b": "token cap"},
+        ["b"],
+    )
+    assert shown(select(index, Context(BRIEF, 0, paths=["x"], budgets={"rule": 1}))) == [
+        "a",
+        "b",
+        "c",
+    ]
 
 
 def test_procedural_records_have_a_budget_of_their_own(tmp_path: Path) -> None:
@@ -262,26 +326,42 @@ def test_procedural_records_have_a_budget_of_their_own(tmp_path: Path) -> None:
 
 
 def test_caps_follow_rank_and_text_the_order_of_kinds(tmp_path: Path) -> None:
-    records = {f"r{number}": {"globs": ["**"], "place": 1 if number in (3, 5) else 4} for number in range(6)}
+    records = {
+        f"r{number}": {"globs": ["**"], "place": 1 if number in (3, 5) else 4}
+        for number in range(6)
+    }
     selection = select(index_of(tmp_path, records), Context(TOOL, 0, paths=["x"]))
-    assert (shown(selection), dropped(selection)) == (["r3", "r0", "r1", "r2", "r4"], {"r5": "call cap"})
+    assert (shown(selection), dropped(selection)) == (
+        ["r3", "r0", "r1", "r2", "r4"],
+        {"r5": "call cap"},
+    )
 
 
 def test_a_brief_has_what_fits_first_then_the_narrowest_scopes(tmp_path: Path) -> None:
     records = {
-        name: {"globs": ["**"], "place": position} for name, position in (("wide", 1), ("narrow", 5), ("middle", 4))
+        name: {"globs": ["**"], "place": position}
+        for name, position in (("wide", 1), ("narrow", 5), ("middle", 4))
     }
-    index = index_of(tmp_path, {**records, "fits": {"place": 9}, "better": {}}, {"fits": 0.3, "better": 0.4})
+    index = index_of(
+        tmp_path, {**records, "fits": {"place": 9}, "better": {}}, {"fits": 0.3, "better": 0.4}
+    )
     context = Context(BRIEF, 0, paths=["x"], text="queries", widths={0: 90, 1: 1, 2: 7})
     assert shown(select(index, context)) == ["better", "fits", "narrow", "middle", "wide"]
 
 
 @pytest.mark.parametrize("key", ["a", "/docs/deploying.md"])
 def test_a_brief_has_one_of_those_that_are_about_the_same(tmp_path: Path, key: str) -> None:
-    records = {"a": {"globs": ["**"], "same": ["/docs/deploying.md"]}, "b": {"globs": ["**"], "same": [key]}}
+    records = {
+        "a": {"globs": ["**"], "same": ["/docs/deploying.md"]},
+        "b": {"globs": ["**"], "same": [key]},
+    }
     index = index_of(tmp_path, {**records, "c": {"globs": ["**"], "same": ["z"]}})
     selection = select(index, Context(BRIEF, 0, paths=["x"]))
-    assert (shown(selection), dropped(selection), selection.omitted) == (["a", "c"], {"b": "version"}, 0)
+    assert (shown(selection), dropped(selection), selection.omitted) == (
+        ["a", "c"],
+        {"b": "version"},
+        0,
+    )
     assert shown(select(index, Context(TOOL, 0, paths=["x"]))) == ["a", "b", "c"]
 
 
@@ -301,7 +381,9 @@ def test_a_linked_rule_comes_with_the_record_that_leads_to_it(tmp_path: Path) ->
     (tmp_path / ".orbit").mkdir()
     rule = {"gate": "relevant_and_linked", "place": 1}
     records = {f"r{number}": {"globs": ["**"]} for number in range(5)}
-    index = index_of(tmp_path, {"rule": rule, **records, "last": {"globs": ["**"], "links": ["rule"]}})
+    index = index_of(
+        tmp_path, {"rule": rule, **records, "last": {"globs": ["**"], "links": ["rule"]}}
+    )
     context = Context(TOOL, 0, paths=["x"])
     first, second = (select(index, context, SessionLog(str(tmp_path), "s")) for _ in range(2))
     assert (shown(first), named(first)) == ([f"r{number}" for number in range(5)], ["last"])
@@ -310,7 +392,10 @@ def test_a_linked_rule_comes_with_the_record_that_leads_to_it(tmp_path: Path) ->
 
 def test_a_linked_rule_without_room_comes_next_time(tmp_path: Path) -> None:
     (tmp_path / ".orbit").mkdir()
-    records = {f"r{number}": {"globs": ["**"], "links": ["rule"] if number == 4 else []} for number in range(5)}
+    records = {
+        f"r{number}": {"globs": ["**"], "links": ["rule"] if number == 4 else []}
+        for number in range(5)
+    }
     index = index_of(tmp_path, {"rule": {"gate": "relevant_and_linked"}, **records})
     context = Context(TOOL, 0, paths=["x"])
     first, second = (select(index, context, SessionLog(str(tmp_path), "s")) for _ in range(2))
@@ -318,8 +403,12 @@ def test_a_linked_rule_without_room_comes_next_time(tmp_path: Path) -> None:
     assert (shown(second), second.matches[0].triggers) == (["rule"], [("=r4", "")])
 
 
-@pytest.mark.parametrize("cut", [{"teaser": "- [a] " + "words " * 700}, {"teaser": "w " * 500, "procedural": True}])
-def test_a_linked_rule_waits_for_any_record_that_leads_to_it(tmp_path: Path, cut: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "cut", [{"teaser": "- [a] " + "words " * 700}, {"teaser": "w " * 500, "procedural": True}]
+)
+def test_a_linked_rule_waits_for_any_record_that_leads_to_it(
+    tmp_path: Path, cut: dict[str, Any]
+) -> None:
     leader = {"globs": ["**"], "links": ["rule"]}
     rule = {"gate": "relevant_and_linked"}
     index = index_of(tmp_path, {"a": {**leader, **cut}, "b": leader, "c": leader, "rule": rule})
@@ -328,7 +417,10 @@ def test_a_linked_rule_waits_for_any_record_that_leads_to_it(tmp_path: Path, cut
 
 
 def test_a_tagged_rule_whose_record_is_cut_says_why_it_is_not_shown(tmp_path: Path) -> None:
-    records = {f"r{number}": {"globs": ["**"], "links": ["rule"] if number == 5 else []} for number in range(6)}
+    records = {
+        f"r{number}": {"globs": ["**"], "links": ["rule"] if number == 5 else []}
+        for number in range(6)
+    }
     index = index_of(tmp_path, {**records, "rule": {"gate": "relevant_and_linked", "tags": ["t"]}})
     selection = select(index, Context(TOOL, 0, paths=["x"], tags=["t"]))
     assert dropped(selection) == {"r5": "call cap", "rule": "rule"}
@@ -364,12 +456,16 @@ def test_a_pattern_that_says_too_little_is_none(tmp_path: Path, pattern: str) ->
     """Fewer characters than four would be found in nearly every error."""
     assert MIN_CHARACTERS == 4
     assert compiled_pattern(pattern) == ""
-    selection = select(index_of(tmp_path, {"a": {"error": pattern}}), Context(TOOL, 0, error="an err: a b c"))
+    selection = select(
+        index_of(tmp_path, {"a": {"error": pattern}}), Context(TOOL, 0, error="an err: a b c")
+    )
     assert shown(selection) == []
 
 
 def test_of_a_long_error_start_and_end_are_looked_at(tmp_path: Path) -> None:
-    index = index_of(tmp_path, {"a": {"error": "first"}, "b": {"error": "middle"}, "c": {"error": "last"}})
+    index = index_of(
+        tmp_path, {"a": {"error": "first"}, "b": {"error": "middle"}, "c": {"error": "last"}}
+    )
     error = "first " + "x" * LONGEST_ERROR + " middle " + "x" * LONGEST_ERROR + " last"
     assert shown(select(index, Context(TOOL, 0, error=error))) == ["a", "c"]
 
@@ -383,11 +479,15 @@ def test_a_pattern_is_found_in_what_it_was_cut_from(start: str, left_out: str, e
 
 
 def test_categories_and_tokens_have_caps(tmp_path: Path) -> None:
-    records = {f"{word}{number}": {"category": word} for number in range(8) for word in ("git", "general")}
+    records = {
+        f"{word}{number}": {"category": word} for number in range(8) for word in ("git", "general")
+    }
     index = index_of(tmp_path, records)
     context = Context(BRIEF, 0, categories=["git", "general"], per_category=5, per_call=0)
     selection = select(index, context)
-    assert shown(selection) == [f"{word}{number}" for number in range(5) for word in ("git", "general")]
+    assert shown(selection) == [
+        f"{word}{number}" for number in range(5) for word in ("git", "general")
+    ]
     assert set(dropped(selection).values()) == {"category cap"}
     assert selection.omitted == 6
     context.tokens = FRAME_TOKENS + 13
@@ -395,14 +495,19 @@ def test_categories_and_tokens_have_caps(tmp_path: Path) -> None:
 
 
 def test_a_large_category_hides_no_other(tmp_path: Path) -> None:
-    records = {f"r{number}": {"category": "general"} for number in range(500)} | {"last": {"category": "git"}}
+    records = {f"r{number}": {"category": "general"} for number in range(500)} | {
+        "last": {"category": "git"}
+    }
     index = index_of(tmp_path, records)
-    selection = select(index, Context(BRIEF, 0, categories=["git", "general"], per_category=1, per_call=0))
+    selection = select(
+        index, Context(BRIEF, 0, categories=["git", "general"], per_category=1, per_call=0)
+    )
     assert (shown(selection), selection.omitted) == (["r0", "last"], 499)
 
 
 @pytest.mark.parametrize(
-    ("text", "count"), [("", 0), ("abcd", 1), ("abcde", 2), ("語語", 2), ("語abcde", 3), ("é" * 8, 2)]
+    ("text", "count"),
+    [("", 0), ("abcd", 1), ("abcde", 2), ("語語", 2), ("語abcde", 3), ("é" * 8, 2)],
 )
 def test_tokens_are_estimated_in_one_way(text: str, count: int) -> None:
     assert tokens(text) == count
@@ -432,7 +537,9 @@ def test_a_link_leads_to_a_rule_from_either_end(tmp_path: Path, states: str) -> 
 
 
 @pytest.mark.parametrize(("score", "expected"), [(0.139, []), (0.141, ["near"])])
-def test_a_prompt_is_silent_just_below_the_floor(tmp_path: Path, score: float, expected: list[str]) -> None:
+def test_a_prompt_is_silent_just_below_the_floor(
+    tmp_path: Path, score: float, expected: list[str]
+) -> None:
     index = index_of(tmp_path, {"near": {}, "far": {}}, {"near": score, "far": 0.1}, floor=0.14)
 
     assert shown(select(index, Context(PROMPT, 0.0, text="anything for queries"))) == expected

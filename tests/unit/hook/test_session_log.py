@@ -1,4 +1,6 @@
-"""What a session was shown: names that can't lead anywhere, torn files, age, and the events' bounded log."""
+"""What a session was shown: names that can't lead anywhere, torn files, age,
+and the events' bounded log.
+"""
 
 import json
 import os
@@ -104,8 +106,10 @@ def test_half_a_line_costs_no_other(root: Path) -> None:
     append(str(root), Event("hook", 1.0))
     first, torn, last = log.read_text("utf-8").splitlines()
     assert (json.loads(first)["at"], torn, json.loads(last)["at"]) == (
-        "1970-01-01T00:00:00Z", '{"at": "2026-', "1970-01-01T00:00:01Z",
-    )  # fmt: skip
+        "1970-01-01T00:00:00Z",
+        '{"at": "2026-',
+        "1970-01-01T00:00:01Z",
+    )
 
 
 WRITER = """
@@ -120,11 +124,17 @@ for number in range(200):
 
 
 def test_eight_processes_lose_and_mix_no_line(root: Path) -> None:
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(root), str(process)]) for process in range(8)]
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(root), str(process)])
+        for process in range(8)
+    ]
     assert [writer.wait() for writer in writers] == [0] * 8
     folder = root / ".orbit/state/log"
-    parts = [(folder / name).read_text("utf-8") for name in events.FILES if (folder / name).exists()]
-    # A line that is just being written looks torn to the next writer, which leaves an empty one behind it.
+    parts = [
+        (folder / name).read_text("utf-8") for name in events.FILES if (folder / name).exists()
+    ]
+    # A line that is just being written looks torn to the next writer, which leaves an empty one
+    # behind it.
     lines = [json.loads(line) for part in parts for line in part.splitlines() if line]
     pairs = sorted((int(line["session"]), int(line["query"][0])) for line in lines)
     assert pairs == [(writer, number) for writer in range(8) for number in range(200)]

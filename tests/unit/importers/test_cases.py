@@ -1,4 +1,6 @@
-"""Each folder in `tests/cases/importers` is a project before an import, and what is true after it."""
+"""Each folder in `tests/cases/importers` is a project before an import,
+and what is true after it.
+"""
 
 import shutil
 from collections.abc import Callable
@@ -24,7 +26,11 @@ Git = Callable[..., str]
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    files = (path for path in root.rglob("*") if path.is_file() and ".git" not in path.relative_to(root).parts)
+    files = (
+        path
+        for path in root.rglob("*")
+        if path.is_file() and ".git" not in path.relative_to(root).parts
+    )
     return {
         path.relative_to(root).as_posix(): path.read_bytes()
         for path in files
@@ -50,7 +56,9 @@ class Imported:
 
 
 @pytest.fixture(scope="module", params=sorted(path.name for path in CASES.iterdir()))
-def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, git: Git) -> Imported:
+def imported(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, git: Git
+) -> Imported:
     case = CASES / request.param
     expected = load((case / "expected.yaml").read_text("utf-8"))
     assert isinstance(expected, dict)
@@ -72,14 +80,22 @@ def test_each_file_has_its_outcome(imported: Imported) -> None:
     report, expected = imported.report, imported.expected
     ids = {outcome.source: outcome.record for outcome in report.of("taken")}
     assert set(ids) == set(expected["taken"])
-    assert [name for name, record_id in expected["taken"].items() if record_id not in ("?", ids[name])] == []
+    assert [
+        name for name, record_id in expected["taken"].items() if record_id not in ("?", ids[name])
+    ] == []
     reasons = [(outcome.source, outcome.reason) for outcome in report.of("left")]
     expected_reasons = expected.get("left", {})
     for name, part in expected_reasons.items():
-        assert [reason for source, reason in reasons if source == name and part in reason], (name, report.text())
+        assert [reason for source, reason in reasons if source == name and part in reason], (
+            name,
+            report.text(),
+        )
     assert [source for source, _ in reasons if source not in expected_reasons] == []
     for part in expected.get("changed", ()):
-        assert [outcome for outcome in report.of("changed") if part in outcome.reason], (part, report.text())
+        assert [outcome for outcome in report.of("changed") if part in outcome.reason], (
+            part,
+            report.text(),
+        )
     assert list(report.notes) == expected.get("notes", list(report.notes))
 
 
@@ -93,7 +109,9 @@ def test_the_records_are_those_expected(imported: Imported) -> None:
         with pytest.raises(AmbiguousIdError) as raised:
             records.get(name)
         assert list(raised.value.candidates) == ids
-    assert [name for name in expected.get("present", ()) if not (imported.root / name).is_file()] == []
+    assert [
+        name for name in expected.get("present", ()) if not (imported.root / name).is_file()
+    ] == []
     assert [name for name in expected.get("absent", ()) if (imported.root / name).exists()] == []
 
 

@@ -1,4 +1,6 @@
-"""Taking over the `.orbit/` of danieljhkim/orbit: in place, into another workspace, with what git hides."""
+"""Taking over the `.orbit/` of danieljhkim/orbit:
+in place, into another workspace, with what git hides.
+"""
 
 import shutil
 from collections.abc import Callable
@@ -39,7 +41,9 @@ def test_records_are_copied_into_another_workspace(foreign: Path, tmp_path: Path
     assert (len(again.of("taken")), len(again.of("present"))) == (0, 6)
 
 
-def test_an_agent_takes_over_nothing_in_force(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_takes_over_nothing_in_force(
+    foreign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()}
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
     with pytest.raises(RefusedError) as caught:
@@ -56,7 +60,9 @@ def test_an_id_that_is_taken_here_becomes_a_legacy_id(foreign: Path, tmp_path: P
     file.write_text(file.read_text().replace("created_at: 2026-03-01", "created_at: 2025-01-01"))
     import_from(ours, "orbit", start=ours)
     report = import_from(foreign, "orbit", start=ours)
-    assert [outcome.source for outcome in report.of("taken")] == [".orbit/learnings/L-0001/learning.yaml"]
+    assert [outcome.source for outcome in report.of("taken")] == [
+        ".orbit/learnings/L-0001/learning.yaml"
+    ]
     records = read_collection(open_workspace(ours)).records
     newcomer = records.get(report.records[0])
     assert newcomer.legacy_ids == ("L-0001",)
@@ -69,7 +75,11 @@ def test_two_clones_that_import_have_the_same_records(foreign: Path, tmp_path: P
     other = Path(shutil.copytree(foreign, tmp_path / "clone"))
     import_from(foreign, "orbit", start=foreign)
     import_from(other, "orbit", start=other)
-    names = [path.relative_to(foreign) for path in (foreign / ".orbit/learnings").rglob("*") if path.is_file()]
+    names = [
+        path.relative_to(foreign)
+        for path in (foreign / ".orbit/learnings").rglob("*")
+        if path.is_file()
+    ]
     assert len(names) > 5
     assert all((other / name).read_bytes() == (foreign / name).read_bytes() for name in names)
 
@@ -104,7 +114,9 @@ def test_a_broken_own_record_is_not_foreign(git_repo: Path) -> None:
     broken.parent.mkdir(parents=True)
     broken.write_text("id: [torn\n")
     (git_repo / "adr").mkdir()
-    (git_repo / "adr/0001-first.md").write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+    (git_repo / "adr/0001-first.md").write_text(
+        "# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n"
+    )
     report = import_from(git_repo, "auto", start=git_repo)
     assert (report.format, report.records) == ("nygard", ("ADR-0001",))
     assert broken.read_text() == "id: [torn\n"
@@ -112,10 +124,22 @@ def test_a_broken_own_record_is_not_foreign(git_repo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("title", "[1, {a: b}]"), ("tags", "1"), ("paths", "{a: 1}"), ("created_at", "[]"), ("legacy_ids", "[a b, a-b]"),
-     ("supersedes", "[[1]]"), ("x-own", "&a [1, *a]"), ("status", "9"), ("related_features", "[../x, ok]"),
-     ("owner", '"\\u202e"'), ("id", "ADR-0001/../../x"), ("id", '""'), ("zzz", "!!python/name:os.system x")],
-)  # fmt: skip
+    [
+        ("title", "[1, {a: b}]"),
+        ("tags", "1"),
+        ("paths", "{a: 1}"),
+        ("created_at", "[]"),
+        ("legacy_ids", "[a b, a-b]"),
+        ("supersedes", "[[1]]"),
+        ("x-own", "&a [1, *a]"),
+        ("status", "9"),
+        ("related_features", "[../x, ok]"),
+        ("owner", '"\\u202e"'),
+        ("id", "ADR-0001/../../x"),
+        ("id", '""'),
+        ("zzz", "!!python/name:os.system x"),
+    ],
+)
 def test_a_field_of_any_type_is_imported_or_refused(git_repo: Path, field: str, value: str) -> None:
     old = git_repo / ".orbit/adrs/accepted/ADR-0001/adr.yaml"
     old.parent.mkdir(parents=True)
@@ -127,10 +151,15 @@ def test_a_field_of_any_type_is_imported_or_refused(git_repo: Path, field: str, 
     report = import_from(git_repo, "orbit", start=git_repo)
     collection = read_collection(open_workspace(git_repo))
     if report.records:
-        assert ([record.id for record in collection.records], collection.problems) == (list(report.records), ())
+        assert ([record.id for record in collection.records], collection.problems) == (
+            list(report.records),
+            (),
+        )
         assert not old.exists()
     else:
-        assert [outcome.source for outcome in report.of("left")] == [".orbit/adrs/accepted/ADR-0001/adr.yaml"]
+        assert [outcome.source for outcome in report.of("left")] == [
+            ".orbit/adrs/accepted/ADR-0001/adr.yaml"
+        ]
         assert all(outcome.reason for outcome in report.of("left"))
         assert old.read_bytes() == before
 

@@ -1,4 +1,6 @@
-"""Our MCP server in each agent's file: what is put in comes out again, and every other byte stays."""
+"""Our MCP server in each agent's file: what is put in comes out again,
+and every other byte stays.
+"""
 
 import json
 from pathlib import Path
@@ -14,11 +16,18 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 
 THEIRS = [
-    "{}", "{ }\n", "{\n}\n", '{"KEY": {}}', '{"KEY": {\n  }}\n', '{\r\n\t"KEY": {"other": {"command": "x"}}\r\n}',
-    '{\n  "theme": "x",\n  "KEY": {\n    "other": {"command": "x"}\n  }\n}\n', '\ufeff{"a": "}{"}',
-    '{"KEY": {"ROOT": {}}}', '{\n  "KEY": {\n    "ROOT": {\n      "allowedTools": []\n    }\n  }\n}\n',
+    "{}",
+    "{ }\n",
+    "{\n}\n",
+    '{"KEY": {}}',
+    '{"KEY": {\n  }}\n',
+    '{\r\n\t"KEY": {"other": {"command": "x"}}\r\n}',
+    '{\n  "theme": "x",\n  "KEY": {\n    "other": {"command": "x"}\n  }\n}\n',
+    '\ufeff{"a": "}{"}',
+    '{"KEY": {"ROOT": {}}}',
+    '{\n  "KEY": {\n    "ROOT": {\n      "allowedTools": []\n    }\n  }\n}\n',
     '{"KEY": {"ROOT": {"mcpServers": {\n  "other": {"command": "x"}}}}}',
-]  # fmt: skip
+]
 TOML = ["", 'model = "x"', 'model = "x"\n', '[mcp_servers.other]\ncommand = "x"\n\n']
 FILES = [(name, scope) for name in server_agents() for scope in load_agent(name).servers]
 
@@ -43,7 +52,11 @@ def test_a_server_comes_and_goes(tmp_path: Path, name: str, scope: Scope) -> Non
     assert not path.exists()
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    texts = [text.replace("KEY", keys[0]).replace("ROOT", str(tmp_path)) for text in THEIRS] if keys else TOML
+    texts = (
+        [text.replace("KEY", keys[0]).replace("ROOT", str(tmp_path)) for text in THEIRS]
+        if keys
+        else TOML
+    )
     for theirs in (text.encode() for text in texts):
         path.write_bytes(theirs)
         assert install_server(tmp_path, agent, scope).changed, theirs
@@ -62,7 +75,9 @@ def test_another_server_of_our_name_stays(tmp_path: Path, name: str, scope: Scop
     if keys := agent.servers[scope].keys:
         theirs, empty = '{"orbit": {"command": "x"}}', '{"orbit": null}'
         for key in reversed(keys):
-            theirs, empty = (f'{{"{key.replace(ROOT, str(tmp_path))}": {inner}}}' for inner in (theirs, empty))
+            theirs, empty = (
+                f'{{"{key.replace(ROOT, str(tmp_path))}": {inner}}}' for inner in (theirs, empty)
+            )
     for text, message in (
         (theirs, "another server"),
         (empty, "another server"),
@@ -85,14 +100,22 @@ def test_the_default_is_for_you_alone(
     setup_workspace(root, load_kinds())
     monkeypatch.chdir(root)
     assert run(["mcp", "install", "claude"]) == 0
-    assert json.loads((home / ".claude.json").read_text())["projects"][str(root)]["mcpServers"].keys() == {"orbit"}
+    assert json.loads((home / ".claude.json").read_text())["projects"][str(root)][
+        "mcpServers"
+    ].keys() == {"orbit"}
     assert not (root / ".mcp.json").exists()
     assert run(["mcp", "install", "cursor"]) == 0
-    assert "it acts in all your projects that have .orbit/; `--scope project`" in capsys.readouterr().out
+    assert (
+        "it acts in all your projects that have .orbit/; `--scope project`"
+        in capsys.readouterr().out
+    )
     assert run(["mcp", "install", "claude", "--scope", "project"]) == 0
     assert "GitHub Copilot reads this file too\ngit shares this file" in capsys.readouterr().out
     assert run(["mcp", "uninstall", "claude"]) == 0
-    assert f"it is still in {root}/.mcp.json: `orbit mcp uninstall claude --scope project`" in capsys.readouterr().out
+    assert (
+        f"it is still in {root}/.mcp.json: `orbit mcp uninstall claude --scope project`"
+        in capsys.readouterr().out
+    )
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "moved"))
     assert run(["mcp", "install", "claude", "--scope", "user"]) == 0
     assert json.loads((home / "moved/.claude.json").read_text())["mcpServers"].keys() == {"orbit"}
@@ -117,7 +140,12 @@ def test_a_large_file_is_changed_and_a_linked_one_is_not(tmp_path: Path, home: P
 
 def test_agents_are_found_by_their_folders(tmp_path: Path) -> None:
     root = tmp_path / "repo"
-    for folder in (root / ".cursor", root / ".github/workflows", tmp_path / "home/.codex", tmp_path / "home/.config"):
+    for folder in (
+        root / ".cursor",
+        root / ".github/workflows",
+        tmp_path / "home/.codex",
+        tmp_path / "home/.config",
+    ):
         folder.mkdir(parents=True)
     assert found_agents(root) == ["codex", "cursor"]
     (tmp_path / "home/.config/opencode").mkdir()

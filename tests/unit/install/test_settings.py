@@ -1,4 +1,6 @@
-"""Our entries in every agent's settings: what is put in comes out again, and every other byte stays."""
+"""Our entries in every agent's settings: what is put in comes out again,
+and every other byte stays.
+"""
 
 import json
 from typing import Any
@@ -22,17 +24,30 @@ for name in hook_agents():
 HANDLER = {"type": "command", "command": "audit", "bash": "audit"}
 THEIRS = {"matcher": "Bash", "hooks": [HANDLER]}
 TEXTS = [
-    "{}", "{}\n", "{\n}\n", "{ }", '{"hooks": {}}', '{"hooks": {\n  }}\n', '{\n  "model": "x"\n}\n',
-    '{\r\n\t"hooks": {\r\n\t\t"Stop": []\r\n\t},\r\n\t"a": [1,2]\r\n}', '{"hooks":{"PreToolUse":[]}}',
-    '{"hooks":{"PreToolUse":[\n]}}', '\ufeff{"a": 1}',
+    "{}",
+    "{}\n",
+    "{\n}\n",
+    "{ }",
+    '{"hooks": {}}',
+    '{"hooks": {\n  }}\n',
+    '{\n  "model": "x"\n}\n',
+    '{\r\n\t"hooks": {\r\n\t\t"Stop": []\r\n\t},\r\n\t"a": [1,2]\r\n}',
+    '{"hooks":{"PreToolUse":[]}}',
+    '{"hooks":{"PreToolUse":[\n]}}',
+    '\ufeff{"a": 1}',
     '{"a": "}{", "hooks": {"PreToolUse": [' + json.dumps(THEIRS) + "]}}",
-    json.dumps({"hooks": {"SessionStart": [THEIRS], "PreToolUse": [THEIRS, THEIRS]}, "x": {}}, indent=2) + "\n",
+    json.dumps(
+        {"hooks": {"SessionStart": [THEIRS], "PreToolUse": [THEIRS, THEIRS]}, "x": {}}, indent=2
+    )
+    + "\n",
     '{"a": 1, "a": 2, "hooks": {"Stop": []}, "hooks": {"PreToolUse": []}}',
     '{"hooks": {"enabled": true, "disabled": ["x"]}}',
-]  # fmt: skip
+]
 SPACES = st.text(alphabet=" \n\t\r", max_size=3)
 COMMENTS = st.one_of(
-    SPACES, SPACES, st.sampled_from([" /* a, b */ ", '// "hooks": {}\n', "\n  // it's mine\n  ", "/**/"])
+    SPACES,
+    SPACES,
+    st.sampled_from([" /* a, b */ ", '// "hooks": {}\n', "\n  // it's mine\n  ", "/**/"]),
 )
 each_format = pytest.mark.parametrize("settings", FILES.values(), ids=FILES)
 
@@ -44,20 +59,30 @@ def settings_texts(draw: st.DrawFn, settings: JsonSettings) -> str:
     def written(value: Any) -> str:
         if isinstance(value, dict):
             items = [
-                f"{draw(spaces)}{json.dumps(key)}{draw(spaces)}:{draw(spaces)}{written(item)}{draw(spaces)}"
+                (
+                    f"{draw(spaces)}{json.dumps(key)}{draw(spaces)}:{draw(spaces)}{written(item)}"
+                    f"{draw(spaces)}"
+                )
                 for key, item in value.items()
             ]
             return "{" + (",".join(items) or draw(spaces)) + "}"
         if isinstance(value, list):
             return (
-                "[" + (",".join(f"{draw(spaces)}{written(item)}{draw(spaces)}" for item in value) or draw(spaces)) + "]"
+                "["
+                + (
+                    ",".join(f"{draw(spaces)}{written(item)}{draw(spaces)}" for item in value)
+                    or draw(spaces)
+                )
+                + "]"
             )
         return json.dumps(value)
 
     groups = st.lists(st.just(THEIRS if settings.spec.grouped else HANDLER), max_size=2)
     hooks = st.dictionaries(st.sampled_from([*settings.spec.events, "another"]), groups, max_size=3)
     odd = ["model", 'a"}', "env", "// no comment", "/* none */"]
-    data = draw(st.dictionaries(st.sampled_from(odd), st.sampled_from([1, "x // y", {}, []]), max_size=2))
+    data = draw(
+        st.dictionaries(st.sampled_from(odd), st.sampled_from([1, "x // y", {}, []]), max_size=2)
+    )
     if draw(st.booleans()):
         data["hooks"] = draw(hooks)
     data |= settings.spec.head
@@ -93,13 +118,18 @@ def test_a_file_that_is_ours_alone_goes(settings: JsonSettings) -> None:
     assert settings.is_current(installed, COMMAND, "settings")
     assert settings.without_entries(installed, "settings") is None
     grown = installed.replace("{", '{\n  "model": "x",', 1)
-    assert json.loads(settings.without_entries(grown, "settings") or "") == {"model": "x", **settings.spec.head}
+    assert json.loads(settings.without_entries(grown, "settings") or "") == {
+        "model": "x",
+        **settings.spec.head,
+    }
 
 
 @each_format
 def test_another_versions_entries_are_replaced(settings: JsonSettings) -> None:
     event = next(iter(settings.spec.events))
-    text = json.dumps({"hooks": {event: [THEIRS if settings.spec.grouped else HANDLER]}, **settings.spec.head})
+    text = json.dumps(
+        {"hooks": {event: [THEIRS if settings.spec.grouped else HANDLER]}, **settings.spec.head}
+    )
     old = settings.with_entries(text, f"/old/python {MARK}", "settings")
     assert not settings.is_current(old, COMMAND, "settings")
     installed = settings.with_entries(old, COMMAND, "settings")
@@ -110,7 +140,9 @@ def test_another_versions_entries_are_replaced(settings: JsonSettings) -> None:
 def test_comments_stay_where_ours_goes() -> None:
     settings = format_of(load_agent("gemini").settings["user"])
     installed = settings.with_entries('{\n  "a": 1 // one\n}\n', COMMAND, "settings")
-    commented = installed.replace('"hooks": {', '// ours\n  "hooks": {', 1).replace("\n}", "\n  // last\n}")
+    commented = installed.replace('"hooks": {', '// ours\n  "hooks": {', 1).replace(
+        "\n}", "\n  // last\n}"
+    )
     remaining = settings.without_entries(commented, "settings") or ""
     assert [word for word in ("// one", "// ours", "// last") if word not in remaining] == []
     assert json.loads(without_comments(remaining)) == {"a": 1}
@@ -122,12 +154,15 @@ def test_ours_beside_theirs_in_one_group_is_taken_out_alone() -> None:
     ours = {"type": "command", "command": COMMAND}
     group = {"matcher": "Edit", "hooks": [ours, HANDLER, ours]}
     remaining = FORMAT.without_entries(json.dumps({"hooks": {"PreToolUse": [group]}}), "settings")
-    assert json.loads(remaining or "") == {"hooks": {"PreToolUse": [{"matcher": "Edit", "hooks": [HANDLER]}]}}
+    assert json.loads(remaining or "") == {
+        "hooks": {"PreToolUse": [{"matcher": "Edit", "hooks": [HANDLER]}]}
+    }
 
 
 @each_format
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "3", '{"hooks": []}', '{"hooks": {"EVENT": 1}}', "/* x {}", "[" * 100_000]
+    "text",
+    ["", "{", "[]", "3", '{"hooks": []}', '{"hooks": {"EVENT": 1}}', "/* x {}", "[" * 100_000],
 )
 def test_what_is_no_settings_is_refused(settings: JsonSettings, text: str) -> None:
     text = text.replace("EVENT", next(iter(settings.spec.events)))

@@ -40,8 +40,12 @@ def test_a_silent_hook_names_the_folder_that_it_may_not_write(
 def test_an_untracked_file_is_tried_too(git_repo: Path) -> None:
     Registry.init(git_repo)
     (git_repo / "new.py").touch()
-    Registry.open(git_repo).add("learning", {"summary": "Close every file", "scope": {"paths": ["new.py"]}})
-    assert try_hook(Registry.open(git_repo).workspace, load_agent("claude"), SILENT).path == "new.py"
+    Registry.open(git_repo).add(
+        "learning", {"summary": "Close every file", "scope": {"paths": ["new.py"]}}
+    )
+    assert (
+        try_hook(Registry.open(git_repo).workspace, load_agent("claude"), SILENT).path == "new.py"
+    )
 
 
 def test_a_trial_outlives_a_log_that_it_cannot_clean(git_repo: Path) -> None:

@@ -1,4 +1,6 @@
-"""Calls of the tools, without the protocol: what they answer, what they refuse, and the page that lists them."""
+"""Calls of the tools, without the protocol:
+what they answer, what they refuse, and the page that lists them.
+"""
 
 import json
 import re
@@ -28,10 +30,20 @@ from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Author
 
-LAYOUT = {"id": "layout", "path": {"of": ["src/tmp/**"]}, "passes": ["src/a.py"], "fails": ["src/tmp/a.py"]}
-GUIDE = "\n\n".join(f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in ("start", "rollback", "end"))
+LAYOUT = {
+    "id": "layout",
+    "path": {"of": ["src/tmp/**"]},
+    "passes": ["src/a.py"],
+    "fails": ["src/tmp/a.py"],
+}
+GUIDE = "\n\n".join(
+    f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in ("start", "rollback", "end")
+)
 PERSON = Author("Ada Example", "human")
-BODY = "## Context\n\nWe pay twice.\n\n## Decision\n\nOne cache.\n\n## Consequences\n\n- Cost: a server to run.\n"
+BODY = (
+    "## Context\n\nWe pay twice.\n\n## Decision\n\nOne cache.\n\n## Consequences\n\n- Cost: "
+    "a server to run.\n"
+)
 ENVELOPE = Draft202012Validator(
     json.loads((Path(__file__).parents[3] / "docs/schemas/envelope.schema.json").read_text("utf-8"))
 )
@@ -47,7 +59,11 @@ def _filled(_first_commit: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     Registry.init(root)
     registry = Registry.open(root)
     for summary in ("Uploads are retried with a fresh token", "Cache entries expire after an hour"):
-        registry.add("learning", {"summary": summary, "body": "Seen twice.", "scope": {"paths": ["src/**"]}}, PERSON)
+        registry.add(
+            "learning",
+            {"summary": summary, "body": "Seen twice.", "scope": {"paths": ["src/**"]}},
+            PERSON,
+        )
     return root
 
 
@@ -61,7 +77,9 @@ def call(root: Path) -> Call:
     """Return what calls a tool as an agent in a session of this test's own."""
 
     def called(name: str, **arguments: object) -> Reply:
-        result = reply(name, arguments, Caller("some-agent", "session"), lambda: Registry.open(root))
+        result = reply(
+            name, arguments, Caller("some-agent", "session"), lambda: Registry.open(root)
+        )
         assert list(ENVELOPE.iter_errors(dict(result.structured))) == []
         assert result.structured["ok"] is not result.is_error
         return result
@@ -119,7 +137,10 @@ def test_nothing_is_added_until_it_is_said_again(call: Call, root: Path) -> None
     first = call("add", **expected, task="T-1")
     assert data(first)["written"] is False
     assert learnings(root) == before
-    assert first.structured["next"][0] == f'vote {{"id": "{data(first)["nearest"][0]["id"]}", "task": "T-1"}}'
+    assert (
+        first.structured["next"][0]
+        == f'vote {{"id": "{data(first)["nearest"][0]["id"]}", "task": "T-1"}}'
+    )
 
     second = data(call("add", **expected, confirm=True))
     assert (second["written"], second["status"], second["phase"]) == (True, "candidate", "pending")
@@ -128,7 +149,11 @@ def test_nothing_is_added_until_it_is_said_again(call: Call, root: Path) -> None
 
 def test_the_same_words_are_added_only_as_distinct(call: Call, root: Path) -> None:
     fields = {"summary": "Cache entries expire after an hour", "body": "Seen twice."}
-    existing = next(entry.id for entry in Registry.open(root).collection.records if entry.title == fields["summary"])
+    existing = next(
+        entry.id
+        for entry in Registry.open(root).collection.records
+        if entry.title == fields["summary"]
+    )
 
     refused = call("add", kind="learning", fields=fields, confirm=True)
     assert refused.is_error
@@ -146,10 +171,22 @@ def test_an_alias_takes_the_fields_of_its_kind(call: Call, root: Path) -> None:
 
 
 def test_what_waits_is_changed_and_linked(call: Call, root: Path) -> None:
-    added = data(call("orbit.learning.add", summary="Look twice", labels=["a"], scope={"tags": ["t"]}, confirm=True))
+    added = data(
+        call(
+            "orbit.learning.add",
+            summary="Look twice",
+            labels=["a"],
+            scope={"tags": ["t"]},
+            confirm=True,
+        )
+    )
     entry = learnings(root)[0]
 
-    call("update", id=added["id"], fields={"labels": None, "scope": {"paths": ["src/a.py"]}, "body": "Why."})
+    call(
+        "update",
+        id=added["id"],
+        fields={"labels": None, "scope": {"paths": ["src/a.py"]}, "body": "Why."},
+    )
     for _ in range(2):
         call("link", id=added["id"], rel="related_to", to=entry)
 
@@ -161,17 +198,24 @@ def test_what_waits_is_changed_and_linked(call: Call, root: Path) -> None:
 
 @pytest.mark.parametrize(
     ("tool", "arguments"),
-    [("supersede", {"fields": {"summary": "Not here"}}), ("update", {"fields": {"body": "Not here."}}),
-     ("link", {"rel": "overrides"})],
-)  # fmt: skip
-def test_an_agent_does_not_override_an_inherited_record(call: Call, root: Path, tool: str, arguments: Any) -> None:
+    [
+        ("supersede", {"fields": {"summary": "Not here"}}),
+        ("update", {"fields": {"body": "Not here."}}),
+        ("link", {"rel": "overrides"}),
+    ],
+)
+def test_an_agent_does_not_override_an_inherited_record(
+    call: Call, root: Path, tool: str, arguments: Any
+) -> None:
     configure(root, "extends: [{name: org, from: ../org}]\n")
     entry = learnings(root)[0]
     copy = root / f".orbit/inherited/org/learnings/{entry}"
     shutil.copytree(root / f".orbit/learnings/{entry}", copy)
     file = copy / "learning.yaml"
     file.write_text(re.sub("(?m)^uid: .*", f"uid: {'a' * 32}", file.read_text("utf-8")), "utf-8")
-    added = data(call("orbit.learning.add", summary="Look twice", scope={"tags": ["t"]}, confirm=True))
+    added = data(
+        call("orbit.learning.add", summary="Look twice", scope={"tags": ["t"]}, confirm=True)
+    )
     names = {"id": added["id"], "to": f"org:{entry}"} if tool == "link" else {"id": f"org:{entry}"}
     assert "orbit link ID overrides" in str(call(tool, **names, **arguments).structured)
 
@@ -193,7 +237,9 @@ def test_an_update_of_what_holds_proposes_another(call: Call, root: Path) -> Non
 
 def test_a_replacement_is_a_new_or_pending_record(call: Call, root: Path) -> None:
     entry = learnings(root)[0]
-    new = call("supersede", id=entry, fields={"summary": "Tokens are renewed by the client"}, confirm=True)
+    new = call(
+        "supersede", id=entry, fields={"summary": "Tokens are renewed by the client"}, confirm=True
+    )
     waits = data(call("orbit.learning.add", summary="Something else entirely", confirm=True))["id"]
 
     assert f"orbit learning supersede {entry} --with {data(new)['id']}" in new.text
@@ -205,7 +251,9 @@ def test_a_replacement_of_a_decision_is_a_proposed_decision(call: Call, root: Pa
     add_adr(Registry.open(root).workspace, NewAdr("One cache", body=BODY), PERSON)
 
     assert "no `body`" in call("supersede", id="ADR-0001", fields={"title": "Two caches"}).text
-    added = data(call("supersede", id="ADR-0001", fields={"title": "Two caches", "body": BODY}, confirm=True))
+    added = data(
+        call("supersede", id="ADR-0001", fields={"title": "Two caches", "body": BODY}, confirm=True)
+    )
     assert (added["status"], added["links"]) == ("proposed", [{"rel": "amends", "to": "ADR-0001"}])
 
 
@@ -216,7 +264,11 @@ def test_a_change_of_a_decision_takes_its_title_and_scope_along(call: Call, root
     refused = call("add", id="ADR-0001", fields={"summary": "One cache for all"}, confirm=True)
     assert "`body`" in str(refused.structured["hint"])
     body = BODY.replace("One cache", "One cache for all")
-    added = data(call("add", id="ADR-0001", fields={"body": body, "scope": {"tags": ["cache"]}}, confirm=True))
+    added = data(
+        call(
+            "add", id="ADR-0001", fields={"body": body, "scope": {"tags": ["cache"]}}, confirm=True
+        )
+    )
 
     assert (added["title"], added["status"], added["feature"]) == ("One cache", "proposed", "cache")
     assert (added["scope"], added["labels"]) == ({"paths": ["src/**"], "tags": ["cache"]}, ["cost"])
@@ -229,11 +281,15 @@ def test_an_empty_search_lists(call: Call) -> None:
 
 
 def test_records_that_apply_come_along_once_a_session(call: Call, root: Path) -> None:
-    token = next(entry.id for entry in Registry.open(root).collection.records if "token" in entry.title)
+    token = next(
+        entry.id for entry in Registry.open(root).collection.records if "token" in entry.title
+    )
 
     first = call("search", query="token", path="src/a.py")
     assert first.sidecar is not None
-    assert [entry["id"] for entry in first.sidecar.learnings] == [entry for entry in learnings(root) if entry != token]
+    assert [entry["id"] for entry in first.sidecar.learnings] == [
+        entry for entry in learnings(root) if entry != token
+    ]
     assert first.sidecar.text.startswith("<project-notes>")
     assert call("search", query="token", path="src/a.py").sidecar is None
 
@@ -285,16 +341,23 @@ def test_an_unknown_tool_is_no_answer(call: Call) -> None:
 def test_a_text_that_is_empty_is_refused(call: Call, root: Path) -> None:
     entry = learnings(root)[0]
     for name, arguments in (
-        ("show", {"id": ""}), ("vote", {"id": entry, "task": " "}), ("fail", {"target": "", "reason": "no browser"}),
-        ("fail", {"target": "story:shop:S-1", "reason": ""}), ("match", {"paths": []}), ("match", {"paths": [""]}),
-        ("add", {"fields": {"summary": "Look twice"}}), ("add", {"kind": "learning", "fields": {"summary": ""}}),
-    ):  # fmt: skip
+        ("show", {"id": ""}),
+        ("vote", {"id": entry, "task": " "}),
+        ("fail", {"target": "", "reason": "no browser"}),
+        ("fail", {"target": "story:shop:S-1", "reason": ""}),
+        ("match", {"paths": []}),
+        ("match", {"paths": [""]}),
+        ("add", {"fields": {"summary": "Look twice"}}),
+        ("add", {"kind": "learning", "fields": {"summary": ""}}),
+    ):
         assert call(name, **arguments).is_error, name
 
 
 def test_a_question_in_sql_has_limits(call: Call) -> None:
     assert data(call("query", sql="SELECT * FROM range(10)", limit=3))["more"] is True
-    assert len(data(call("query", sql="SELECT repeat('x', 5000) AS long"))["rows"][0]["long"]) == 2_000
+    assert (
+        len(data(call("query", sql="SELECT repeat('x', 5000) AS long"))["rows"][0]["long"]) == 2_000
+    )
     assert call("query", sql="DELETE FROM records").is_error
     endless = "SELECT count(*) FROM range(1000000) a, range(1000000) b, range(1000) c"
     assert "took more than" in call("query", sql=endless, seconds=0.05).text
@@ -312,7 +375,9 @@ def test_the_list_of_tools_costs_little_context() -> None:
     listed = listed_tools()
     assert {"note", "fail", "retro", "queue"} <= {tool.name for tool in listed}
     assert len(listed) == 10
-    assert len(json.dumps([[tool.name, tool.description, tool.schema()] for tool in listed])) < 10_000
+    assert (
+        len(json.dumps([[tool.name, tool.description, tool.schema()] for tool in listed])) < 10_000
+    )
     with_aliases = {tool.name for tool in listed_tools(aliases=True)}
     assert {"orbit.search", "orbit.adr.add", "orbit.learning.vote"} <= with_aliases
 
@@ -340,7 +405,9 @@ def test_a_plan_is_briefed_on_request(root: Path, call: Call) -> None:
     assert "fresh token" in call("brief", paths=["src/a.py"]).text
 
 
-def test_show_takes_the_name_of_a_chunk(root: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_takes_the_name_of_a_chunk(
+    root: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(root)
     (root / "guide.md").write_text(GUIDE, "utf-8")
     assert run(["import", "doc", "guide.md"]) == 0
@@ -377,7 +444,10 @@ def test_a_text_is_checked_before_it_is_written(root: Path, call: Call) -> None:
     (finding,) = data(result)["findings"]
     assert (finding["check"], finding["line"]) == ("ADR-0007/no-print", 2)
     assert "orbit: allow ADR-0007 because …" in result.text
-    assert (data(result)["checks"], data(result)["allowed"]) == (["ADR-0007/no-print", "ADR-0007/layout"], 1)
+    assert (data(result)["checks"], data(result)["allowed"]) == (
+        ["ADR-0007/no-print", "ADR-0007/layout"],
+        1,
+    )
 
     (misplaced,) = data(call("check_text", path="src/tmp/x.txt", text="print(1)"))["findings"]
     assert misplaced["check"] == "ADR-0007/layout"
@@ -397,12 +467,16 @@ def roots(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "one", tmp_path / "two words"
 
 
-def test_a_project_that_was_named_is_the_one(roots: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_that_was_named_is_the_one(
+    roots: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(roots[1])
     assert open_registry(roots[0], [roots[1].as_uri()]).workspace.root == roots[0]
 
 
-def test_the_first_root_with_a_workspace_counts(roots: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_root_with_a_workspace_counts(
+    roots: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(roots[0])
     strange = ["https://example.org/x", "file://elsewhere/x", "file:///%00", "file:///", "nonsense"]
 
@@ -430,7 +504,10 @@ def test_the_table_of_tools_is_the_servers() -> None:
 
 
 def test_every_tool_is_tried_by_the_inspector() -> None:
-    called = [name for name, _ in json.loads((ROOT / "tests/cases/mcp/calls.json").read_text("utf-8"))["calls"]]
+    called = [
+        name
+        for name, _ in json.loads((ROOT / "tests/cases/mcp/calls.json").read_text("utf-8"))["calls"]
+    ]
 
     assert sorted(called) == sorted(available_tools())
 
@@ -439,7 +516,10 @@ def test_the_names_for_one_kind_are_told() -> None:
     text = " ".join(PAGE.split())
     assert f"`{PREFIX}search`" in text
     assert all(f"`{PREFIX}adr.{verb}`" in text for verb in ALIASES["adr"])
-    assert "`orbit.learning.` with " + ", ".join(f"`{verb}`" for verb in ALIASES["learning"][:-1]) in text
+    assert (
+        "`orbit.learning.` with " + ", ".join(f"`{verb}`" for verb in ALIASES["learning"][:-1])
+        in text
+    )
     assert all(f"`{name}`" in text for name in prompts.PROMPTS)
     assert f"{LONGEST_ANSWER:,} characters" in text
 

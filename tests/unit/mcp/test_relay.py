@@ -1,4 +1,6 @@
-"""What passes between a client and a server: every byte, but for what is put beside the result of a call."""
+"""What passes between a client and a server:
+every byte, but for what is put beside the result of a call.
+"""
 
 import json
 from collections.abc import Sequence
@@ -25,28 +27,53 @@ from orbit_registry.mcp.proxy import (
 )
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 NAMES = ("jsonrpc", "id", "method", "params", "result", "error")
 MESSAGES = st.one_of(
-    st.dictionaries(st.sampled_from(NAMES), VALUES | st.sampled_from([1, "1", "tools/call", "tools/list"])),
-    st.builds(lambda key, name: call(key, name), st.sampled_from([1, "1", 2]), st.sampled_from(["read", ""])),
-    st.builds(lambda key, value: {"id": key, "result": {"content": value}}, st.sampled_from([1, "1", 2]), VALUES),
+    st.dictionaries(
+        st.sampled_from(NAMES), VALUES | st.sampled_from([1, "1", "tools/call", "tools/list"])
+    ),
+    st.builds(
+        lambda key, name: call(key, name),
+        st.sampled_from([1, "1", 2]),
+        st.sampled_from(["read", ""]),
+    ),
+    st.builds(
+        lambda key, value: {"id": key, "result": {"content": value}},
+        st.sampled_from([1, "1", 2]),
+        VALUES,
+    ),
     VALUES,
 )
 LINES = st.one_of(
     st.binary(max_size=40),
-    st.builds(lambda message, space: json.dumps(message, indent=space).encode(), MESSAGES, st.none()),
+    st.builds(
+        lambda message, space: json.dumps(message, indent=space).encode(), MESSAGES, st.none()
+    ),
     st.sampled_from([b"", b"\r", b'{"id":1,"id":1,"result":{}}', b'{"id":1,"result":{}} x']),
-    st.sampled_from([b'{"id":1,"result":' + b"[" * 5000, b'\xef\xbb\xbf{"id":1,"result":{"content":[]}}']),
-)  # fmt: skip
+    st.sampled_from(
+        [b'{"id":1,"result":' + b"[" * 5000, b'\xef\xbb\xbf{"id":1,"result":{"content":[]}}']
+    ),
+)
 ENDS = st.sampled_from([b"\n", b"\r\n", b"\n\n"])
 
 
 def call(key: object, tool: str = "read", **arguments: object) -> dict[str, object]:
-    return {"jsonrpc": "2.0", "id": key, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    return {
+        "jsonrpc": "2.0",
+        "id": key,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments},
+    }
 
 
 def sent(message: object) -> bytes:
@@ -62,7 +89,12 @@ def unchanged(_message: object, _request: PendingCall) -> str:
     return ""
 
 
-@given(st.lists(st.tuples(LINES, ENDS)), st.lists(LINES, max_size=4), LINES, st.lists(st.integers(0), max_size=12))
+@given(
+    st.lists(st.tuples(LINES, ENDS)),
+    st.lists(LINES, max_size=4),
+    LINES,
+    st.lists(st.integers(0), max_size=12),
+)
 def test_every_byte_passes_in_its_order_whatever_it_is(
     messages: list[tuple[bytes, bytes]], lines: list[bytes], last: bytes, cuts: list[int]
 ) -> None:
@@ -125,7 +157,11 @@ def test_calls_that_are_never_answered_are_forgotten_in_the_end() -> None:
     requests = Requests(pending)
     for number in range(MOST_PENDING + 5):
         requests.feed(sent(call(number)))
-    assert (len(pending), pending.take(4), pending.take(5)) == (MOST_PENDING, None, PendingCall("read", {}))
+    assert (len(pending), pending.take(4), pending.take(5)) == (
+        MOST_PENDING,
+        None,
+        PendingCall("read", {}),
+    )
     before = len(pending)
     requests.feed(sent(call("big", held="x" * LARGEST)))
     assert len(pending) == before
@@ -172,14 +208,20 @@ def test_only_the_result_of_a_call_is_decided_about(message: object) -> None:
 
 RESULTS = st.fixed_dictionaries(
     {"content": st.lists(VALUES, max_size=3)},
-    optional={"_meta": st.dictionaries(st.text(max_size=3), VALUES, max_size=2), "structuredContent": VALUES,
-              "isError": st.booleans(), "x": VALUES},
-)  # fmt: skip
+    optional={
+        "_meta": st.dictionaries(st.text(max_size=3), VALUES, max_size=2),
+        "structuredContent": VALUES,
+        "isError": st.booleans(),
+        "x": VALUES,
+    },
+)
 LEARNINGS = [{"id": "L-1", "text": "- [L-1] “q”\n"}]
 
 
 @given(RESULTS, st.booleans())
-def test_what_is_added_leaves_everything_else_as_it_was(result: dict[str, Any], structured: bool) -> None:
+def test_what_is_added_leaves_everything_else_as_it_was(
+    result: dict[str, Any], structured: bool
+) -> None:
     message = {"id": 1, "result": result, "jsonrpc": "2.0"}
     filled = json.loads(with_records(message, "notes", LEARNINGS, structured=structured))
     changed = filled["result"]
@@ -205,11 +247,15 @@ def test_what_is_added_leaves_everything_else_as_it_was(result: dict[str, Any], 
         ('"a": -Infinity', False),
     ],
 )
-def test_a_result_that_json_can_not_repeat_exactly_passes_as_it_is(members: str, is_decided: bool) -> None:
+def test_a_result_that_json_can_not_repeat_exactly_passes_as_it_is(
+    members: str, is_decided: bool
+) -> None:
     pending = Pending()
     Requests(pending).feed(sent(call(1)))
     line = f'{{"id": 1, "result": {{"content": [], {members}}}}}\n'.encode()
-    assert Results(pending, lambda message, request: "changed").feed(line) == (b"changed\n" if is_decided else line)
+    assert Results(pending, lambda message, request: "changed").feed(line) == (
+        b"changed\n" if is_decided else line
+    )
     assert len(pending) == 0
 
 
@@ -234,6 +280,8 @@ def test_a_field_is_added_only_where_schemas_allow_it(schema: object, admits: bo
     assert admits_field(schema) is admits
     pending = Pending()
     Requests(pending).feed(sent({"id": 1, "method": "tools/list"}))
-    answer = sent({"id": 1, "result": {"tools": [{"name": "a", "outputSchema": schema}, {"name": 1}, None]}})
+    answer = sent(
+        {"id": 1, "result": {"tools": [{"name": "a", "outputSchema": schema}, {"name": 1}, None]}}
+    )
     assert Results(pending, unchanged).feed(answer) == answer
     assert (pending.admits("a"), pending.admits("b")) == (admits, False)

@@ -1,11 +1,20 @@
-"""What is derived from what a record states and what is seen: the whole table of states, causes and boundaries."""
+"""What is derived from what a record states and what is seen:
+the whole table of states, causes and boundaries.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from orbit_registry.model.freshness import Cause, FilesystemView, InputState, State, derive, expiry_moments
+from orbit_registry.model.freshness import (
+    Cause,
+    FilesystemView,
+    InputState,
+    State,
+    derive,
+    expiry_moments,
+)
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 
@@ -14,8 +23,15 @@ KNOWN, OTHER = f"sha256:{'a' * 64}", f"sha256:{'b' * 64}"
 PATH = ".orbit/learnings/L-7k3fq/learning.yaml"
 
 
-def record(*evidence: tuple[str, str], updated: str = "2026-11-20T12:00:00Z", **freshness: Any) -> Record:
-    data: dict[str, Any] = {"id": "L-7k3fq", "status": "active", "updated_at": updated, "freshness": freshness}
+def record(
+    *evidence: tuple[str, str], updated: str = "2026-11-20T12:00:00Z", **freshness: Any
+) -> Record:
+    data: dict[str, Any] = {
+        "id": "L-7k3fq",
+        "status": "active",
+        "updated_at": updated,
+        "freshness": freshness,
+    }
     if evidence:
         data["evidence"] = [{"kind": kind, "reference": reference} for kind, reference in evidence]
     return Record(load_kinds()["learning"], data, PATH)
@@ -37,11 +53,15 @@ def rests_on(checksum: str | None) -> Record:
         (KNOWN, InputState(problem="can't be told", is_unknown=True), State.FRESH),
     ],
 )
-def test_an_input_that_differs_makes_stale(checksum: str | None, current: InputState, state: State) -> None:
+def test_an_input_that_differs_makes_stale(
+    checksum: str | None, current: InputState, state: State
+) -> None:
     freshness = derive(rests_on(checksum), FilesystemView({"a.py": current}), NOW)
     assert freshness.state is state
     assert freshness.cause is (Cause.FINGERPRINT if state is State.STALE else None)
-    assert [reason.is_gone for reason in freshness.reasons] == [current.is_missing] * (state is State.STALE)
+    assert [reason.is_gone for reason in freshness.reasons] == [current.is_missing] * (
+        state is State.STALE
+    )
     assert not freshness.is_gone
 
 
@@ -56,7 +76,9 @@ def test_an_input_that_differs_makes_stale(checksum: str | None, current: InputS
         (None, NOW - timedelta(days=9999), State.FRESH),
     ],
 )
-def test_volatility_ages_from_the_verification(volatility: str | None, verified: datetime, state: State) -> None:
+def test_volatility_ages_from_the_verification(
+    volatility: str | None, verified: datetime, state: State
+) -> None:
     fields = {"volatility": volatility} if volatility else {}
     learning = record(verified_at=verified.isoformat(), updated="2020-01-01T00:00:00Z", **fields)
     assert derive(learning, FilesystemView(), NOW).state is state
@@ -65,7 +87,10 @@ def test_volatility_ages_from_the_verification(volatility: str | None, verified:
 def test_without_a_verification_the_last_change_counts() -> None:
     assert derive(record(volatility="volatile"), FilesystemView(), NOW).state is State.FRESH
     assert (
-        derive(record(volatility="volatile", updated="2026-10-01T00:00:00Z"), FilesystemView(), NOW).cause is Cause.AGE
+        derive(
+            record(volatility="volatile", updated="2026-10-01T00:00:00Z"), FilesystemView(), NOW
+        ).cause
+        is Cause.AGE
     )
     older = record(volatility="volatile", verified_at="2026-10-01T00:00:00Z")
     assert derive(older, FilesystemView(), NOW).cause is Cause.AGE
@@ -92,9 +117,16 @@ def test_expired_outweighs_stale_and_keeps_its_reasons() -> None:
         volatility="volatile",
         verified_at="2025-01-01T00:00:00Z",
     )
-    freshness = derive(learning, FilesystemView({"a.py": InputState(OTHER)}), NOW, unmatched_scopes={PATH})
+    freshness = derive(
+        learning, FilesystemView({"a.py": InputState(OTHER)}), NOW, unmatched_scopes={PATH}
+    )
     assert freshness.state is State.EXPIRED
-    assert [reason.cause for reason in freshness.reasons] == [Cause.EXPIRED, Cause.FINGERPRINT, Cause.ANCHOR, Cause.AGE]
+    assert [reason.cause for reason in freshness.reasons] == [
+        Cause.EXPIRED,
+        Cause.FINGERPRINT,
+        Cause.ANCHOR,
+        Cause.AGE,
+    ]
 
 
 def test_evidence_makes_stale_when_all_of_it_is_gone() -> None:
@@ -107,6 +139,12 @@ def test_evidence_makes_stale_when_all_of_it_is_gone() -> None:
 
 
 def test_the_clock_turns_where_something_ends() -> None:
-    learning = record(volatility="volatile", verified_at="2026-11-01T00:00:00Z", expires_at="2027-01-01T00:00:00Z")
-    assert [f"{at:%Y-%m-%d}" for at in expiry_moments(learning)] == ["2027-01-01", "2026-12-01", "2026-10-31"]
+    learning = record(
+        volatility="volatile", verified_at="2026-11-01T00:00:00Z", expires_at="2027-01-01T00:00:00Z"
+    )
+    assert [f"{at:%Y-%m-%d}" for at in expiry_moments(learning)] == [
+        "2027-01-01",
+        "2026-12-01",
+        "2026-10-31",
+    ]
     assert list(expiry_moments(record())) == []

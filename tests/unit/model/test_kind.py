@@ -1,4 +1,6 @@
-"""The table of kinds: what a folder has to hold, and what is said of one that contradicts itself."""
+"""The table of kinds: what a folder has to hold,
+and what is said of one that contradicts itself.
+"""
 
 import os
 import shutil
@@ -65,7 +67,9 @@ def test_kinds_are_found_by_name_plural_and_id() -> None:
     assert kind.name == "learning"
     assert kinds.of_plural("nothing") is None
     by_id = {"ADR-0001": "adr", "L-7k3fq": "learning", "R-abcde": "rule", "Z-1": None, "": None}
-    assert {record_id: getattr(kinds.of_id(record_id), "name", None) for record_id in by_id} == by_id
+    assert {
+        record_id: getattr(kinds.of_id(record_id), "name", None) for record_id in by_id
+    } == by_id
 
 
 @pytest.fixture
@@ -76,29 +80,77 @@ def folder(tmp_path: Path) -> Path:
 WRONG = {
     "a missing key": ("numbering: code\n", "", "`numbering` is missing"),
     "a phase nobody knows": ("phase: live", "phase: alive", 'is "alive", which is not allowed'),
-    "a way to nowhere": ("to: [running]", "to: [nowhere]", "statuses that the table lacks are named: nowhere"),
-    "a verb to nowhere": ("end: ended", "end: over", "statuses that the table lacks are named: over"),
-    "a pushed waiting status": ("phase: pending, pushed: false", "phase: pending, pushed: true", "never pushed"),
+    "a way to nowhere": (
+        "to: [running]",
+        "to: [nowhere]",
+        "statuses that the table lacks are named: nowhere",
+    ),
+    "a verb to nowhere": (
+        "end: ended",
+        "end: over",
+        "statuses that the table lacks are named: over",
+    ),
+    "a pushed waiting status": (
+        "phase: pending, pushed: false",
+        "phase: pending, pushed: true",
+        "never pushed",
+    ),
     "bytes that are no text": ("label: Experiment\n", "label: \udcff\n", "not valid UTF-8"),
     "a gate nobody has": ("gate: scoped", "gate: wide", '`gate` is "wide", which is not allowed'),
     "a headline the schema lacks": ("headline: title", "headline: name", "no field 'name'"),
     "a prefix of small letters": ("prefix: X-", "prefix: x", "capitals and a hyphen"),
     "a name with a space": ("kind: experiment", "kind: my experiment", "lower-case words"),
     "a name that leads out": ("plural: experiments", "plural: ../experiments", "lower-case words"),
-    "statuses that are a list": ("statuses:", "statuses: []\nx-rest:", "`statuses` is a list, not a mapping"),
-    "columns that are a text": ("columns: [id, status, title, runs]", "columns: id", "is a text, not a list"),
+    "statuses that are a list": (
+        "statuses:",
+        "statuses: []\nx-rest:",
+        "`statuses` is a list, not a mapping",
+    ),
+    "columns that are a text": (
+        "columns: [id, status, title, runs]",
+        "columns: id",
+        "is a text, not a list",
+    ),
     "a budget that is no number": ("budget: 100", "budget: much", "kind.yaml"),
     "a numbering nobody knows": ("numbering: code", "numbering: random", "`numbering` is"),
-    "a first status nobody has": ("initial: {human: running", "initial: {human: begun", "named: begun"),
-    "no first status for an agent": ("initial: {human: running, agent: planned}", "initial: {human: running}", "agent"),
+    "a first status nobody has": (
+        "initial: {human: running",
+        "initial: {human: begun",
+        "named: begun",
+    ),
+    "no first status for an agent": (
+        "initial: {human: running, agent: planned}",
+        "initial: {human: running}",
+        "agent",
+    ),
     "malformed YAML": ("gate: scoped", "gate: [", "kind.yaml:"),
     "a taken prefix": ("prefix: X-", "prefix: ADR-", "already has that name, plural or prefix"),
-    "a taken name": ("kind: experiment", "kind: learning", "already has that name, plural or prefix"),
-    "a taken plural": ("plural: experiments", "plural: adrs", "already has that name, plural or prefix"),
+    "a taken name": (
+        "kind: experiment",
+        "kind: learning",
+        "already has that name, plural or prefix",
+    ),
+    "a taken plural": (
+        "plural: experiments",
+        "plural: adrs",
+        "already has that name, plural or prefix",
+    ),
     "a truth value that is a text": ("pushed: false", 'pushed: "false"', "not true or false"),
-    "a field nobody knows": ("gate: scoped", "gate: scoped\ncolums: [id]", "did you mean `columns`?"),
-    "a field of a status that nobody knows": ("phase: live,", "phase: live, wrod: x,", "unknown field `wrod`"),
-    "a file without end": ("gate: scoped", f"gate: scoped # {'x' * 1_000_000}", "at most 1,000,000 are read"),
+    "a field nobody knows": (
+        "gate: scoped",
+        "gate: scoped\ncolums: [id]",
+        "did you mean `columns`?",
+    ),
+    "a field of a status that nobody knows": (
+        "phase: live,",
+        "phase: live, wrod: x,",
+        "unknown field `wrod`",
+    ),
+    "a file without end": (
+        "gate: scoped",
+        f"gate: scoped # {'x' * 1_000_000}",
+        "at most 1,000,000 are read",
+    ),
 }
 
 
@@ -136,10 +188,14 @@ def test_a_kind_is_made_of_files_of_its_own(folder: Path, name: str, harm: str) 
         load_kinds(folder.parent)
 
     assert str(folder) in caught.value.message
-    assert "not a regular file" in caught.value.message or "is a symbolic link" in caught.value.message
+    assert (
+        "not a regular file" in caught.value.message or "is a symbolic link" in caught.value.message
+    )
 
 
-def test_kinds_that_may_not_be_read_are_not_passed_over(folder: Path, request: pytest.FixtureRequest) -> None:
+def test_kinds_that_may_not_be_read_are_not_passed_over(
+    folder: Path, request: pytest.FixtureRequest
+) -> None:
     """A folder without permission is an error: records of a kind would be unknown otherwise."""
     folder.chmod(0)
     request.getfixturevalue("unprivileged")

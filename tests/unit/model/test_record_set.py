@@ -12,7 +12,9 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import Scope
 
 
-def decision(number: int, *legacy: str, uid: int | None = None, path: str = "", **more: Any) -> Record:
+def decision(
+    number: int, *legacy: str, uid: int | None = None, path: str = "", **more: Any
+) -> Record:
     record_id = f"ADR-{number:04d}"
     data = {
         "id": record_id,
@@ -34,15 +36,24 @@ def test_records_stand_in_the_order_of_their_ids() -> None:
 
 def test_a_record_is_found_by_each_of_its_names() -> None:
     records = RecordSet(
-        [decision(1, "search/ADR-006", "site/ADR-006"), decision(2, "site/ADR-007", "old-7", "ADR-0001")]
+        [
+            decision(1, "search/ADR-006", "site/ADR-006"),
+            decision(2, "site/ADR-007", "old-7", "ADR-0001"),
+        ]
     )
 
-    names = {name: records.get(name).id for name in ("ADR-0001", "search/ADR-006", "ADR-006", "old-7", "ADR-007")}
+    names = {
+        name: records.get(name).id
+        for name in ("ADR-0001", "search/ADR-006", "ADR-006", "old-7", "ADR-007")
+    }
 
     assert names == {
-        "ADR-0001": "ADR-0001", "search/ADR-006": "ADR-0001", "ADR-006": "ADR-0001", "old-7": "ADR-0002",
+        "ADR-0001": "ADR-0001",
+        "search/ADR-006": "ADR-0001",
+        "ADR-006": "ADR-0001",
+        "old-7": "ADR-0002",
         "ADR-007": "ADR-0002",
-    }  # fmt: skip
+    }
     assert "ADR-006" in records
     assert "ADR-008" not in records
 
@@ -67,7 +78,9 @@ def test_a_legacy_id_of_several_records_lists_them() -> None:
     ],
 )
 def test_an_id_nobody_has_leads_to_the_nearest(query: str, nearest: list[str]) -> None:
-    records = RecordSet([decision(7, title="Uploads are retried"), decision(20, title="Keep what is measured")])
+    records = RecordSet(
+        [decision(7, title="Uploads are retried"), decision(20, title="Keep what is measured")]
+    )
 
     with pytest.raises(RecordNotFoundError) as caught:
         records.get(query)
@@ -78,7 +91,9 @@ def test_an_id_nobody_has_leads_to_the_nearest(query: str, nearest: list[str]) -
 
 @pytest.mark.parametrize("query", ["7", "adr-7", "ADR 007", "adr_7", "adr#0007", "adr-0007"])
 def test_a_number_as_people_write_it_means_its_decision(query: str) -> None:
-    records = RecordSet([decision(number, title=f"Decision {number}") for number in (7, 17, 70, 207)])
+    records = RecordSet(
+        [decision(number, title=f"Decision {number}") for number in (7, 17, 70, 207)]
+    )
 
     assert records.get(query).id == "ADR-0007"
 
@@ -103,7 +118,9 @@ def test_the_number_of_another_kind_leads_to_no_decision() -> None:
 
 
 def test_two_records_with_one_id_collide() -> None:
-    records = RecordSet([decision(1, uid=1), decision(1, uid=2, path=".orbit/inbox/adrs/ADR-0001/adr.yaml")])
+    records = RecordSet(
+        [decision(1, uid=1), decision(1, uid=2, path=".orbit/inbox/adrs/ADR-0001/adr.yaml")]
+    )
 
     assert list(records.collisions) == ["ADR-0001"]
     assert len(records.with_id("ADR-0001")) == 2
@@ -127,4 +144,8 @@ def test_a_record_says_what_its_file_says() -> None:
     assert record.evidence == (("task", "T-1"),)
     assert record.source == Source("docs/adr/1.md", authority="document")
     assert (record.supersedes, record.superseded_by) == (("ADR-0009",), ())
-    assert (record.phase, record.status.word, record.folder) == ("live", "accepted", ".orbit/adrs/ADR-0001")
+    assert (record.phase, record.status.word, record.folder) == (
+        "live",
+        "accepted",
+        ".orbit/adrs/ADR-0001",
+    )

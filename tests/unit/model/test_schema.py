@@ -1,4 +1,6 @@
-"""Schemas of kinds: what makes a record invalid is said in plain words, with the way to the place and a way out."""
+"""Schemas of kinds: what makes a record invalid is said in plain words,
+with the way to the place and a way out.
+"""
 
 import json
 from pathlib import Path
@@ -22,14 +24,18 @@ LEARNING = {
 }
 
 
-@pytest.mark.parametrize("case", json.loads(CASES.read_text("utf-8")), ids=lambda case: str(case["name"]))
+@pytest.mark.parametrize(
+    "case", json.loads(CASES.read_text("utf-8")), ids=lambda case: str(case["name"])
+)
 def test_schema_problems_are_explained(case: dict[str, Any]) -> None:
     schema = load_kinds()["learning"].schema
     data = {**LEARNING, **case["with"]}
     for name in case.get("without", ()):
         del data[name]
 
-    problems = [[list(problem.pointer), problem.message, problem.hint] for problem in schema.problems(data)]
+    problems = [
+        [list(problem.pointer), problem.message, problem.hint] for problem in schema.problems(data)
+    ]
 
     assert problems == case["problems"]
 
@@ -48,7 +54,9 @@ def test_a_schema_may_lack_what_it_does_not_change(tmp_path: Path) -> None:
 
     schema = compile_schema(file, "plain", ("open",))
 
-    assert schema.is_valid({**{name: LEARNING[name] for name in LEARNING if name != "summary"}, "status": "open"})
+    assert schema.is_valid(
+        {**{name: LEARNING[name] for name in LEARNING if name != "summary"}, "status": "open"}
+    )
     assert not schema.is_valid(LEARNING)
 
 

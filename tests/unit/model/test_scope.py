@@ -15,10 +15,24 @@ def test_a_path_and_a_name_are_a_symbol(symbol: str) -> None:
 
 @pytest.mark.parametrize(
     "symbol",
-    ["", "main", "app.py:main", "::main", "app.py::", "/app.py::main", "../app.py::main", "a/../../b.py::main",
-     "~/app.py::main", "C:\\app.py::main", "a\\b.py::main", "a//b.py::main", "./a.py::main",
-     " a.py::main", "a.py::x\ny"],
-)  # fmt: skip
+    [
+        "",
+        "main",
+        "app.py:main",
+        "::main",
+        "app.py::",
+        "/app.py::main",
+        "../app.py::main",
+        "a/../../b.py::main",
+        "~/app.py::main",
+        "C:\\app.py::main",
+        "a\\b.py::main",
+        "a//b.py::main",
+        "./a.py::main",
+        " a.py::main",
+        "a.py::x\ny",
+    ],
+)
 def test_anything_else_is_none(symbol: str) -> None:
     assert symbol_problem(symbol)
 
@@ -40,5 +54,7 @@ def test_anything_else_is_none(symbol: str) -> None:
         (set(), set(), 1.0),
     ],
 )
-def test_versions_that_overlap_more_are_worth_more(versions: set[str], requested: set[str], factor: float) -> None:
+def test_versions_that_overlap_more_are_worth_more(
+    versions: set[str], requested: set[str], factor: float
+) -> None:
     assert version_factor(versions, requested) == factor

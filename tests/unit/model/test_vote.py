@@ -17,7 +17,10 @@ def vote(days: float, model: str = "m", task: str = "T-1") -> Vote:
 
 
 VOTES = st.lists(
-    st.builds(vote, st.integers(0, 4000), st.sampled_from("abc"), st.sampled_from(["T-1", "T-2", "T-3"])), max_size=12
+    st.builds(
+        vote, st.integers(0, 4000), st.sampled_from("abc"), st.sampled_from(["T-1", "T-2", "T-3"])
+    ),
+    max_size=12,
 )
 
 
@@ -52,7 +55,10 @@ def test_a_vote_dated_ahead_weighs_as_one_of_now() -> None:
 def test_the_order_of_votes_does_not_matter(votes: list[Vote]) -> None:
     expected = tally(votes, NOW)
 
-    assert all(tally(order, NOW) == expected for order in itertools.islice(itertools.permutations(votes), 24))
+    assert all(
+        tally(order, NOW) == expected
+        for order in itertools.islice(itertools.permutations(votes), 24)
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +74,15 @@ def test_a_moment_is_read_in_any_zone(text: str, value: datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "2026-05-17", "2026-05-17T12:00:00", "yesterday", "2026-13-01T00:00:00Z", "0001-01-01T00:00:00+23:59"]
+    "text",
+    [
+        "",
+        "2026-05-17",
+        "2026-05-17T12:00:00",
+        "yesterday",
+        "2026-13-01T00:00:00Z",
+        "0001-01-01T00:00:00+23:59",
+    ],
 )
 def test_a_moment_without_a_zone_is_none(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):

@@ -1,4 +1,6 @@
-"""Records for decisions in documents: which are made, what the report says, and how they follow a new name."""
+"""Records for decisions in documents: which are made, what the report says,
+and how they follow a new name.
+"""
 
 import shlex
 import shutil
@@ -17,7 +19,13 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.adoption import backfill
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.operations.document_moves import follow_moves
-from orbit_registry.operations.import_report import UNKNOWN, UNSTATED, Outcome, TakeoverReport, status_notes
+from orbit_registry.operations.import_report import (
+    UNKNOWN,
+    UNSTATED,
+    Outcome,
+    TakeoverReport,
+    status_notes,
+)
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.operations.link_targets import RecordLocation, Targets
 from orbit_registry.registry import Registry
@@ -43,7 +51,8 @@ def write(workspace: Workspace) -> Write:
         file = workspace.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(
-            f"---\nstatus: {status}\n---\n\n# {title}\n\n## Context\n\nWhy.\n{text}\n## Decision\n\nThat.\n"
+            f"---\nstatus: {status}\n---\n\n# {title}\n\n## Context\n\nWhy.\n{text}\n## "
+            f"Decision\n\nThat.\n"
         )
         return path
 
@@ -72,8 +81,12 @@ def test_a_decision_is_found_by_what_its_series_calls_it(
     assert (record.id, record.legacy_ids) == ("ADR-0001", names)
 
 
-def test_two_clones_make_the_same_record(workspace: Workspace, write: Write, tmp_path: Path) -> None:
-    """A document adopted in two clones has one uid, so that a merge sees one record and not a collision."""
+def test_two_clones_make_the_same_record(
+    workspace: Workspace, write: Write, tmp_path: Path
+) -> None:
+    """A document adopted in two clones has one uid,
+    so that a merge sees one record and not a collision.
+    """
     write("0001-first.md", "First")
     other = open_workspace(Path(shutil.copytree(workspace.root, tmp_path / "clone")))
     backfill(workspace)
@@ -99,14 +112,18 @@ def test_a_report_names_an_entry_as_its_log_does(
 
     report = backfill(workspace, [path])
 
-    assert [(outcome.source, outcome.record) for outcome in report.of("taken")] == [(f"{path} · {called}", "ADR-0007")]
+    assert [(outcome.source, outcome.record) for outcome in report.of("taken")] == [
+        (f"{path} · {called}", "ADR-0007")
+    ]
     assert read_collection(workspace).records.get("ADR-0007").text("feature") == feature
 
 
 def test_a_folder_of_tests_takes_no_new_decisions(workspace: Workspace) -> None:
     folder = workspace.root / "tests/data/adr"
     folder.mkdir(parents=True)
-    (folder / "0001-first.md").write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+    (folder / "0001-first.md").write_text(
+        "# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n"
+    )
     backfill(workspace, ["tests/data/adr/0001-first.md"])
     adr = open_workspace(workspace.root).config.adr
     assert (adr.folder, adr.folders) == ("docs/adr", ("tests/data/adr",))
@@ -116,21 +133,31 @@ def test_decisions_of_tests_among_others_are_adopted(workspace: Workspace) -> No
     paths = ("ops/0001-first.md", "test/0002-second.md", "ui/0003-third.md")
     for path in paths:
         (workspace.root / path).parent.mkdir()
-        (workspace.root / path).write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+        (workspace.root / path).write_text(
+            "# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n"
+        )
     backfill(workspace, paths)
     assert open_workspace(workspace.root).config.adr.folders == ("ops", "test", "ui")
 
 
-@pytest.mark.parametrize(("first", "second"), [("", ""), ("2024-03/", "2024-04/"), ("2024/03/", "2025/01/")])
-def test_a_new_folder_is_named_in_the_configuration(workspace: Workspace, first: str, second: str) -> None:
+@pytest.mark.parametrize(
+    ("first", "second"), [("", ""), ("2024-03/", "2024-04/"), ("2024/03/", "2025/01/")]
+)
+def test_a_new_folder_is_named_in_the_configuration(
+    workspace: Workspace, first: str, second: str
+) -> None:
     folder = workspace.root / "notes/decisions"
     for below in {first, second}:
         (folder / below).mkdir(parents=True)
-    (folder / f"{first}0001-first.md").write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+    (folder / f"{first}0001-first.md").write_text(
+        "# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n"
+    )
     backfill(workspace, [f"notes/decisions/{first}0001-first.md"])
     config = open_workspace(workspace.root).config
     assert (config.adr.folder, config.adr.folders) == ("notes/decisions", ())
-    (folder / f"{second}0002-second.md").write_text("# Second\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+    (folder / f"{second}0002-second.md").write_text(
+        "# Second\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n"
+    )
     assert backfill(open_workspace(workspace.root)).records == ("ADR-0002",)
 
 
@@ -147,7 +174,9 @@ def test_an_address_in_the_own_repository_is_its_document(
     workspace: Workspace, git: Callable[..., str], remote: str, ids: tuple[str, ...]
 ) -> None:
     git(workspace.root, "remote", "add", "origin", remote)
-    targets = Targets([RecordLocation("ADR-0001", "docs/adr/0001-a.md", 1)], workspace.git.web_addresses())
+    targets = Targets(
+        [RecordLocation("ADR-0001", "docs/adr/0001-a.md", 1)], workspace.git.web_addresses()
+    )
     url = "https://example.org/team/queue/blob/main/docs/adr/0001-a.md?plain=1"
     relation = Relation("supersedes", url, Position(1, 1), Span(0, 1), url)
     assert targets.find("docs/adr/0002-b.md", relation)[0] == ids
@@ -155,7 +184,13 @@ def test_an_address_in_the_own_repository_is_its_document(
 
 @pytest.mark.parametrize(
     ("target", "ids"),
-    [("TEP-0107", ("ADR-0107",)), ("RFC-0107", ()), ("JIRA-0107", ()), ("TEP-0012", ()), ("CVE-012", ())],
+    [
+        ("TEP-0107", ("ADR-0107",)),
+        ("RFC-0107", ()),
+        ("JIRA-0107", ()),
+        ("TEP-0012", ()),
+        ("CVE-012", ()),
+    ],
 )
 def test_a_code_names_the_decision_whose_title_has_it(
     workspace: Workspace, write: Write, target: str, ids: tuple[str, ...]
@@ -177,7 +212,9 @@ def test_a_project_of_decisions_alone_has_root_folder(git_repo: Path) -> None:
         text = f"# {number}. Thing {number}\n\n## Status\n\nAccepted\n\n## Decision\n\nThing.\n"
         (git_repo / f"00{number}-thing-{number}.md").write_text(text)
     (git_repo / "examples").mkdir()
-    (git_repo / "examples/003-other.md").write_text("# 3. Other\n\n## Status\n\nAccepted\n\n## Decision\n\nOther.\n")
+    (git_repo / "examples/003-other.md").write_text(
+        "# 3. Other\n\n## Status\n\nAccepted\n\n## Decision\n\nOther.\n"
+    )
     backfill(workspace, ["001-thing-1.md", "002-thing-2.md"])
     again = open_workspace(git_repo)
     assert again.config.adr.folder == "."
@@ -200,12 +237,21 @@ def test_a_proposed_successor_that_both_documents_name_is_one(
     report = backfill(workspace)
     assert (report.of("left"), report.of("changed")) == ([], [])
     old, new = records(workspace)
-    assert (old.superseded_by, new.supersedes, old.links, new.links) == (("ADR-0002",), ("ADR-0001",), (), ())
+    assert (old.superseded_by, new.supersedes, old.links, new.links) == (
+        ("ADR-0002",),
+        ("ADR-0001",),
+        (),
+        (),
+    )
     assert not {"x-unresolved"} & {*old.data, *new.data}
 
 
-@pytest.mark.parametrize(("old", "new"), [("20260101-a.md", "20260101-b.md"), ("0001-a.md", "0007 a.md")])
-def test_a_renamed_document_gets_no_second_record(workspace: Workspace, write: Write, old: str, new: str) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"), [("20260101-a.md", "20260101-b.md"), ("0001-a.md", "0007 a.md")]
+)
+def test_a_renamed_document_gets_no_second_record(
+    workspace: Workspace, write: Write, old: str, new: str
+) -> None:
     write(old, "A")
     backfill(workspace)
     (workspace.root / "docs/adr" / old).rename(workspace.root / "docs/adr" / new)
@@ -213,35 +259,66 @@ def test_a_renamed_document_gets_no_second_record(workspace: Workspace, write: W
     (left,) = backfill(workspace).of("left")
 
     assert (left.record, len(records(workspace))) == ("ADR-0001", 1)
-    command = f"`{shlex.join(('orbit', 'adr', 'backfill', '--moved', f'docs/adr/{old}', f'docs/adr/{new}'))}`"
+    words = ("orbit", "adr", "backfill", "--moved", f"docs/adr/{old}", f"docs/adr/{new}")
+    command = f"`{shlex.join(words)}`"
     assert command in left.reason
-    assert [item.hint for item in engine.run(workspace).diagnostics if item.code == "ORB703"] == [command]
+    assert [item.hint for item in engine.run(workspace).diagnostics if item.code == "ORB703"] == [
+        command
+    ]
 
 
-def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Workspace, write: Write) -> None:
+def test_what_a_proposed_decision_would_replace_is_a_record_still(
+    workspace: Workspace, write: Write
+) -> None:
     write("0001-a.md", "A", "accepted")
     write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
     backfill(workspace)
     (finding,) = (item for item in engine.run(workspace).diagnostics if item.code == "ORB301")
-    assert finding.message == "its document says `supersedes 0001-a.md`, which is not a link between records"
+    assert (
+        finding.message
+        == "its document says `supersedes 0001-a.md`, which is not a link between records"
+    )
 
 
-TAKEN = tuple(Outcome("taken", f"adr/{number:04}.md", f"ADR-{number:04}", "") for number in range(12))
+TAKEN = tuple(
+    Outcome("taken", f"adr/{number:04}.md", f"ADR-{number:04}", "") for number in range(12)
+)
 QUESTIONS = (
     *(Outcome("changed", entry.source, entry.record, UNSTATED) for entry in TAKEN[:3]),
-    Outcome("changed", "adr/0003.md", "ADR-0003", f"the status `moot` is not recognised, {UNKNOWN}"),
-    *(Outcome("changed", f"adr/{number:04}.md", f"ADR-{number:04}", f"reason {number}") for number in range(7)),
+    Outcome(
+        "changed", "adr/0003.md", "ADR-0003", f"the status `moot` is not recognised, {UNKNOWN}"
+    ),
+    *(
+        Outcome("changed", f"adr/{number:04}.md", f"ADR-{number:04}", f"reason {number}")
+        for number in range(7)
+    ),
 )
 LEFT = tuple(Outcome("left", f"adr/{name}.md", None, "a template") for name in "abcdefgh")
-OUTCOMES = (*TAKEN, *QUESTIONS, *LEFT, Outcome("changed", ".gitignore", None, "written for this tool"))
+OUTCOMES = (
+    *TAKEN,
+    *QUESTIONS,
+    *LEFT,
+    Outcome("changed", ".gitignore", None, "written for this tool"),
+)
 
 
 def test_a_report_fits_a_screen() -> None:
     """Each part has five lines; outcomes of one reason share a line, and unknown statuses too."""
-    lines = TakeoverReport("madr", "adr", False, OUTCOMES, tuple(status_notes(OUTCOMES))).text().splitlines()
+    lines = (
+        TakeoverReport("madr", "adr", False, OUTCOMES, tuple(status_notes(OUTCOMES)))
+        .text()
+        .splitlines()
+    )
 
-    assert lines[0] == "adr (madr): 12 taken, 7 of them with a question; 8 left out; 1 changed elsewhere"
-    assert lines[2:9] == ["Taken:", *(f"  {e.source} → {e.record}" for e in TAKEN[:5]), "  and 7 more: --verbose"]
+    assert (
+        lines[0]
+        == "adr (madr): 12 taken, 7 of them with a question; 8 left out; 1 changed elsewhere"
+    )
+    assert lines[2:9] == [
+        "Taken:",
+        *(f"  {e.source} → {e.record}" for e in TAKEN[:5]),
+        "  and 7 more: --verbose",
+    ]
     assert lines[10:12] == ["Taken, with a question:", "  3 × no status stated"]
     assert lines[16] == "  and 4 more: --verbose"
     assert lines[18:20] == ["Left out:", "  8 × a template (adr/a.md, …)"]
@@ -258,7 +335,11 @@ def test_a_verbose_report_names_every_document() -> None:
 
 
 def test_a_report_says_what_comes_next() -> None:
-    assert TakeoverReport("madr", "adr", True, TAKEN).text().endswith("\nnext: the same command without `--dry-run`")
+    assert (
+        TakeoverReport("madr", "adr", True, TAKEN)
+        .text()
+        .endswith("\nnext: the same command without `--dry-run`")
+    )
     assert (
         TakeoverReport("madr", "adr", False, TAKEN)
         .text()
@@ -268,17 +349,28 @@ def test_a_report_says_what_comes_next() -> None:
     assert nothing == 'adr (madr): nothing to take\n\nnext: `orbit adr new "Title"`'
 
 
-LOG = "# Decisions\n\n## ADR-1: One\n\nStatus: accepted\n\nCost: a.\n\n## ADR-2: Two\n\nStatus: accepted\n\nCost: b.\n"
+LOG = (
+    "# Decisions\n\n## ADR-1: One\n\nStatus: accepted\n\nCost: a.\n\n## ADR-2: Two\n\nStatus: "
+    "accepted\n\nCost: b.\n"
+)
 
 
 def paths(registry: Registry) -> dict[str, str]:
     registry.refresh()
-    return {record.id: record.source.path for record in registry.records.of_kind("adr") if record.source is not None}
+    return {
+        record.id: record.source.path
+        for record in registry.records.of_kind("adr")
+        if record.source is not None
+    }
 
 
 def missing(registry: Registry) -> list[str]:
     """Return which records the gate finds without a document."""
-    return [str(finding.record) for finding in engine.run(registry.workspace).diagnostics if finding.code == "ORB703"]
+    return [
+        str(finding.record)
+        for finding in engine.run(registry.workspace).diagnostics
+        if finding.code == "ORB703"
+    ]
 
 
 def test_a_renamed_log_is_followed(registry: Registry) -> None:
@@ -291,12 +383,16 @@ def test_a_renamed_log_is_followed(registry: Registry) -> None:
 
     would = registry.backfill(moves=[("DECISIONS.md", "LOG.md")], dry_run=True)
     assert ([outcome.record for outcome in would.of("changed")], missing(registry)) == (
-        ["ADR-0001", "ADR-0002", None], ["ADR-0001", "ADR-0002"],
-    )  # fmt: skip
+        ["ADR-0001", "ADR-0002", None],
+        ["ADR-0001", "ADR-0002"],
+    )
     done = registry.backfill(moves=[("DECISIONS.md", "LOG.md")])
     assert done.outcomes == would.outcomes
     registry = Registry.open(root)
-    assert (paths(registry), missing(registry)) == ({"ADR-0001": "LOG.md", "ADR-0002": "LOG.md"}, [])
+    assert (paths(registry), missing(registry)) == (
+        {"ADR-0001": "LOG.md", "ADR-0002": "LOG.md"},
+        [],
+    )
     assert registry.add_adr(NewAdr("Three")).document == "LOG.md"
     with pytest.raises(UsageError, match=r"no decision has its text in DECISIONS\.md"):
         follow_moves(registry.workspace, [("DECISIONS.md", "LOG.md")])

@@ -1,4 +1,6 @@
-"""New decisions: record and document say the same, in the dress of the folder, whatever the title and neighbours."""
+"""New decisions: record and document say the same, in the dress of the folder,
+whatever the title and neighbours.
+"""
 
 import json
 import shutil
@@ -32,7 +34,9 @@ def entry_of(registry: Registry, added: AddResult) -> tuple[str, AdrDocument]:
 
 def errors(registry: Registry) -> list[str]:
     result = Registry.open(registry.workspace.root).check().diagnostics
-    weighty = [item for item in result if item.severity.value == "error" or item.code.startswith("ORB7")]
+    weighty = [
+        item for item in result if item.severity.value == "error" or item.code.startswith("ORB7")
+    ]
     return [f"{item.location} {item.code} {item.message}" for item in weighty]
 
 
@@ -46,12 +50,16 @@ def beside(registry: Registry, name: str) -> Registry:
 
 def test_every_title_reads_back_from_a_log(registry: Registry) -> None:
     for title in TITLES:
-        added = registry.add_adr(NewAdr(title, feature="f", style="log", body=BODY.replace("## ", "### ")))
+        added = registry.add_adr(
+            NewAdr(title, feature="f", style="log", body=BODY.replace("## ", "### "))
+        )
         assert added.document == "docs/design/f/4_decisions.md"
     registry.refresh()
     document = documents_of(registry).by_path["docs/design/f/4_decisions.md"]
     assert [entry.title for entry in document.file.entries] == TITLES
-    assert [int(entry.number or 0) for entry in document.file.entries] == list(range(1, len(TITLES) + 1))
+    assert [int(entry.number or 0) for entry in document.file.entries] == list(
+        range(1, len(TITLES) + 1)
+    )
     assert [error for error in errors(registry) if "ORB6" not in error] == []
 
 
@@ -59,10 +67,14 @@ def test_every_title_reads_back_from_a_log(registry: Registry) -> None:
 def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) -> None:
     beside(registry, name)
     for title in ["Plain words", *TITLES[:4], "ADR-0007: tricky", "x {#adr-0001}"]:
-        added = registry.add_adr(NewAdr(title, body=BODY if title == "Plain words" else None, status="proposed"))
+        added = registry.add_adr(
+            NewAdr(title, body=BODY if title == "Plain words" else None, status="proposed")
+        )
         _, entry = entry_of(registry, added)
         assert (entry.title, entry.status) == (title, "proposed")
-        assert entry.number is None or int(entry.number) == int(added.record.id.removeprefix("ADR-"))
+        assert entry.number is None or int(entry.number) == int(
+            added.record.id.removeprefix("ADR-")
+        )
     assert [error for error in errors(registry) if "ORB6" not in error] == []
 
 
@@ -70,7 +82,10 @@ def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) ->
     ("neighbour", "lines"),
     [
         ("adr-001-nygard.md", ["# 2. Use SQLite", "Date: 2026-05-17", "## Status", "Proposed"]),
-        ("0001-madr.md", ["status: proposed", "date: 2026-05-17", "# Use SQLite", "## Decision Outcome"]),
+        (
+            "0001-madr.md",
+            ["status: proposed", "date: 2026-05-17", "# Use SQLite", "## Decision Outcome"],
+        ),
         ("0001-titled.md", ["title: Use SQLite", "status: proposed", "# Use SQLite"]),
         ("00001-bullets.md", ["# Use SQLite", "* Status: proposed", "* Date: 2026-05-17"]),
         ("0001_windows.md", ["# 2. Use SQLite", "## Status", "Proposed"]),
@@ -78,11 +93,16 @@ def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) ->
         ("0001-ours.md", ["# ADR-0002 — Use SQLite", "Status: Proposed · 2026-05-17 · [T-9]"]),
         ("01-quoted.md", ["creation-date: 2026-05-17", "tags: []", "> **Status**: Proposed"]),
         ("0001-no-status.md", ["# Use SQLite", "## Context"]),
-        ("0001-no-decision.md", ["# ADR-0002 — Use SQLite", "Status: Proposed · 2026-05-17 · [T-9]"]),
+        (
+            "0001-no-decision.md",
+            ["# ADR-0002 — Use SQLite", "Status: Proposed · 2026-05-17 · [T-9]"],
+        ),
         ("0001-empty.md", ["Status: Proposed · 2026-05-17 · [T-9]"]),
     ],
 )
-def test_a_new_file_wears_the_dress_of_its_neighbour(registry: Registry, neighbour: str, lines: list[str]) -> None:
+def test_a_new_file_wears_the_dress_of_its_neighbour(
+    registry: Registry, neighbour: str, lines: list[str]
+) -> None:
     added = beside(registry, neighbour).add_adr(
         NewAdr("Use SQLite", status="proposed", date="2026-05-17", tasks=("T-9",))
     )
@@ -95,7 +115,10 @@ def test_a_new_file_wears_the_dress_of_its_neighbour(registry: Registry, neighbo
 
 def test_a_file_with_windows_line_ends_begets_another(registry: Registry) -> None:
     beside(registry, "0001_windows.md")
-    for added in (registry.add_adr(NewAdr("Use SQLite")), registry.add_adr(NewAdr("Use Postgres", body=BODY))):
+    for added in (
+        registry.add_adr(NewAdr("Use SQLite")),
+        registry.add_adr(NewAdr("Use Postgres", body=BODY)),
+    ):
         data = (registry.workspace.root / added.document).read_bytes()
         assert data.count(b"\n") == data.count(b"\r\n") > 5
 
@@ -119,7 +142,9 @@ def test_a_file_that_is_there_already_is_not_overwritten(registry: Registry) -> 
         ("Use <!-- x --> it", "a document shows it as"),
     ],
 )
-def test_a_title_that_the_gate_refuses_is_not_written(registry: Registry, title: str, message: str) -> None:
+def test_a_title_that_the_gate_refuses_is_not_written(
+    registry: Registry, title: str, message: str
+) -> None:
     added = registry.add_adr(NewAdr("Good"))
     for write in (
         lambda: registry.add_adr(NewAdr(title)),
@@ -134,17 +159,40 @@ def test_a_title_that_the_gate_refuses_is_not_written(registry: Registry, title:
 def test_a_record_points_at_its_document(registry: Registry) -> None:
     added = registry.add_adr(
         NewAdr(
-            "X", "f", ("T-1",), ("Ada",), ("old/ADR-1",), ("src/**",), ("a",), ("l",), "S", "proposed", "2026-05", "log"
+            "X",
+            "f",
+            ("T-1",),
+            ("Ada",),
+            ("old/ADR-1",),
+            ("src/**",),
+            ("a",),
+            ("l",),
+            "S",
+            "proposed",
+            "2026-05",
+            "log",
         )
     )
     data = added.record.data
 
     assert data["source"] == {
-        "path": "docs/design/f/4_decisions.md", "heading": "ADR-0001", "format": "log", "authority": "record",
-    }  # fmt: skip
-    assert [data[name] for name in ("feature", "tasks", "deciders", "legacy_ids", "labels", "summary", "date")] == [
-        "f", ["T-1"], ["Ada"], ["old/ADR-1"], ["l"], "S", "2026-05",
-    ]  # fmt: skip
+        "path": "docs/design/f/4_decisions.md",
+        "heading": "ADR-0001",
+        "format": "log",
+        "authority": "record",
+    }
+    assert [
+        data[name]
+        for name in ("feature", "tasks", "deciders", "legacy_ids", "labels", "summary", "date")
+    ] == [
+        "f",
+        ["T-1"],
+        ["Ada"],
+        ["old/ADR-1"],
+        ["l"],
+        "S",
+        "2026-05",
+    ]
     assert data["scope"] == {"paths": ["src/**"], "tags": ["a"]}
     text, entry = entry_of(registry, added)
     assert "Status: Proposed · 2026-05 · [T-1] · legacy_id: `old/ADR-1`" in text.splitlines()
@@ -154,10 +202,20 @@ def test_a_record_points_at_its_document(registry: Registry) -> None:
 LOGS = {
     "empty": "",
     "a preamble": "# f: decisions\n\nWhat we decided.\n",
-    "no line end": "# f: decisions\n\n## ADR-0001 — First\n\nStatus: Accepted · 2024-01-01\n\n### Decision\n\nYes.",
-    "Windows line ends": "# f\r\n\r\n## ADR-0001 — First\r\n\r\nStatus: Accepted · 2024-01-01\r\n\r\nYes.\r\n",
-    "rules between": "# f\n\n## ADR-0001 — First\n\nStatus: Accepted\n\nYes.\n\n---\n\n## ADR-0002 — Second\n\nNo.\n",
-    "a trailing section": "# f\n\n## ADR-0001 — First\n\nStatus: Accepted · 2024\n\nYes.\n\n## References\n\n- x\n",
+    ("no line end"): (
+        "# f: decisions\n\n## ADR-0001 — First\n\nStatus: Accepted · 2024-01-01\n\n### Decision\n"
+        "\nYes."
+    ),
+    (
+        "Windows line ends"
+    ): "# f\r\n\r\n## ADR-0001 — First\r\n\r\nStatus: Accepted · 2024-01-01\r\n\r\nYes.\r\n",
+    ("rules between"): (
+        "# f\n\n## ADR-0001 — First\n\nStatus: Accepted\n\nYes.\n\n---\n\n## ADR-0002 — Second\n"
+        "\nNo.\n"
+    ),
+    (
+        "a trailing section"
+    ): "# f\n\n## ADR-0001 — First\n\nStatus: Accepted · 2024\n\nYes.\n\n## References\n\n- x\n",
     "a trailing section alone": "# f\n\nText.\n\n## References\n\n- x\n",
     "a mark": "\ufeff# f\n\n## ADR-0001 — First\n\nYes.\n",
 }
@@ -179,7 +237,8 @@ def test_an_entry_takes_its_place_in_a_log(registry: Registry, name: str) -> Non
     assert all(line in lines for line in before.splitlines())
     registry.refresh()
     numbers = [
-        int(entry.number or 0) for entry in documents_of(registry).by_path["docs/design/f/4_decisions.md"].file.entries
+        int(entry.number or 0)
+        for entry in documents_of(registry).by_path["docs/design/f/4_decisions.md"].file.entries
     ]
     assert numbers == sorted(numbers)
     assert int(added.record.id.removeprefix("ADR-")) in numbers
@@ -189,19 +248,25 @@ def test_an_entry_takes_its_place_in_a_log(registry: Registry, name: str) -> Non
 
 
 def test_a_title_in_the_body_is_not_written_twice(registry: Registry) -> None:
-    text, entry = entry_of(registry, registry.add_adr(NewAdr("Use SQLite", body=f"# Use SQLite\n\n{BODY}")))
+    text, entry = entry_of(
+        registry, registry.add_adr(NewAdr("Use SQLite", body=f"# Use SQLite\n\n{BODY}"))
+    )
     assert (text.count("Use SQLite"), text.count("## Context"), entry.has_cost) == (1, 1, True)
 
 
 def test_a_body_takes_the_place_of_the_template_s_sections(registry: Registry) -> None:
     for style, body in (("file", BODY), ("log", BODY.replace("## ", "### "))):
-        text, entry = entry_of(registry, registry.add_adr(NewAdr("X", feature="f", style=style, body=body)))
+        text, entry = entry_of(
+            registry, registry.add_adr(NewAdr("X", feature="f", style=style, body=body))
+        )
         assert body.strip() in text
         assert "_" not in text.partition("Context")[2]
         assert entry.has_cost
 
 
-@pytest.mark.parametrize("date", ["2026-W14-1", "2026-W14", "20260401", "2026-04-01T00:00", "2026-13", "2026-4-1"])
+@pytest.mark.parametrize(
+    "date", ["2026-W14-1", "2026-W14", "20260401", "2026-04-01T00:00", "2026-13", "2026-4-1"]
+)
 def test_a_date_is_a_day_or_a_month(registry: Registry, date: str) -> None:
     with pytest.raises(UsageError, match=f"'{date}' is not a date"):
         registry.add_adr(NewAdr("Log in JSON", date=date, body=BODY))
@@ -212,11 +277,17 @@ def test_an_amendment_is_dated_and_anchored_at_its_task(registry: Registry) -> N
     registry.add_adr(NewAdr("Second", feature="f", style="log"))
     before, _ = entry_of(registry, first)
 
-    record = registry.amend_adr("ADR-0001", "Holds for logs too.\nAnd for files.", "T-9", "2026-05-17")
+    record = registry.amend_adr(
+        "ADR-0001", "Holds for logs too.\nAnd for files.", "T-9", "2026-05-17"
+    )
 
     after, _ = entry_of(registry, first)
     added = [line for line in after.splitlines() if line not in before.splitlines()]
-    assert added == ["### Amendments", "**2026-05-17** [T-9]: Holds for logs too.", "And for files."]
+    assert added == [
+        "### Amendments",
+        "**2026-05-17** [T-9]: Holds for logs too.",
+        "And for files.",
+    ]
     assert after.index("Holds for logs") < after.index("## ADR-0002")
     assert record.words("tasks") == ("T-9",)
     assert errors(registry) == []
@@ -270,7 +341,10 @@ def test_a_decision_is_accepted_only_with_a_cost(registry: Registry) -> None:
 
     config = registry.workspace.root / ".orbit/config.yaml"
     config.write_text(f"{config.read_text('utf-8')}checks:\n  ignore: [ORB401]\n", "utf-8")
-    assert Registry.open(registry.workspace.root).transition(record.id, "accepted").status.name == "accepted"
+    assert (
+        Registry.open(registry.workspace.root).transition(record.id, "accepted").status.name
+        == "accepted"
+    )
 
 
 def test_a_number_that_is_lost_is_said_to_be_taken_here(registry: Registry) -> None:

@@ -1,4 +1,6 @@
-"""New decisions where the decisions of a project stand in one log: an entry beside the others, named as they are."""
+"""New decisions where the decisions of a project stand in one log:
+an entry beside the others, named as they are.
+"""
 
 import json
 import shutil
@@ -13,11 +15,15 @@ from orbit_registry.operations.adr import NewAdr, new_adr, update_adr
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.lock import locked
 
-TITLES = json.loads((Path(__file__).parents[2] / "cases" / "adr_add" / "titles.json").read_text("utf-8"))
+TITLES = json.loads(
+    (Path(__file__).parents[2] / "cases" / "adr_add" / "titles.json").read_text("utf-8")
+)
 DATE = "2026-05-17"
 
 
-def adopted(registry: Registry, *headings: str, path: str = "DECISIONS.md", tail: str = "") -> Registry:
+def adopted(
+    registry: Registry, *headings: str, path: str = "DECISIONS.md", tail: str = ""
+) -> Registry:
     root = registry.workspace.root
     text = "# Decisions\n\n" + "".join(f"{heading}\n\nBecause.\n\n" for heading in headings) + tail
     write(root, path, text)
@@ -31,9 +37,15 @@ def headings_of(registry: Registry, path: str = "DECISIONS.md") -> list[str]:
 
 
 def wrong(registry: Registry) -> list[str]:
-    """Return what the gate says of records and documents that do not agree, and of entries out of order."""
+    """Return what the gate says of records and documents that do not agree,
+    and of entries out of order.
+    """
     result = Registry.open(registry.workspace.root).check().diagnostics
-    return [f"{item.location} {item.code} {item.message}" for item in result if item.code.startswith("ORB7")]
+    return [
+        f"{item.location} {item.code} {item.message}"
+        for item in result
+        if item.code.startswith("ORB7")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +54,12 @@ def wrong(registry: Registry) -> list[str]:
         (["## ADR-0001 — A", "## ADR-0002 — B"], "## ADR-0003 — Use SQLite", "ADR-0003", []),
         (["## [ADR-1]: A", "## [ADR-2]: B"], "## [ADR-3]: Use SQLite", "ADR-3", []),
         (["## D1: A", "## D2: B"], "## D3: Use SQLite", "ADR-3", ["D3"]),
-        (["## Decision 1. A", "## Decision 7. B"], "## Decision 8. Use SQLite", "ADR-8", ["Decision-8"]),
+        (
+            ["## Decision 1. A", "## Decision 7. B"],
+            "## Decision 8. Use SQLite",
+            "ADR-8",
+            ["Decision-8"],
+        ),
         (["## 1. A", "## 2. B"], "## 3. Use SQLite", "ADR-3", []),
         (["## 2026-04-01: A", "## 2026-04-02: B"], f"## {DATE}: Use SQLite", "Use SQLite", []),
         (["## [2026-04-01 10:00:00] - A"], f"## [{DATE}] - Use SQLite", "Use SQLite", []),
@@ -63,7 +80,9 @@ def test_a_new_entry_is_named_as_those_of_its_log(
 
 
 @pytest.mark.parametrize(("before", "after"), [("**", ".**"), ("**", ":**"), ("__", "__:")])
-def test_a_new_entry_has_labels_where_the_log_has_them(registry: Registry, before: str, after: str) -> None:
+def test_a_new_entry_has_labels_where_the_log_has_them(
+    registry: Registry, before: str, after: str
+) -> None:
     text = f"{before}Context{after} Why.\n\n{before}Decision{after} That.\n"
     registry = adopted(registry, f"## D1: A\n\nStatus: Accepted\n\n{text}")
 
@@ -78,7 +97,8 @@ def test_a_new_entry_has_labels_where_the_log_has_them(registry: Registry, befor
 
 
 @pytest.mark.parametrize(
-    "headings", [["## D2: B", "## D1: A"], ["## 2026-04-02: B", "## 2026-04-01: A"], ["## 2. B", "## 1. A"]]
+    "headings",
+    [["## D2: B", "## D1: A"], ["## 2026-04-02: B", "## 2026-04-01: A"], ["## 2. B", "## 1. A"]],
 )
 def test_a_newest_first_log_gets_entries_on_top(registry: Registry, headings: list[str]) -> None:
     registry = adopted(registry, *headings)
@@ -90,11 +110,17 @@ def test_a_newest_first_log_gets_entries_on_top(registry: Registry, headings: li
     assert wrong(registry) == []
 
 
-@pytest.mark.parametrize("heading", ["## ADR-0001 — A", "## D1: A", "## 2026-04-01: A", "## A (2026-04-01)"])
+@pytest.mark.parametrize(
+    "heading", ["## ADR-0001 — A", "## D1: A", "## 2026-04-01: A", "## A (2026-04-01)"]
+)
 def test_every_title_reads_back_from_an_adopted_log(registry: Registry, heading: str) -> None:
     registry = adopted(registry, heading)
     for title in TITLES[::3]:
-        registry.add_adr(NewAdr(title, date=DATE, body="### Context\n\nWhy.\n\n### Decision\n\nWhat.\n\nCost: time."))
+        registry.add_adr(
+            NewAdr(
+                title, date=DATE, body="### Context\n\nWhy.\n\n### Decision\n\nWhat.\n\nCost: time."
+            )
+        )
 
     assert len(headings_of(registry)) == 1 + len(TITLES[::3])
     assert wrong(registry) == []
@@ -118,23 +144,32 @@ def test_a_new_title_of_an_untitled_entry_is_followed(registry: Registry) -> Non
         (NewAdr("B", date="2026-05"), "names its entries by the day"),
     ],
 )
-def test_what_a_dated_log_cannot_hold_is_refused(registry: Registry, decision: NewAdr, message: str) -> None:
+def test_what_a_dated_log_cannot_hold_is_refused(
+    registry: Registry, decision: NewAdr, message: str
+) -> None:
     registry = adopted(registry, "## 2026-04-01: A")
     with pytest.raises(OrbitError, match=message):
         registry.add_adr(decision)
 
     assert headings_of(registry) == ["## 2026-04-01: A"]
-    assert [record.id for record in Registry.open(registry.workspace.root).collection.records] == ["ADR-0001"]
+    assert [record.id for record in Registry.open(registry.workspace.root).collection.records] == [
+        "ADR-0001"
+    ]
 
 
 def test_the_style_file_still_writes_a_file(registry: Registry) -> None:
     registry = adopted(registry, "## D1: A")
 
-    assert registry.add_adr(NewAdr("Use SQLite", style="file")).document == "docs/adr/0002-use-sqlite.md"
+    assert (
+        registry.add_adr(NewAdr("Use SQLite", style="file")).document
+        == "docs/adr/0002-use-sqlite.md"
+    )
     assert registry.add_adr(NewAdr("Use DuckDB", feature="snapshot")).document == "DECISIONS.md"
 
 
-def test_a_log_that_another_writer_begins_is_waited_for(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_another_writer_begins_is_waited_for(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
     registry = adopted(registry, "## D1: A")
     root = registry.workspace.root
     (root / "DECISIONS.md").rename(root / "coming.md")
@@ -163,7 +198,9 @@ def test_a_hand_written_entry_of_the_one_log_is_found(registry: Registry) -> Non
         ({"docs/other/decisions.md": "# D\n\n## D5: E\n\nx\n\n## D6: F\n\ny\n"}, ""),
     ],
 )
-def test_new_decisions_go_where_most_decisions_are(registry: Registry, before: dict[str, str], log: str) -> None:
+def test_new_decisions_go_where_most_decisions_are(
+    registry: Registry, before: dict[str, str], log: str
+) -> None:
     root = registry.workspace.root
     for path, text in before.items():
         write(root, path, text)
@@ -171,7 +208,10 @@ def test_new_decisions_go_where_most_decisions_are(registry: Registry, before: d
     report = import_from(root, start=root)
 
     assert Registry.open(root).workspace.config.adr.log == log
-    assert any("adr.log" in text for text in (*report.notes, *(outcome.reason for outcome in report.of("changed"))))
+    assert any(
+        "adr.log" in text
+        for text in (*report.notes, *(outcome.reason for outcome in report.of("changed")))
+    )
 
 
 def test_no_second_log_is_begun_beside_one_that_was_renamed(registry: Registry) -> None:
@@ -179,7 +219,9 @@ def test_no_second_log_is_begun_beside_one_that_was_renamed(registry: Registry) 
     root = registry.workspace.root
     (root / "DECISIONS.md").rename(root / "decision-log.md")
 
-    with pytest.raises(RefusedError, match=r"DECISIONS\.md is not there, and 1 decision has its text in it"):
+    with pytest.raises(
+        RefusedError, match=r"DECISIONS\.md is not there, and 1 decision has its text in it"
+    ):
         registry.add_adr(new_adr({"title": "Use SQLite"}))
     assert not (root / "DECISIONS.md").exists()
 

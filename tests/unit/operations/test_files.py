@@ -31,7 +31,9 @@ from orbit_registry.repository.documents import is_prompt, prompts_of
 def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str, name: str) -> None:
     document = registry.workspace.root / f"docs/adr/{neighbour}.md"
     document.parent.mkdir(parents=True)
-    document.write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
+    document.write_text(
+        "# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"
+    )
     result = neighbours_in(registry.workspace, "docs/adr")
     assert new_path(result, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}.md"
 
@@ -53,11 +55,15 @@ def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str,
         ("0001-a.markdown 0002-b.markdown", "0043-use-y.markdown"),
     ],
 )
-def test_in_a_mixed_folder_a_naming_that_is_shared_counts(registry: Registry, there: str, name: str) -> None:
+def test_in_a_mixed_folder_a_naming_that_is_shared_counts(
+    registry: Registry, there: str, name: str
+) -> None:
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     for item in there.split():
-        (folder / item).write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
+        (folder / item).write_text(
+            "# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"
+        )
     result = neighbours_in(registry.workspace, "docs/adr")
     assert new_path(result, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}"
 
@@ -65,11 +71,17 @@ def test_in_a_mixed_folder_a_naming_that_is_shared_counts(registry: Registry, th
 def test_a_dress_without_a_title_gets_one(registry: Registry) -> None:
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
-    (folder / "0001-use-x.md").write_text("- Start Date: 2026-04-01\n\n# Summary\n\nA.\n\n# Drawbacks\n\nB.\n")
+    (folder / "0001-use-x.md").write_text(
+        "- Start Date: 2026-04-01\n\n# Summary\n\nA.\n\n# Drawbacks\n\nB.\n"
+    )
     registry.backfill()
     added = registry.add_adr(NewAdr("Use Y", date="2026-05-02"))
     text = (registry.workspace.root / added.document).read_text("utf-8")
-    assert [line for line in text.splitlines() if line.startswith("#")] == ["# Use Y", "# Summary", "# Drawbacks"]
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
+        "# Use Y",
+        "# Summary",
+        "# Drawbacks",
+    ]
     assert read_document(text, added.document).entries[0].status == "proposed"
 
 
@@ -105,7 +117,9 @@ def test_a_dress_keeps_nothing_of_the_other_decision(registry: Registry) -> None
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     (folder / "0001-use-x.md").write_text(PROPOSAL)
-    (folder / "0002-use-z.md").write_text("# Use Z\n\n- Status: accepted\n- Tags: a, b\n\n## Context\n\nA.\n")
+    (folder / "0002-use-z.md").write_text(
+        "# Use Z\n\n- Status: accepted\n- Tags: a, b\n\n## Context\n\nA.\n"
+    )
     registry.backfill()
     assert [record.title for record in registry.records.of_kind("adr")] == ["Use X", "Use Z"]
     (folder / "0002-use-z.md").rename(folder / "0000-use-z.md")
@@ -113,8 +127,11 @@ def test_a_dress_keeps_nothing_of_the_other_decision(registry: Registry) -> None
     text = (registry.workspace.root / registry.add_adr(NewAdr("Use Y")).document).read_text("utf-8")
     assert ("\nticket:\narea: types\n" in text, "example.org" in text) == (True, False)
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
-        "## 1. Motivation", "## 2. Proposed Change Specification", "## 3. Alternatives", "## 4. Costs and Drawbacks",
-    ]  # fmt: skip
+        "## 1. Motivation",
+        "## 2. Proposed Change Specification",
+        "## 3. Alternatives",
+        "## 4. Costs and Drawbacks",
+    ]
 
     (folder / "0000-use-z.md").rename(folder / "0009-use-z.md")
     added = registry.add_adr(NewAdr("Use W"))
@@ -126,7 +143,9 @@ def test_a_named_series_is_adopted_and_continued(registry: Registry) -> None:
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
     for number in (1, 3):
-        head = f"# CCC-JB-00{number}: Use X{number}\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n"
+        head = (
+            f"# CCC-JB-00{number}: Use X{number}\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n"
+        )
         (folder / f"ccc-jb-00{number}-use-x.md").write_text(f"{head}## Decision\n\nB.\n")
     registry.backfill()
     added = registry.add_adr(NewAdr("Use Y"))
@@ -135,16 +154,28 @@ def test_a_named_series_is_adopted_and_continued(registry: Registry) -> None:
     assert current == {"ADR-0001": "Use X1", "ADR-0003": "Use X3", "ADR-0004": "Use Y"}
     assert registry.records.get("ccc-jb-003").id == "ADR-0003"
     assert added.document == "docs/adr/ccc-jb-004-use-y.md"
-    assert (registry.workspace.root / added.document).read_text("utf-8").startswith("# CCC-JB-004: Use Y\n")
+    assert (
+        (registry.workspace.root / added.document)
+        .read_text("utf-8")
+        .startswith("# CCC-JB-004: Use Y\n")
+    )
 
 
 @pytest.mark.parametrize(
     ("headings", "status", "expected"),
     [
-        ("Status Kontext Entscheidung", "Akzeptiert", "Vorgeschlagen|_Was wird entschieden?_|Kosten: _was"),
+        (
+            "Status Kontext Entscheidung",
+            "Akzeptiert",
+            "Vorgeschlagen|_Was wird entschieden?_|Kosten: _was",
+        ),
         ("Статус Контекст Решение", "Принято", "Предложено|_Что решено?_|Стоимость: _что"),
         ("ステータス コンテキスト 決定 結果", "承認", "提案|_何を決めるのか。_|コスト: _何が"),
-        ("Status Contexto Decisão Consequências", "Accepted", "Proposed|_O que foi decidido?_|Custo: _o"),
+        (
+            "Status Contexto Decisão Consequências",
+            "Accepted",
+            "Proposed|_O que foi decidido?_|Custo: _o",
+        ),
         (
             "Statut|Contexte et définition du problème|Résultat de la décision",
             "Accepté",
@@ -172,4 +203,7 @@ def test_a_new_decision_asks_in_the_language_of_its_neighbours(
     assert (entry.status, entry.has_cost) == ("proposed", True)
     existing = prompts_of(added.record.kind.folder, True)
     requests = [line for line in text.splitlines() if line.endswith("_")]
-    assert (len(requests) >= 3, [line for line in requests if not is_prompt(line, existing)]) == (True, [])
+    assert (len(requests) >= 3, [line for line in requests if not is_prompt(line, existing)]) == (
+        True,
+        [],
+    )

@@ -23,7 +23,9 @@ COMMON, RARE = ["src/app.py", "src/io.py"], ["docs/a.md"]
         (("[",), None),
     ],
 )
-def test_a_scope_is_broad_by_the_commits_that_edit_it(scope: tuple[str, ...], count: int | None) -> None:
+def test_a_scope_is_broad_by_the_commits_that_edit_it(
+    scope: tuple[str, ...], count: int | None
+) -> None:
     edits = Edits.of([COMMON] * 7 + [RARE] * 33, [])
     assert edits.broad_scopes([scope]).get(scope) == count
 
@@ -44,7 +46,9 @@ def test_in_a_short_history_each_file_counts_as_an_edit() -> None:
     assert Edits.of(commits, files).broad_scopes([("src/**",)]) == {}
     edits = Edits.of(commits, [*files, "README.md"])
     assert edits.broad_scopes([("src/**",), ("README.md",)]) == {("src/**",): FEWEST_FILES - 1}
-    assert edits.described(19) == "19 of 20 tracked files are in it, and the history has few commits"
+    assert (
+        edits.described(19) == "19 of 20 tracked files are in it, and the history has few commits"
+    )
 
 
 def test_edits_are_read_from_the_history(git_repo: Path, git: Callable[..., str]) -> None:

@@ -1,4 +1,6 @@
-"""`orbit init`: what it finds, what it writes, and that it keeps everything that is somebody else's."""
+"""`orbit init`: what it finds, what it writes,
+and that it keeps everything that is somebody else's.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +12,7 @@ from tests.files import write
 from orbit_registry.errors import (
     ForeignWorkspaceError,
     UnreadableFileError,
-)  # fmt: skip
+)
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import (
     GITATTRIBUTES,
@@ -39,7 +41,9 @@ def tree(root: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", LINES)
-@pytest.mark.parametrize("text", ["", "*.pyc\n", "*.pyc", "*.pyc\r\n# mine\r\n", "a\n\n\n", "\udcff\n", "a\r"])
+@pytest.mark.parametrize(
+    "text", ["", "*.pyc\n", "*.pyc", "*.pyc\r\n# mine\r\n", "a\n\n\n", "\udcff\n", "a\r"]
+)
 def test_what_stands_in_gits_files_stays(git_repo: Path, name: str, text: str) -> None:
     before = text.encode("utf-8", "surrogateescape")
     (git_repo / name).write_bytes(before)
@@ -57,8 +61,14 @@ def test_what_stands_in_gits_files_stays(git_repo: Path, name: str, text: str) -
 def test_only_names_of_tracked_files_are_looked_at(git_repo: Path, git: Git) -> None:
     write(git_repo, "docs/adr/0001-x.md", "# X\n")
     untracked = project_files(git_repo)
-    for name in ("lib/adr/0001-x.md", "lib/adr/0002-y.md", ".github/workflows/ci.yml", "mkdocs.yml",
-                 "choices/0001-z.md", "posts/2024-01-02-z.md"):  # fmt: skip
+    for name in (
+        "lib/adr/0001-x.md",
+        "lib/adr/0002-y.md",
+        ".github/workflows/ci.yml",
+        "mkdocs.yml",
+        "choices/0001-z.md",
+        "posts/2024-01-02-z.md",
+    ):
         write(git_repo, name, "# X\n")
     git(git_repo, "add", "-A")
     (git_repo / "lib/adr/0002-y.md").unlink()
@@ -67,9 +77,13 @@ def test_only_names_of_tracked_files_are_looked_at(git_repo: Path, git: Git) -> 
 
     assert untracked == ProjectFiles({})
     assert (dict(files.folders), files.tools, files.elsewhere) == (
-        {"lib/adr": 2, "docs/adr": 1}, (".github/workflows/ci.yml", "mkdocs.yml"), 1,
-    )  # fmt: skip
-    assert setup(git_repo, adr_folder="docs/adr/").detected == AdrConfig("file", "docs/adr", ("lib/adr",))
+        {"lib/adr": 2, "docs/adr": 1},
+        (".github/workflows/ci.yml", "mkdocs.yml"),
+        1,
+    )
+    assert setup(git_repo, adr_folder="docs/adr/").detected == AdrConfig(
+        "file", "docs/adr", ("lib/adr",)
+    )
     assert open_workspace(git_repo).config.adr.folder == "docs/adr"
 
 
@@ -81,26 +95,52 @@ def test_only_names_of_tracked_files_are_looked_at(git_repo: Path, git: Git) -> 
         (["doc/adr/0001-x.md"], AdrConfig("file", "doc/adr")),
         (["docs/decisions/0001-x.md"], AdrConfig("file", "docs/decisions")),
         ([".decisions/ADR-001-x.md"], AdrConfig("file", ".decisions")),
-        (["docs/architecture/decisions/0001-x.md"], AdrConfig("file", "docs/architecture/decisions")),
+        (
+            ["docs/architecture/decisions/0001-x.md"],
+            AdrConfig("file", "docs/architecture/decisions"),
+        ),
         (["adr/20240101-x.md"], AdrConfig("file", "adr")),
         (
             ["team/architecture-decision-records/OPS-ADR-0001-x.md"],
             AdrConfig("file", "team/architecture-decision-records"),
         ),
-        (["docs/entscheidungen/0001-x.md", "src/test/decisions/0001-x.md"], AdrConfig("file", "docs/entscheidungen")),
-        (["docs/decisions/2024-03/0001-x.md", "docs/decisions/2024/04/0002-y.md"], AdrConfig("file", "docs/decisions")),
+        (
+            ["docs/entscheidungen/0001-x.md", "src/test/decisions/0001-x.md"],
+            AdrConfig("file", "docs/entscheidungen"),
+        ),
+        (
+            ["docs/decisions/2024-03/0001-x.md", "docs/decisions/2024/04/0002-y.md"],
+            AdrConfig("file", "docs/decisions"),
+        ),
         (["src/tests/resources/decisions/0001-x.md"], AdrConfig("file", "docs/adr")),
-        (["doc/adr/rejected/0001-x.md", "doc/archive/decisions/0002-y.md"], AdrConfig("file", "doc/adr")),
+        (
+            ["doc/adr/rejected/0001-x.md", "doc/archive/decisions/0002-y.md"],
+            AdrConfig("file", "doc/adr"),
+        ),
         (["lib/adr/archive/0001-x.md", "lib/archive/adr/0002-y.md"], AdrConfig("file", "lib/adr")),
-        (["versioned_docs/version-1/adr/0001-x.md", "wiki/adr/0001-x.md"], AdrConfig("file", "wiki/adr")),
+        (
+            ["versioned_docs/version-1/adr/0001-x.md", "wiki/adr/0001-x.md"],
+            AdrConfig("file", "wiki/adr"),
+        ),
         (["docs/adr/README.md", "docs/adr/template.md"], AdrConfig("file", "docs/adr")),
         (["docs/design/search/4_decisions.md"], AdrConfig("log", "docs/adr")),
-        (["docs/design/search/4_decisions.md", "docs/adr/0001-x.md"], AdrConfig("file", "docs/adr")),
-        (["doc/adr/0001-x.md", "adr/0001-x.md", "adr/0002-y.md"], AdrConfig("file", "adr", ("doc/adr",))),
-        (["docs/adr/0001-a.md", "core/integration-tests/docs/adr/0001-a.md"], AdrConfig("file", "docs/adr")),
+        (
+            ["docs/design/search/4_decisions.md", "docs/adr/0001-x.md"],
+            AdrConfig("file", "docs/adr"),
+        ),
+        (
+            ["doc/adr/0001-x.md", "adr/0001-x.md", "adr/0002-y.md"],
+            AdrConfig("file", "adr", ("doc/adr",)),
+        ),
+        (
+            ["docs/adr/0001-a.md", "core/integration-tests/docs/adr/0001-a.md"],
+            AdrConfig("file", "docs/adr"),
+        ),
     ],
 )
-def test_the_style_of_a_repository_is_found(git_repo: Path, git: Git, files: list[str], expected: AdrConfig) -> None:
+def test_the_style_of_a_repository_is_found(
+    git_repo: Path, git: Git, files: list[str], expected: AdrConfig
+) -> None:
     for name in files:
         write(git_repo, name, "# X\n")
     git(git_repo, "add", "-A")
@@ -123,7 +163,9 @@ def test_the_style_of_a_repository_is_found(git_repo: Path, git: Git, files: lis
         ("\udcff", "docs/adr"),
     ],
 )
-def test_a_folder_that_adr_tools_was_told_is_heeded(tmp_path: Path, git: Git, text: str, folder: str) -> None:
+def test_a_folder_that_adr_tools_was_told_is_heeded(
+    tmp_path: Path, git: Git, text: str, folder: str
+) -> None:
     root = tmp_path / "project"
     for name in ("architecture/log", "../outside"):
         (root / name).mkdir(parents=True, exist_ok=True)
@@ -146,7 +188,9 @@ def test_a_home_outside_git_gets_personal_records_and_no_decisions(
 
 
 def test_a_configuration_names_no_more_folders_than_it_may(git_repo: Path, git: Git) -> None:
-    """Of more folders those with the most decisions are taken, so that the configuration can be read."""
+    """Of more folders those with the most decisions are taken,
+    so that the configuration can be read.
+    """
     for number in range(503):
         folder = git_repo / f"part{number:03}/adr"
         folder.mkdir(parents=True)

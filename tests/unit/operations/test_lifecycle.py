@@ -1,4 +1,6 @@
-"""Statuses: each kind's table decides, a refusal changes no byte, and the document is kept in step."""
+"""Statuses: each kind's table decides, a refusal changes no byte,
+and the document is kept in step.
+"""
 
 import re
 from pathlib import Path
@@ -17,14 +19,20 @@ from orbit_registry.repository.documents import read_documents
 from orbit_registry.repository.writer import FIXED, create_record
 from orbit_registry.workspace.author import Author
 
-HUMAN, AGENT, BODY = Author("Ada", "human"), Author("bot", "agent", "model-1"), "## Decision\n\nX.\n\n- Cost: time.\n"
+HUMAN, AGENT, BODY = (
+    Author("Ada", "human"),
+    Author("bot", "agent", "model-1"),
+    "## Decision\n\nX.\n\n- Cost: time.\n",
+)
 FIELDS: Any = load((Path(__file__).parents[2] / "cases/fields_of_kinds.yaml").read_text("utf-8"))
 KINDS = list(load_kinds())
 STARTS = [(kind.name, start) for kind in KINDS for start in kind.statuses]
 
 
 def tree(root: Path) -> dict[str, bytes]:
-    """Return every file outside the local state, with its bytes; records that wait are among them."""
+    """Return every file outside the local state, with its bytes;
+    records that wait are among them.
+    """
     files = (path for path in root.rglob("*") if path.is_file())
     remaining = [path for path in files if "state" not in path.parts or "inbox" in path.parts]
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in remaining}
@@ -35,11 +43,15 @@ def new_record(registry: Registry, kind: Kind, status: str = "") -> Record:
     if kind.in_document:
         record = registry.add_adr(NewAdr("Use the thing", paths=("src/**",), body=BODY)).record
     elif kind.in_file:
-        record = create_record(registry.workspace, kind, HUMAN, FIELDS[kind.name], attachments={"2/a.md": ""})
+        record = create_record(
+            registry.workspace, kind, HUMAN, FIELDS[kind.name], attachments={"2/a.md": ""}
+        )
     else:
         arguments = FIELDS.get(kind.name, {})
         needed = [name for name in kind.schema.document["required"] if name not in FIXED]
-        record = registry.add(kind.name, {name: arguments.get(name, "Look before you leap") for name in needed}, HUMAN)
+        record = registry.add(
+            kind.name, {name: arguments.get(name, "Look before you leap") for name in needed}, HUMAN
+        )
     if status:
         file = registry.workspace.root / record.path
         text = file.read_text("utf-8").replace(f"status: {record.status.name}", f"status: {status}")
@@ -78,11 +90,20 @@ def test_transitions_are_as_the_table_says(registry: Registry, kind_name: str, s
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_change_of_status_changes_status_and_time_alone(registry: Registry, kind: Kind) -> None:
-    record = new_record(registry, kind, next(value.name for value in kind.statuses.values() if value.phase == "live"))
+    record = new_record(
+        registry,
+        kind,
+        next(value.name for value in kind.statuses.values() if value.phase == "live"),
+    )
     file = registry.workspace.root / record.path
-    file.write_text(file.read_text("utf-8").replace("updated_at: 2", "updated_at: 1") + "x-own: 1  # mine\n", "utf-8")
+    file.write_text(
+        file.read_text("utf-8").replace("updated_at: 2", "updated_at: 1") + "x-own: 1  # mine\n",
+        "utf-8",
+    )
     before = tree(registry.workspace.root)
-    verb, status = next(iter((verb, to) for verb, to in kind.verbs.items() if to in record.status.to))
+    verb, status = next(
+        iter((verb, to) for verb, to in kind.verbs.items() if to in record.status.to)
+    )
 
     registry.transition(record.id, status)
 
@@ -100,7 +121,9 @@ def test_a_change_of_status_changes_status_and_time_alone(registry: Registry, ki
 
 @pytest.fixture
 def candidate(registry: Registry) -> Record:
-    return registry.add("learning", {"summary": "Look before you leap", "body": "Because.\nReally."}, AGENT)
+    return registry.add(
+        "learning", {"summary": "Look before you leap", "body": "Because.\nReally."}, AGENT
+    )
 
 
 def test_an_agent_may_not_add_what_holds(registry: Registry) -> None:
@@ -112,13 +135,19 @@ def test_an_agent_may_not_add_what_holds(registry: Registry) -> None:
     assert tree(registry.workspace.root) == before
 
 
-def test_promoting_moves_the_folder_out_with_everything_in_it(registry: Registry, candidate: Record) -> None:
+def test_promoting_moves_the_folder_out_with_everything_in_it(
+    registry: Registry, candidate: Record
+) -> None:
     root = registry.workspace.root
     file = root / candidate.path
-    text = file.read_text("utf-8").replace("status: candidate", "status: candidate  # for review") + "x-own: 1\n"
+    text = (
+        file.read_text("utf-8").replace("status: candidate", "status: candidate  # for review")
+        + "x-own: 1\n"
+    )
     file.write_text(text, "utf-8")
     votes = (
-        f'{{"learning_id": "{candidate.id}", "voter_model": "m", "voted_at": "2026-01-01T00:00:00Z", "task_id": "T"}}\n'
+        f'{{"learning_id": "{candidate.id}", "voter_model": "m", "voted_at": '
+        f'"2026-01-01T00:00:00Z", "task_id": "T"}}\n'
     )
     (file.parent / "votes.jsonl").write_text(votes, "utf-8")
     (file.parent / "evidence").mkdir()
@@ -130,8 +159,12 @@ def test_promoting_moves_the_folder_out_with_everything_in_it(registry: Registry
     folder = root / f".orbit/learnings/{candidate.id}"
     now = (folder / "learning.yaml").read_text("utf-8")
     stamp = re.compile(r"updated_at: \S+")
-    reviewed = re.compile(r"approval:\n  suggested_by: bot\n  approved_by: Ada\n  approved_at: .*\n")
-    text = text.replace("status: candidate  #", "status: active  #").replace("$schema=../../../../", "$schema=../../")
+    reviewed = re.compile(
+        r"approval:\n  suggested_by: bot\n  approved_by: Ada\n  approved_at: .*\n"
+    )
+    text = text.replace("status: candidate  #", "status: active  #").replace(
+        "$schema=../../../../", "$schema=../../"
+    )
     assert stamp.sub("", reviewed.sub("", now)) == stamp.sub("", text)
     assert moved.approval["approved_by"] == "Ada"
     assert (folder / "votes.jsonl").read_text("utf-8") == votes
@@ -157,7 +190,9 @@ def test_a_committed_inbox_is_reviewed_in_git(registry: Registry) -> None:
     record = result.add("learning", {"summary": "Leap"}, AGENT)
     assert record.path == f".orbit/inbox/learnings/{record.id}/learning.yaml"
 
-    assert result.transition(record.id, "active").path == f".orbit/learnings/{record.id}/learning.yaml"
+    assert (
+        result.transition(record.id, "active").path == f".orbit/learnings/{record.id}/learning.yaml"
+    )
     assert not (registry.workspace.orbit / "inbox/learnings" / record.id).exists()
 
 
@@ -166,14 +201,24 @@ def two(registry: Registry, kind: Kind) -> tuple[Record, Record]:
     return new_record(registry, kind, live), new_record(registry, kind, live)
 
 
-@pytest.mark.parametrize("kind", [item for item in KINDS if "superseded" in item.statuses], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind", [item for item in KINDS if "superseded" in item.statuses], ids=lambda kind: kind.name
+)
 def test_supersession_writes_both_ends(registry: Registry, kind: Kind) -> None:
     old, new = two(registry, kind)
 
     first, second = registry.supersede(old.id, new.id)
 
-    assert (first.status.name, first.superseded_by, first.supersedes) == ("superseded", (new.id,), ())
-    assert (second.status.name, second.superseded_by, second.supersedes) == (new.status.name, (), (old.id,))
+    assert (first.status.name, first.superseded_by, first.supersedes) == (
+        "superseded",
+        (new.id,),
+        (),
+    )
+    assert (second.status.name, second.superseded_by, second.supersedes) == (
+        new.status.name,
+        (),
+        (old.id,),
+    )
     before = tree(registry.workspace.root)
     registry.supersede(old.id, new.id)
     assert tree(registry.workspace.root) == before
@@ -204,7 +249,10 @@ def test_what_can_not_replace_is_refused(registry: Registry) -> None:
     assert "only an accepted record" in refusal(registry, new.id, old.id)
     with pytest.raises(RefusedError) as caught:
         registry.supersede(new_record(registry, kinds["adr"]).id, pending.id)
-    assert caught.value.hint == "`orbit accept ADR-0003` first, or name a live record: `orbit adr list --phase live`"
+    assert (
+        caught.value.hint
+        == "`orbit accept ADR-0003` first, or name a live record: `orbit adr list --phase live`"
+    )
 
 
 def test_a_circle_is_refused_however_long(registry: Registry) -> None:
@@ -238,13 +286,19 @@ def test_one_may_replace_several(registry: Registry) -> None:
         ("log", "file", "[ADR-0002](../../adr/0002-rank-by-bm25-again.md)"),
     ],
 )
-def test_the_link_to_a_successor_leads_to_its_entry(registry: Registry, before: str, after: str, line: str) -> None:
+def test_the_link_to_a_successor_leads_to_its_entry(
+    registry: Registry, before: str, after: str, line: str
+) -> None:
     old = registry.add_adr(NewAdr("Rank by votes", feature="core", style=before, body=BODY)).record
     registry.add_adr(NewAdr("Rank by BM25, again", feature="search", style=after, body=BODY))
     registry.supersede(old.id, "ADR-0002")
     registry.refresh()
-    assert f"Superseded by {line}" in (registry.workspace.root / str(old.source and old.source.path)).read_text("utf-8")
-    ((_, entry),) = filter(None, [read_documents(registry.workspace, [old]).of(registry.get(old.id))])
+    assert f"Superseded by {line}" in (
+        registry.workspace.root / str(old.source and old.source.path)
+    ).read_text("utf-8")
+    ((_, entry),) = filter(
+        None, [read_documents(registry.workspace, [old]).of(registry.get(old.id))]
+    )
     assert entry.status == "superseded"
     assert line.endswith(f"({entry.targets('superseded_by')[0]})")
 
@@ -254,7 +308,9 @@ def test_each_of_many_moves_or_has_a_reason(registry: Registry) -> None:
     first, closed, last = (new_record(registry, kind) for _ in range(3))
     registry.transition(closed.id, "retired")
 
-    done, remaining = transitions(registry.workspace, [first.id, closed.id, "L-none0", last.id], "retired", HUMAN)
+    done, remaining = transitions(
+        registry.workspace, [first.id, closed.id, "L-none0", last.id], "retired", HUMAN
+    )
 
     assert [record.id for record in done] == [first.id, last.id]
     assert [type(error) for error in remaining] == [RefusedError, RecordNotFoundError]
@@ -274,15 +330,24 @@ def test_an_agent_moves_none_of_many_that_hold(registry: Registry) -> None:
 
 ADOPTED = {
     "front matter": (
-        "---\nstatus: accepted # for now\ndate: 2024-01-01\n---\n\n# Use Postgres\n\n## Context\n\nText.\n",
+        (
+            "---\nstatus: accepted # for now\ndate: 2024-01-01\n---\n\n# Use Postgres\n\n## "
+            "Context\n\nText.\n"
+        ),
         lambda line: line.startswith("status: "),
     ),
     "bullets": (
-        "# 2. Use Postgres\n\n* Status: accepted\n* Date: 2024-01-01\n\n## Context\n\nStatus: of the art.\n",
+        (
+            "# 2. Use Postgres\n\n* Status: accepted\n* Date: 2024-01-01\n\n## Context\n\nStatus: "
+            "of the art.\n"
+        ),
         lambda line: line.startswith("* Status: "),
     ),
     "section": (
-        "# 2. Use Postgres\n\nDate: 2024-01-01\n\n## Status\n\nAccepted\n\n## Context\n\nAccepted by all.\n",
+        (
+            "# 2. Use Postgres\n\nDate: 2024-01-01\n\n## Status\n\nAccepted\n\n## Context\n\n"
+            "Accepted by all.\n"
+        ),
         lambda line: line in ("Accepted",) or line.startswith("Superseded by"),
     ),
     "section with Windows line ends": (
@@ -318,12 +383,20 @@ def test_a_superseded_document_keeps_its_form_of_status(adopted: tuple[Registry,
     assert old.status.name == "superseded"
     assert [is_status(line) for line in changed] == [True]
     assert new.record.id in changed[0]
-    assert [line for line in lines if not is_status(line)] == [line for line in text.split("\n") if not is_status(line)]
+    assert [line for line in lines if not is_status(line)] == [
+        line for line in text.split("\n") if not is_status(line)
+    ]
     outcome = Registry.open(registry.workspace.root).check()
-    assert [str(diagnostic) for diagnostic in outcome.diagnostics if diagnostic.severity.value == "error"] == []
+    assert [
+        str(diagnostic)
+        for diagnostic in outcome.diagnostics
+        if diagnostic.severity.value == "error"
+    ] == []
 
 
-SUPERSEDED_ALREADY = "---\nstatus: superseded\nsupersededBy: {}\n---\n\n# Use files\n\n## Context\n\nText.\n"
+SUPERSEDED_ALREADY = (
+    "---\nstatus: superseded\nsupersededBy: {}\n---\n\n# Use files\n\n## Context\n\nText.\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -331,8 +404,16 @@ SUPERSEDED_ALREADY = "---\nstatus: superseded\nsupersededBy: {}\n---\n\n# Use fi
     [
         ('"0002"', "status: accepted\n", 'status: superseded\nsupersededBy: "0003"\n'),
         ("2", "status: accepted\n", "status: superseded\nsupersededBy: 3\n"),
-        ("[ADR-0002]", "status: accepted\nsupersededBy:\n", "status: superseded\nsupersededBy: [ADR-0003]\n"),
-        ("the other one", "status: accepted\n", "status: superseded by [ADR-0003](0003-use-sqlite.md)\n"),
+        (
+            "[ADR-0002]",
+            "status: accepted\nsupersededBy:\n",
+            "status: superseded\nsupersededBy: [ADR-0003]\n",
+        ),
+        (
+            "the other one",
+            "status: accepted\n",
+            "status: superseded by [ADR-0003](0003-use-sqlite.md)\n",
+        ),
     ],
 )
 def test_a_successor_is_named_as_the_neighbours_name_theirs(
@@ -350,4 +431,6 @@ def test_a_successor_is_named_as_the_neighbours_name_theirs(
     registry.supersede("ADR-0002", new.id)
 
     assert (folder / "0002-use-postgres.md").read_text("utf-8") == text.replace(before, after)
-    assert "ORB701" not in {finding.code for finding in Registry.open(registry.workspace.root).check().diagnostics}
+    assert "ORB701" not in {
+        finding.code for finding in Registry.open(registry.workspace.root).check().diagnostics
+    }

@@ -1,4 +1,6 @@
-"""Who may vote for what: records that hold, for a task, once a voter; the record's own file is never touched."""
+"""Who may vote for what: records that hold, for a task, once a voter;
+the record's own file is never touched.
+"""
 
 import pytest
 

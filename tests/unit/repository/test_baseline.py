@@ -8,12 +8,20 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.registry import Registry
-from orbit_registry.repository.baseline import NEVER_BASELINED, apply, baseline_of, read_baseline, write_baseline
+from orbit_registry.repository.baseline import (
+    NEVER_BASELINED,
+    apply,
+    baseline_of,
+    read_baseline,
+    write_baseline,
+)
 from orbit_registry.workspace.workspace import Workspace
 
 
 def finding(message: str, line: int = 1, code: str = "ORB503") -> Diagnostic:
-    return Diagnostic(code, Severity.WARNING, message, Location("a.yaml", Position(line)), record="ADR-0001")
+    return Diagnostic(
+        code, Severity.WARNING, message, Location("a.yaml", Position(line)), record="ADR-0001"
+    )
 
 
 @pytest.fixture
@@ -37,9 +45,21 @@ def test_a_finding_that_moved_is_still_known() -> None:
     ("then", "now", "is_new"),
     [
         ("it matches 512 of 514 tracked files", "it matches 513 of 520 tracked files", False),
-        ("nearly the same as ADR-0047 (57% alike)", "nearly the same as ADR-0047 (58% alike)", False),
-        ("it is 4,804 characters long; above 4,000", "it is 4,900 characters long; above 4,000", False),
-        ("ADR-0047 is cited, but no record has that id", "ADR-0048 is cited, but no record has that id", True),
+        (
+            "nearly the same as ADR-0047 (57% alike)",
+            "nearly the same as ADR-0047 (58% alike)",
+            False,
+        ),
+        (
+            "it is 4,804 characters long; above 4,000",
+            "it is 4,900 characters long; above 4,000",
+            False,
+        ),
+        (
+            "ADR-0047 is cited, but no record has that id",
+            "ADR-0048 is cited, but no record has that id",
+            True,
+        ),
         ("the link docs/2.md leads nowhere", "the link docs/3.md leads nowhere", True),
     ],
 )
@@ -48,7 +68,9 @@ def test_a_count_that_moved_makes_no_new_finding(then: str, now: str, is_new: bo
 
 
 def test_the_same_finding_once_more_is_new() -> None:
-    sorted_ = apply(baseline_of([finding("no cost")]), [finding("no cost", 3), finding("no cost", 9)])
+    sorted_ = apply(
+        baseline_of([finding("no cost")]), [finding("no cost", 3), finding("no cost", 9)]
+    )
 
     assert (len(sorted_.baselined), len(sorted_.new)) == (1, 1)
 
@@ -87,7 +109,9 @@ def test_fewer_of_several_are_still_accepted(workspace: Workspace) -> None:
     assert apply(read_baseline(workspace)[0], [last]).new == ()
 
     text = workspace.baseline.read_text("utf-8")
-    earlier = text.replace("holds a prompt", "holds a prompt (… of them)")  # as it was written before
+    earlier = text.replace(
+        "holds a prompt", "holds a prompt (… of them)"
+    )  # as it was written before
     workspace.baseline.write_text(earlier, "utf-8")
     assert earlier != text
     assert apply(read_baseline(workspace)[0], [several, last]).baselined == (several,)
@@ -103,4 +127,7 @@ def test_a_baseline_of_a_newer_version_is_not_written_over(workspace: Workspace)
 
     assert workspace.baseline.read_text("utf-8") == newer
     _, (problem,) = read_baseline(workspace)
-    assert (refused.value.message, refused.value.hint) == (f".orbit/baseline.yaml: {problem.message}", problem.hint)
+    assert (refused.value.message, refused.value.hint) == (
+        f".orbit/baseline.yaml: {problem.message}",
+        problem.hint,
+    )

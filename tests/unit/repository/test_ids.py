@@ -55,9 +55,15 @@ def test_a_number_in_a_name_counts(workspace_root: Path, path: str, next_id: str
 
 @pytest.mark.parametrize(
     ("heading", "next_id"),
-    [("## ADR-0041 — X", "ADR-0042"), ("## [ADR-41] X", "ADR-0042"), ("### ADR 41: X", "ADR-0042"),
-     ("See ADR-0041.", "ADR-0001"), ("## Like ADR-0041", "ADR-0001"), ("## ADR-0041x", "ADR-0001")],
-)  # fmt: skip
+    [
+        ("## ADR-0041 — X", "ADR-0042"),
+        ("## [ADR-41] X", "ADR-0042"),
+        ("### ADR 41: X", "ADR-0042"),
+        ("See ADR-0041.", "ADR-0001"),
+        ("## Like ADR-0041", "ADR-0001"),
+        ("## ADR-0041x", "ADR-0001"),
+    ],
+)
 def test_a_heading_in_a_log_counts(workspace_root: Path, heading: str, next_id: str) -> None:
     file = workspace_root / "docs/design/f/4_decisions.md"
     file.parent.mkdir(parents=True)
@@ -68,7 +74,15 @@ def test_a_heading_in_a_log_counts(workspace_root: Path, heading: str, next_id: 
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", "[]", '{"highest": "many"}', '{"highest": null, "root": "x"}', '{"highest": -5, "root": "x"}', "\x00"],
+    [
+        "",
+        "{",
+        "[]",
+        '{"highest": "many"}',
+        '{"highest": null, "root": "x"}',
+        '{"highest": -5, "root": "x"}',
+        "\x00",
+    ],
 )
 def test_a_broken_claim_is_no_number(workspace_root: Path, content: str) -> None:
     record(workspace_root, "ADR-0007")
@@ -100,7 +114,9 @@ def test_a_number_on_any_ref_counts(repo: Path, git: Git, kind: str) -> None:
     if kind == "tag":
         git(repo, "branch", "-qD", "other")
 
-    assert take(repo) == [Allocation("ADR-0042", f"ADR-0041 on {'v1' if kind == 'tag' else 'other'}")]
+    assert take(repo) == [
+        Allocation("ADR-0042", f"ADR-0041 on {'v1' if kind == 'tag' else 'other'}")
+    ]
 
 
 def test_a_number_on_a_remote_says_how_old_that_is(repo: Path, git: Git, tmp_path: Path) -> None:
@@ -114,7 +130,10 @@ def test_a_number_on_a_remote_says_how_old_that_is(repo: Path, git: Git, tmp_pat
     [allocation] = take(clone)
 
     assert allocation.id == "ADR-0042"
-    assert allocation.above in ("ADR-0041 on origin/main, fetched 3 h ago", "ADR-0041 on origin/HEAD, fetched 3 h ago")
+    assert allocation.above in (
+        "ADR-0041 on origin/main, fetched 3 h ago",
+        "ADR-0041 on origin/HEAD, fetched 3 h ago",
+    )
 
 
 def test_a_workspace_in_a_subfolder_has_its_own_numbers(repo: Path, git: Git) -> None:

@@ -29,15 +29,27 @@ def summaries(workspace: Workspace) -> list[str]:
 Change = Callable[[Path], object]
 REST = ["Summary bbbbb", "Summary ccccc"]
 CHANGES: dict[str, tuple[Change, list[str]]] = {
-    "edited": (lambda root: write_learning(root, "aaaaa", summary="New"), ["New", "Summary bbbbb", "Summary ccccc"]),
+    "edited": (
+        lambda root: write_learning(root, "aaaaa", summary="New"),
+        ["New", "Summary bbbbb", "Summary ccccc"],
+    ),
     "added": (
         lambda root: write_learning(root, "ddddd", summary="Fourth"),
         ["Summary aaaaa", "Summary bbbbb", "Summary ccccc", "Fourth"],
     ),
-    "removed": (lambda root: shutil.rmtree(root / ".orbit/learnings/L-bbbbb"), ["Summary aaaaa", "Summary ccccc"]),
-    "broken": (lambda root: (root / ".orbit/learnings/L-aaaaa/learning.yaml").write_text("id: ["), REST),
+    "removed": (
+        lambda root: shutil.rmtree(root / ".orbit/learnings/L-bbbbb"),
+        ["Summary aaaaa", "Summary ccccc"],
+    ),
+    "broken": (
+        lambda root: (root / ".orbit/learnings/L-aaaaa/learning.yaml").write_text("id: ["),
+        REST,
+    ),
     "linked": (lambda root: replace_by_link(root / ".orbit/learnings/L-aaaaa"), REST),
-    "renamed": (lambda root: (root / ".orbit/learnings/L-aaaaa").rename(root / ".orbit/learnings/L-eeeee"), REST),
+    "renamed": (
+        lambda root: (root / ".orbit/learnings/L-aaaaa").rename(root / ".orbit/learnings/L-eeeee"),
+        REST,
+    ),
 }
 
 
@@ -67,11 +79,15 @@ def test_a_changed_schema_validates_its_records_again(workspace: Workspace) -> N
     kind = workspace.root / ".orbit/kinds/note"
     shutil.copytree(workspace.kinds["learning"].folder, kind)
     text = (kind / "kind.yaml").read_text("utf-8")
-    text = text.replace("kind: learning", "kind: note").replace("plural: learnings", "plural: notes")
+    text = text.replace("kind: learning", "kind: note").replace(
+        "plural: learnings", "plural: notes"
+    )
     (kind / "kind.yaml").write_text(text.replace("prefix: L-", "prefix: N-"), "utf-8")
     schema = (kind / "schema.json").read_text("utf-8").replace("^(L-", "^(N-")
     (kind / "schema.json").write_text(schema, "utf-8")
-    write_record(workspace.root, ".orbit/notes/N-aaaaa/note.yaml", status="active", summary="A note")
+    write_record(
+        workspace.root, ".orbit/notes/N-aaaaa/note.yaml", status="active", summary="A note"
+    )
     assert "A note" in summaries(open_workspace(workspace.root))
     (kind / "schema.json").write_text(schema.replace('"maxLength": 280', '"maxLength": 3'), "utf-8")
     assert "A note" not in summaries(open_workspace(workspace.root))
@@ -79,7 +95,12 @@ def test_a_changed_schema_validates_its_records_again(workspace: Workspace) -> N
 
 def test_votes_are_remembered_with_their_times(workspace: Workspace) -> None:
     file = workspace.root / ".orbit/learnings/L-aaaaa/votes.jsonl"
-    row = {"learning_id": "L-aaaaa", "voter_model": "m", "voted_at": "2026-05-01T10:00:00+02:00", "task_id": "T-1"}
+    row = {
+        "learning_id": "L-aaaaa",
+        "voter_model": "m",
+        "voted_at": "2026-05-01T10:00:00+02:00",
+        "task_id": "T-1",
+    }
     file.write_text(json.dumps(row) + "\n", "utf-8")
     cold = read_collection(workspace).records.get("L-aaaaa").votes
     warm = read_collection(workspace).records.get("L-aaaaa").votes
@@ -109,7 +130,9 @@ def test_two_workspaces_of_a_repository_have_separate_caches(tmp_path: Path) -> 
     workspaces = []
     for name in ("one", "two"):
         (tmp_path / name / ".orbit").mkdir(parents=True)
-        (tmp_path / name / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+        (tmp_path / name / ".orbit/config.yaml").write_text(
+            "format: orbit-registry\nschema_version: 1\n", "utf-8"
+        )
         workspaces.append(open_workspace(tmp_path / name))
         write_learning(tmp_path / name, "aaaaa", summary=name)
         summaries(workspaces[-1])

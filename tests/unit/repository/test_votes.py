@@ -15,7 +15,12 @@ from orbit_registry.repository.votes import append_vote, half_life_days, parse_v
 from orbit_registry.workspace.lock import locked
 
 NOW = datetime(2026, 5, 17, 12, tzinfo=UTC)
-ROW = {"learning_id": "L-7k3fq", "voter_model": "m", "voted_at": "2026-05-17T12:00:00Z", "task_id": "T-1"}
+ROW = {
+    "learning_id": "L-7k3fq",
+    "voter_model": "m",
+    "voted_at": "2026-05-17T12:00:00Z",
+    "task_id": "T-1",
+}
 
 
 def line(**changes: object) -> str:
@@ -25,11 +30,16 @@ def line(**changes: object) -> str:
 def problems(text: str) -> list[tuple[int, str]]:
     diagnostics = parse_votes(text, "votes.jsonl", "L-7k3fq", NOW)[1]
     assert all(
-        diagnostic.record == "L-7k3fq" and diagnostic.location.path == "votes.jsonl" and diagnostic.hint
+        diagnostic.record == "L-7k3fq"
+        and diagnostic.location.path == "votes.jsonl"
+        and diagnostic.hint
         for diagnostic in diagnostics
     )
     return [
-        (diagnostic.location.position.line if diagnostic.location.position else 0, diagnostic.message)
+        (
+            diagnostic.location.position.line if diagnostic.location.position else 0,
+            diagnostic.message,
+        )
         for diagnostic in diagnostics
     ]
 
@@ -54,7 +64,10 @@ def problems(text: str) -> list[tuple[int, str]]:
 def test_an_invalid_vote_is_reported_and_hides_no_other(bad: str, words: str) -> None:
     text = "\n".join([line(task_id="above"), bad, line(task_id="below")]) + "\n"
 
-    assert [vote.task_id for vote in parse_votes(text, "x", "L-7k3fq", NOW)[0]] == ["above", "below"]
+    assert [vote.task_id for vote in parse_votes(text, "x", "L-7k3fq", NOW)[0]] == [
+        "above",
+        "below",
+    ]
     [(number, message)] = problems(text)
     assert number == 2
     assert words in message
@@ -154,9 +167,14 @@ def test_a_vote_waits_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert cast(tmp_path)
 
 
-@pytest.mark.parametrize(("value", "days"), [(None, 180.0), (" ", 180.0), ("0", 0.0), ("0.5", 0.5), ("1e3", 1000.0)])
+@pytest.mark.parametrize(
+    ("value", "days"), [(None, 180.0), (" ", 180.0), ("0", 0.0), ("0.5", 0.5), ("1e3", 1000.0)]
+)
 def test_the_half_life_is_the_environment_s(value: str | None, days: float) -> None:
-    assert half_life_days({} if value is None else {"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": value}) == days
+    assert (
+        half_life_days({} if value is None else {"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": value})
+        == days
+    )
 
 
 @pytest.mark.parametrize("value", ["never", "-1", "nan", "inf", "1e308", "1e9", "1,5", "180 days"])

@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 from tests.files import write
 
-from orbit_registry.errors import InvalidRecordError, RecordNotFoundError, RefusedError, UnreadableFileError
+from orbit_registry.errors import (
+    InvalidRecordError,
+    RecordNotFoundError,
+    RefusedError,
+    UnreadableFileError,
+)
 from orbit_registry.model.ids import code_id
 from orbit_registry.registry import Registry
 from orbit_registry.repository.writer import free_code_id
@@ -14,21 +19,34 @@ from orbit_registry.repository.writer import free_code_id
 
 def test_a_new_record_is_a_file_that_editors_understand(registry: Registry) -> None:
     Registry.init(registry.workspace.root, schemas=True)
-    record = registry.add("learning", {"x-own": [1], "summary": "Leap", "scope": {"paths": ["src/**"]}, "labels": []})
+    record = registry.add(
+        "learning", {"x-own": [1], "summary": "Leap", "scope": {"paths": ["src/**"]}, "labels": []}
+    )
     file = registry.workspace.root / record.path
     first, *lines = file.read_text("utf-8").splitlines()
 
     schema = first.removeprefix("# yaml-language-server: $schema=")
     assert json.loads((file.parent / schema).read_text("utf-8"))["title"] == "Learning"
     assert [line.partition(":")[0] for line in lines if not line.startswith(" ")] == [
-        "schema_version", "id", "uid", "status", "summary", "scope", "created_at", "updated_at", "created_by", "x-own",
-    ]  # fmt: skip
+        "schema_version",
+        "id",
+        "uid",
+        "status",
+        "summary",
+        "scope",
+        "created_at",
+        "updated_at",
+        "created_by",
+        "x-own",
+    ]
     assert record.path == f".orbit/learnings/{record.id}/learning.yaml"
 
 
 def test_a_new_record_names_no_schema_that_is_not_there(registry: Registry) -> None:
     record = registry.add("learning", {"summary": "Leap"})
-    assert (registry.workspace.root / record.path).read_text("utf-8").startswith("schema_version: 1\n")
+    assert (
+        (registry.workspace.root / record.path).read_text("utf-8").startswith("schema_version: 1\n")
+    )
 
 
 def test_a_record_is_written_where_the_current_folder_is_gone(
@@ -40,10 +58,14 @@ def test_a_record_is_written_where_the_current_folder_is_gone(
     monkeypatch.chdir(folder)
     folder.rmdir()
 
-    text = (registry.workspace.root / registry.add("learning", {"summary": "Leap"}).path).read_text("utf-8")
+    text = (registry.workspace.root / registry.add("learning", {"summary": "Leap"}).path).read_text(
+        "utf-8"
+    )
 
     assert text.startswith("# yaml-language-server: $schema=../../schemas/learning.schema.json\n")
-    assert registry.draft_text("learning", {}).startswith("# yaml-language-server: $schema=../../schemas/")
+    assert registry.draft_text("learning", {}).startswith(
+        "# yaml-language-server: $schema=../../schemas/"
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +85,9 @@ def test_a_record_is_written_where_the_current_folder_is_gone(
         ({"summary": "half \udcff"}, ""),
     ],
 )
-def test_an_invalid_record_is_never_saved(registry: Registry, fields: dict[str, object], words: str) -> None:
+def test_an_invalid_record_is_never_saved(
+    registry: Registry, fields: dict[str, object], words: str
+) -> None:
     with pytest.raises(InvalidRecordError) as caught:
         registry.add("learning", fields)
 
@@ -79,7 +103,11 @@ def test_a_decision_is_not_written_without_its_document(registry: Registry) -> N
 
 
 def test_a_taken_code_grows(registry: Registry) -> None:
-    workspace, kind, uid = registry.workspace, registry.workspace.kinds["learning"], "0123456789abcdef" * 2
+    workspace, kind, uid = (
+        registry.workspace,
+        registry.workspace.kinds["learning"],
+        "0123456789abcdef" * 2,
+    )
     (workspace.folder_of(kind) / code_id("L-", uid)).mkdir(parents=True)
     (workspace.folder_of(kind, pending=True) / code_id("L-", uid, 6)).mkdir(parents=True)
 
@@ -123,7 +151,9 @@ def test_an_edit_touches_its_own_lines_and_the_time(registry: Registry, hand_wri
     assert added[1:] == [f'updated_at: "{record.data["updated_at"]}"']
 
 
-def test_an_edit_that_changes_nothing_writes_nothing(registry: Registry, hand_written: Path) -> None:
+def test_an_edit_that_changes_nothing_writes_nothing(
+    registry: Registry, hand_written: Path
+) -> None:
     before = (hand_written.read_bytes(), hand_written.stat().st_mtime_ns)
 
     registry.update("L-aaaaa", lambda data: {**data, "labels": ["one", "two"]})
@@ -133,7 +163,14 @@ def test_an_edit_that_changes_nothing_writes_nothing(registry: Registry, hand_wr
 
 @pytest.mark.parametrize(
     "change",
-    [{"priority": 300}, {"summary": ""}, {"status": "live"}, {"summaries": "x"}, {"id": "L-bbbbb"}, {"uid": "x"}],
+    [
+        {"priority": 300},
+        {"summary": ""},
+        {"status": "live"},
+        {"summaries": "x"},
+        {"id": "L-bbbbb"},
+        {"uid": "x"},
+    ],
 )
 def test_an_edit_that_would_break_the_record_is_refused(
     registry: Registry, hand_written: Path, change: dict[str, object]
@@ -148,7 +185,9 @@ def test_an_edit_that_would_break_the_record_is_refused(
 
 def test_the_file_is_read_anew_before_it_is_changed(registry: Registry, hand_written: Path) -> None:
     assert registry.get("L-aaaaa").data["labels"] == ["one", "two"]
-    hand_written.write_text(hand_written.read_text("utf-8").replace("[one,two]", "[one,two,three]"), "utf-8")
+    hand_written.write_text(
+        hand_written.read_text("utf-8").replace("[one,two]", "[one,two,three]"), "utf-8"
+    )
 
     record = registry.update("L-aaaaa", lambda data: {**data, "priority": 7})
 

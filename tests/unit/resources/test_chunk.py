@@ -15,7 +15,17 @@ LONG = "Some words that say nothing at all. " * 20
 SECTION = LONG * 3
 TEXTS = st.lists(
     st.sampled_from(
-        ["# A\n", "## B b\n", "### C\n", "---\n", "===\n", "```\n# no\n```\n", "\n", "word " * 40, "長い文。" * 90]
+        [
+            "# A\n",
+            "## B b\n",
+            "### C\n",
+            "---\n",
+            "===\n",
+            "```\n# no\n```\n",
+            "\n",
+            "word " * 40,
+            "長い文。" * 90,
+        ]
     )
     | st.text(max_size=60),
     max_size=25,
@@ -43,12 +53,19 @@ def test_auto_looks_at_headings_then_rules_then_length(text: str, expected: Stra
 
 
 def test_a_breadcrumb_names_the_headings_above() -> None:
-    text = f"---\ntags: x\n---\n# Guide\n\n## Parent\n\n{SECTION}\n\n### Child\n\n{SECTION}\n```\n## no heading\n```\n"
+    text = (
+        f"---\ntags: x\n---\n# Guide\n\n## Parent\n\n{SECTION}\n\n### "
+        f"Child\n\n{SECTION}\n```\n## no heading\n```\n"
+    )
 
     parent, child = cut(text, Chunking("headers")).chunks
 
     assert (parent.breadcrumb, parent.sections) == ("Guide … Parent", ("Guide", "Parent"))
-    assert (child.title, child.breadcrumb, child.sections) == ("Child", "Guide > Parent > Child", ("Child",))
+    assert (child.title, child.breadcrumb, child.sections) == (
+        "Child",
+        "Guide > Parent > Child",
+        ("Child",),
+    )
     lines = text.split("\n")
     for item in (parent, child):
         assert item.body == "\n".join(lines[item.first_line - 1 : item.last_line])
@@ -65,12 +82,17 @@ def test_a_breadcrumb_names_the_headings_above() -> None:
     ],
 )
 @pytest.mark.parametrize("strategy", ["headers", "none"])
-def test_a_breadcrumb_names_first_and_last_section(text: str, breadcrumb: str, strategy: Strategy) -> None:
+def test_a_breadcrumb_names_first_and_last_section(
+    text: str, breadcrumb: str, strategy: Strategy
+) -> None:
     assert [chunk.breadcrumb for chunk in cut(text, Chunking(strategy)).chunks] == [breadcrumb]
 
 
 def test_a_chunk_knows_what_links_to_its_headings_say() -> None:
-    text = f"# Guide\n\n## Same\n\n{SECTION}\n\n## Same\n\n{SECTION}\n\n## Other {{#Mine}}\n\n{SECTION}\n"
+    text = (
+        f"# Guide\n\n## Same\n\n{SECTION}\n\n## Same\n\n{SECTION}\n\n## Other "
+        f"{{#Mine}}\n\n{SECTION}\n"
+    )
 
     assert [chunk.anchors for chunk in cut(text, Chunking("headers")).chunks] == [
         ("guide", "same"),
@@ -82,14 +104,19 @@ def test_a_chunk_knows_what_links_to_its_headings_say() -> None:
 def test_small_pieces_join_up_to_the_largest_size() -> None:
     small, large = "## Small\n\ntiny\n", f"## Large\n\n{LONG * 4}\n"
 
-    joined = cut(small + f"## Next\n\n{LONG}\n", Chunking("headers", max_tokens=200, fixed_tokens=150)).chunks
+    joined = cut(
+        small + f"## Next\n\n{LONG}\n", Chunking("headers", max_tokens=200, fixed_tokens=150)
+    ).chunks
     apart = cut(small + large, Chunking("headers", max_tokens=725, fixed_tokens=500)).chunks
 
     assert [item.sections for item in joined] == [("Small", "Next")]
-    assert [(item.title, item.warning) for item in apart] == [("Small", "undersized"), ("Large", "")]
-    assert [chunk.sections for chunk in cut(f"{large}\n## End\n\nbye\n", Chunking("headers")).chunks] == [
-        ("Large", "End")
+    assert [(item.title, item.warning) for item in apart] == [
+        ("Small", "undersized"),
+        ("Large", ""),
     ]
+    assert [
+        chunk.sections for chunk in cut(f"{large}\n## End\n\nbye\n", Chunking("headers")).chunks
+    ] == [("Large", "End")]
 
 
 def test_a_large_piece_is_cut_into_numbered_parts_that_overlap() -> None:
@@ -97,7 +124,9 @@ def test_a_large_piece_is_cut_into_numbered_parts_that_overlap() -> None:
 
     parts = cut(text, Chunking("headers")).chunks
 
-    assert [part.title for part in parts] == [f"Long (part {number})" for number in range(1, len(parts) + 1)]
+    assert [part.title for part in parts] == [
+        f"Long (part {number})" for number in range(1, len(parts) + 1)
+    ]
     assert {part.breadcrumb for part in parts} == {"Long"}
     assert [part.continues for part in parts] == [False] + [True] * (len(parts) - 1)
     assert all(part.tokens <= 800 for part in parts)
@@ -107,18 +136,25 @@ def test_a_large_piece_is_cut_into_numbered_parts_that_overlap() -> None:
 
 
 def test_chunks_overlap_by_tokens_in_every_script() -> None:
-    first, second, *_ = cut("".join(f"長い文{number}。" for number in range(600)), Chunking("fixed")).chunks
+    first, second, *_ = cut(
+        "".join(f"長い文{number}。" for number in range(600)), Chunking("fixed")
+    ).chunks
 
-    repeated = next(size for size in range(len(first.body), 0, -1) if second.body.startswith(first.body[-size:]))
+    repeated = next(
+        size for size in range(len(first.body), 0, -1) if second.body.startswith(first.body[-size:])
+    )
     assert second.continues
     assert 0 < tokens(second.body[:repeated]) <= 60
 
 
 @pytest.mark.parametrize(
-    "sizes", [{"fixed_tokens": 300, "overlap_tokens": 30}, {"fixed_tokens": 400, "overlap_tokens": 200}]
+    "sizes",
+    [{"fixed_tokens": 300, "overlap_tokens": 30}, {"fixed_tokens": 400, "overlap_tokens": 200}],
 )
 @pytest.mark.parametrize("line", [290, 296, 299, 300, 390, 399, 400])
-def test_a_long_line_leaves_nothing_behind_that_says_nothing_new(sizes: dict[str, int], line: int) -> None:
+def test_a_long_line_leaves_nothing_behind_that_says_nothing_new(
+    sizes: dict[str, int], line: int
+) -> None:
     lines = (" ".join(f"{part}{word:03}" for word in range(line * 4 // 5)) for part in "abcdef")
     text = "# Guide\n\nintro\n\n" + "\n\n## Part\n\n".join(lines)
 
@@ -160,7 +196,13 @@ def test_a_chunk_keeps_its_name_while_its_text_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"strategy": "semantic"}, {"min_tokens": 900}, {"fixed_tokens": 1000}, {"overlap_tokens": 300}]
+    "arguments",
+    [
+        {"strategy": "semantic"},
+        {"min_tokens": 900},
+        {"fixed_tokens": 1000},
+        {"overlap_tokens": 300},
+    ],
 )
 def test_what_contradicts_itself_is_refused(arguments: dict[str, object]) -> None:
     with pytest.raises(UsageError):
@@ -182,8 +224,14 @@ def test_no_line_of_a_text_is_lost(text: str, strategy: Strategy, markdown: bool
     front = text.startswith(("---", "\ufeff")) or (":" in text.split("\n", 1)[0])
     if not front:
         lines = [line.strip() for line in text.replace("\r", "\n").split("\n")]
-        remaining = [line for line in lines if line.strip("-=* \t\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029")]
-        assert all(word in bodies for line in remaining for word in line.split(" ") if len(word) < 60)
+        remaining = [
+            line
+            for line in lines
+            if line.strip("-=* \t\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029")
+        ]
+        assert all(
+            word in bodies for line in remaining for word in line.split(" ") if len(word) < 60
+        )
     assert len({chunk.code for chunk in result.chunks}) == len(result.chunks)
     for piece in result.chunks:
         assert piece.body in text

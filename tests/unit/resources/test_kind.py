@@ -18,12 +18,20 @@ DOC = {
     "created_at": "2026-01-01T00:00:00Z",
     "updated_at": "2026-01-01T00:00:00Z",
 }
-SCRIPT = {name: value for name, value in DOC.items() if name != "file"} | {"type": "script", "path": "tools/job.sh"}
+SCRIPT = {name: value for name, value in DOC.items() if name != "file"} | {
+    "type": "script",
+    "path": "tools/job.sh",
+}
 
 
 @pytest.mark.parametrize(
     "data",
-    [DOC, SCRIPT, {**DOC, "versions": ["2.1"]}, {**DOC, "versions": ["2", "3"], "chunking": {"strategy": "none"}}],
+    [
+        DOC,
+        SCRIPT,
+        {**DOC, "versions": ["2.1"]},
+        {**DOC, "versions": ["2", "3"], "chunking": {"strategy": "none"}},
+    ],
 )
 def test_what_a_resource_may_be(data: dict[str, object]) -> None:
     assert KIND.schema.problems(data) == []

@@ -32,19 +32,31 @@ def registry(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
 
 def draft(drift: str, message: str) -> Draft:
     """Return what would be proposed for the page."""
-    diff = unified_diff(PAGE, "# Testing\n", f"# Testing\n\n- {message}\n") if drift == ADDITIVE else ""
+    diff = (
+        unified_diff(PAGE, "# Testing\n", f"# Testing\n\n- {message}\n")
+        if drift == ADDITIVE
+        else ""
+    )
     return Draft(PAGE, drift, message, message, (proposal_digest(PAGE, message),), (), diff)
 
 
 @pytest.mark.parametrize("second", [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Mind the gap")])
 def test_a_concurrent_proposal_is_not_repeated(registry: Registry, second: Draft) -> None:
-    record_id, workspace = ProposalHistory.from_records(registry.collection.records), registry.workspace
+    record_id, workspace = (
+        ProposalHistory.from_records(registry.collection.records),
+        registry.workspace,
+    )
     write_proposals(
-        workspace, [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Open it")], record_id, registry.author()
+        workspace,
+        [draft(STRUCTURAL, "Close it"), draft(ADDITIVE, "Open it")],
+        record_id,
+        registry.author(),
     )
 
     with pytest.raises(RefusedError, match=f"{PAGE}: another process has just proposed this"):
-        write_proposals(workspace, [draft(STRUCTURAL, "Lock it"), second], record_id, registry.author())
+        write_proposals(
+            workspace, [draft(STRUCTURAL, "Lock it"), second], record_id, registry.author()
+        )
 
     registry.refresh()
     current = registry.collection.records.of_kind("proposal")

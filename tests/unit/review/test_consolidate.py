@@ -25,20 +25,43 @@ from orbit_registry.review.consolidate import (
 KIND = load_kinds()["learning"]
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 SAID = {
-    "L-00001": ("Close database fixtures in pytest, or it hangs at exit", ["testing"], ["tests/unit/**"]),
-    "L-00002": ("Database fixtures of pytest leak connections unless closed", ["testing"], ["tests/unit/db/**"]),
-    "L-00003": ("Sign the release tag before publishing wheels", ["release"], [".github/workflows/release.yml"]),
-    "L-00004": ("Publishing wheels needs a signed tag of the release", ["release"], [".github/workflows/release.yml"]),
+    "L-00001": (
+        "Close database fixtures in pytest, or it hangs at exit",
+        ["testing"],
+        ["tests/unit/**"],
+    ),
+    "L-00002": (
+        "Database fixtures of pytest leak connections unless closed",
+        ["testing"],
+        ["tests/unit/db/**"],
+    ),
+    "L-00003": (
+        "Sign the release tag before publishing wheels",
+        ["release"],
+        [".github/workflows/release.yml"],
+    ),
+    "L-00004": (
+        "Publishing wheels needs a signed tag of the release",
+        ["release"],
+        [".github/workflows/release.yml"],
+    ),
     "L-00005": ("Tooltips vanish when the sidebar is folded", ["css"], ["web/sidebar/**"]),
     "L-00006": ("Migrations run in one transaction on Postgres", ["sql"], ["migrations/**"]),
 }
 
 
-def learning(record_id: str, title: str, tags: list[str], paths: list[str], **fields: object) -> Record:
+def learning(
+    record_id: str, title: str, tags: list[str], paths: list[str], **fields: object
+) -> Record:
     data: Mapping[str, object] = {
-        "id": record_id, "uid": f"{record_id:0>32}", "status": "active", "summary": title,
-        "scope": {"tags": tags, "paths": paths}, "created_at": "2026-01-01T00:00:00Z", **fields,
-    }  # fmt: skip
+        "id": record_id,
+        "uid": f"{record_id:0>32}",
+        "status": "active",
+        "summary": title,
+        "scope": {"tags": tags, "paths": paths},
+        "created_at": "2026-01-01T00:00:00Z",
+        **fields,
+    }
     return record_of(data, KIND, f".orbit/learnings/{record_id}/learning.yaml")
 
 
@@ -51,16 +74,23 @@ def ids(result: list[Cluster]) -> set[frozenset[str]]:
 
 @given(st.permutations(LEARNINGS))
 def test_themes_do_not_depend_on_order(records: list[Record]) -> None:
-    assert ids(clusters(records)) == {frozenset(("L-00001", "L-00002")), frozenset(("L-00003", "L-00004"))}
+    assert ids(clusters(records)) == {
+        frozenset(("L-00001", "L-00002")),
+        frozenset(("L-00003", "L-00004")),
+    }
 
 
 def test_same_words_give_a_learning_and_a_theme_a_rule() -> None:
-    twin = learning("L-00007", "Sign the release tag before publishing the wheels", *SAID["L-00003"][1:])
+    twin = learning(
+        "L-00007", "Sign the release tag before publishing the wheels", *SAID["L-00003"][1:]
+    )
     voted = replace(twin, votes=(Vote("L-00007", "m", NOW, "T-1"),))
     (same,) = clusters([*LEARNINGS[2:3], voted, *LEARNINGS[4:]])
     fields = same.fields()
     assert (same.kind, fields["summary"]) == ("learning", twin.title)
-    assert fields["links"] == [{"rel": "derived_from", "to": entry} for entry in ("L-00007", "L-00003")]
+    assert fields["links"] == [
+        {"rel": "derived_from", "to": entry} for entry in ("L-00007", "L-00003")
+    ]
     (theme,) = clusters([*LEARNINGS[:2], *LEARNINGS[4:]])
     fields = theme.fields()
     assert theme.kind == "rule"
@@ -70,10 +100,15 @@ def test_same_words_give_a_learning_and_a_theme_a_rule() -> None:
 
 
 def test_clusters_are_no_chains_and_stay_small() -> None:
-    words = [f"{first}word {second}word" for first, second in zip("abcdefgh", "bcdefghi", strict=True)]
+    words = [
+        f"{first}word {second}word" for first, second in zip("abcdefgh", "bcdefghi", strict=True)
+    ]
     chain = [learning(f"L-1000{number}", message, [], []) for number, message in enumerate(words)]
     assert max((len(entry.members) for entry in clusters(chain)), default=0) <= 3
-    alike = [learning(f"L-200{number:02}", f"Retry uploads of part {number % 2}", ["io"], []) for number in range(40)]
+    alike = [
+        learning(f"L-200{number:02}", f"Retry uploads of part {number % 2}", ["io"], [])
+        for number in range(40)
+    ]
     assert max(len(entry.members) for entry in clusters(alike)) == MOST_MEMBERS
     assert clusters([]) == clusters(LEARNINGS[:1]) == []
 
@@ -82,7 +117,9 @@ def test_a_decided_cluster_is_not_proposed_again() -> None:
     result = clusters(LEARNINGS)
     links = [{"rel": "derived_from", "to": entry} for entry in ("L-00001", "L-00002")]
     settled = learning("L-00009", "Close what you open", [], [], status="rejected", links=links)
-    assert ids(without_derived(result, RecordSet([*LEARNINGS, settled]))) == {frozenset(("L-00003", "L-00004"))}
+    assert ids(without_derived(result, RecordSet([*LEARNINGS, settled]))) == {
+        frozenset(("L-00003", "L-00004"))
+    }
 
 
 def test_unused_learnings_may_be_retired() -> None:
@@ -92,13 +129,15 @@ def test_unused_learnings_may_be_retired() -> None:
     shown = {"L-00001": range(12), "L-00002": range(12), "L-00004": range(9), "ADR-0001": range(60)}
     pairs = [
         Pair(f"session {number}", name, withheld=False, opened=name == "L-00002" and number < 3)
-        for name, numbers in shown.items() for number in numbers
-    ]  # fmt: skip
+        for name, numbers in shown.items()
+        for number in numbers
+    ]
     usage = replace(report(pairs, {}), days=90.0)
     assert retirement_candidates(current, usage, NOW) == {
         "L-00001": "shown in 12 sessions, opened in none, without a vote",
-        "L-00005": "never shown in 90 days and 60 sessions", "L-00006": "never shown in 90 days and 60 sessions",
-    }  # fmt: skip
+        "L-00005": "never shown in 90 days and 60 sessions",
+        "L-00006": "never shown in 90 days and 60 sessions",
+    }
     assert retirement_candidates(current, replace(report(pairs[-5:], {}), days=90.0), NOW) == {}
 
 

@@ -1,4 +1,6 @@
-"""Ranking by words: rare terms, titles and tags weigh more; what a term weighs in a text is what searches add."""
+"""Ranking by words: rare terms, titles and tags weigh more;
+what a term weighs in a text is what searches add.
+"""
 
 import json
 import math
@@ -51,12 +53,17 @@ def test_words_in_a_row_count_at_the_start_of_a_text() -> None:
 @pytest.mark.parametrize(
     ("query", "text"),
     [
-        ("http headers", "Call parseHTTPHeader once"), ("sqlite", "Rows go to SQLite"), ("grpc", "Calls use gRPC"),
+        ("http headers", "Call parseHTTPHeader once"),
+        ("sqlite", "Rows go to SQLite"),
+        ("grpc", "Calls use gRPC"),
         ("parse_http", "Call parseHTTPHeader once"),
-        ("AuthHandler", "the auth handler"), ("auth handler", "class AuthHandler"), ("#6928", "see issue 6928"),
-        ("设计模式", "软件设计"), ("データベース", "データの保存"),
+        ("AuthHandler", "the auth handler"),
+        ("auth handler", "class AuthHandler"),
+        ("#6928", "see issue 6928"),
+        ("设计模式", "软件设计"),
+        ("データベース", "データの保存"),
     ],
-)  # fmt: skip
+)
 def test_identifiers_and_unspaced_words_are_split(query: str, text: str) -> None:
     assert keys(index(a=(text, "", ""), b=("Other", "", "")), query) == ["a"]
 
@@ -88,10 +95,15 @@ def test_a_secret_is_no_word() -> None:
 @pytest.mark.parametrize(
     ("text", "weights"),
     [
-        ("a,b=1.5,c=1.3", {"a": 1.4, "b": 1.5, "c": 1.3}), ("a", {"a": 1.5}), ("a , b", {"a": 1.5, "b": 1.5}),
-        ("", {}), (" , ", {}), ("a=0", {"a": 0.0}), ("a=2,a", {"a": 2.0}),
+        ("a,b=1.5,c=1.3", {"a": 1.4, "b": 1.5, "c": 1.3}),
+        ("a", {"a": 1.5}),
+        ("a , b", {"a": 1.5, "b": 1.5}),
+        ("", {}),
+        (" , ", {}),
+        ("a=0", {"a": 0.0}),
+        ("a=2,a", {"a": 2.0}),
     ],
-)  # fmt: skip
+)
 def test_a_tag_without_a_weight_gets_the_average(text: str, weights: dict[str, float]) -> None:
     assert context_weights(text) == pytest.approx(weights)
 
@@ -114,7 +126,9 @@ def test_each_matching_tag_adds_a_tenth_of_its_weight() -> None:
     st.sampled_from([1.0, 0.95, 0.85, 0.75, 0.70]),
     st.dictionaries(st.sampled_from("abc"), st.floats(0, 1e6)),
 )
-def test_a_score_never_leaves_its_range(text: float, version: float, weights: dict[str, float]) -> None:
+def test_a_score_never_leaves_its_range(
+    text: float, version: float, weights: dict[str, float]
+) -> None:
     total = Score(text, version, context_factor("abc", weights)).total
     assert 0 <= total <= 1
     assert not math.isnan(total)
@@ -123,11 +137,16 @@ def test_a_score_never_leaves_its_range(text: float, version: float, weights: di
 @pytest.mark.parametrize(
     ("text", "budget"),
     [
-        ("AuthHandler", "lean"), ("#6928", "lean"), ("src/app.py", "lean"), ("ADR-0006", "lean"),
-        ("journal", "balanced"), ("retry uploads", "balanced"),
-        ("why do we retry uploads?", "deep"), ("word " * 20, "deep"),
+        ("AuthHandler", "lean"),
+        ("#6928", "lean"),
+        ("src/app.py", "lean"),
+        ("ADR-0006", "lean"),
+        ("journal", "balanced"),
+        ("retry uploads", "balanced"),
+        ("why do we retry uploads?", "deep"),
+        ("word " * 20, "deep"),
     ],
-)  # fmt: skip
+)
 def test_the_shape_of_a_text_sets_the_budget(text: str, budget: str) -> None:
     assert shape(text) == budget
     assert Query(text, budget="deep").depth.name == "deep"
@@ -150,10 +169,15 @@ def small_index() -> Index:
 
 
 def measured(small_index: Index, pool: int) -> tuple[float, float]:
-    """Return mean reciprocal rank and recall among five, of the ranking that looks at so many texts twice."""
+    """Return mean reciprocal rank and recall among five,
+    of the ranking that looks at so many texts twice.
+    """
     ranks, recalls = [], []
     for question in CASES["questions"]:
-        keys = [small_index.keys[slot][0] for slot, _ in small_index.ranked(terms(question["query"]), pool, 20)]
+        keys = [
+            small_index.keys[slot][0]
+            for slot, _ in small_index.ranked(terms(question["query"]), pool, 20)
+        ]
         positions = [keys.index(key) + 1 for key in question["relevant"] if key in keys]
         ranks.append(1 / min(positions) if positions else 0.0)
         recalls.append(sum(rank <= 5 for rank in positions) / len(question["relevant"]))

@@ -1,4 +1,6 @@
-"""Near-duplicate detection: it finds what comparing every pair finds, and sees a negation or a number."""
+"""Near-duplicate detection: it finds what comparing every pair finds,
+and sees a negation or a number.
+"""
 
 import math
 import random
@@ -10,11 +12,32 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search.similarity import Contrast, Pair, TermWeights, Words, normalised, pair_scores, similar_pairs
+from orbit_registry.search.similarity import (
+    Contrast,
+    Pair,
+    TermWeights,
+    Words,
+    normalised,
+    pair_scores,
+    similar_pairs,
+)
 from orbit_registry.search.similarity import contrast as contrast_of_words
 from orbit_registry.search.text import terms
 
-WORDS = ["lock", "path", "glob", "id", "hook", "vote", "draft", "merge", "proof", "null", "tag", "zip"]
+WORDS = [
+    "lock",
+    "path",
+    "glob",
+    "id",
+    "hook",
+    "vote",
+    "draft",
+    "merge",
+    "proof",
+    "null",
+    "tag",
+    "zip",
+]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 COLLECTIONS = st.dictionaries(st.integers(0, 40).map("L-{:02}".format), TEXTS, max_size=25)
 THRESHOLDS = st.sampled_from([0.2, 0.4, 0.55, 0.8, 1.0])
@@ -30,7 +53,11 @@ def weights(text: str, frequencies: Counter[str], documents: int) -> dict[str, f
 def cosine(first: dict[str, float], second: dict[str, float]) -> float:
     """Return the cosine of two texts' weights by the definition; 0 where one has none."""
     norms = math.hypot(*first.values()) * math.hypot(*second.values())
-    return sum(weight * second[term] for term, weight in first.items() if term in second) / norms if norms else 0.0
+    return (
+        sum(weight * second[term] for term, weight in first.items() if term in second) / norms
+        if norms
+        else 0.0
+    )
 
 
 def all_cosines(texts: dict[str, str]) -> dict[tuple[str, str], float]:
@@ -40,7 +67,9 @@ def all_cosines(texts: dict[str, str]) -> dict[tuple[str, str], float]:
 
 
 def check(pairs: list[Pair], cosines: dict[tuple[str, str], float], threshold: float) -> None:
-    """Fail unless `pairs` are those from `threshold` up, with their cosines, in the promised order."""
+    """Fail unless `pairs` are those from `threshold` up, with their cosines,
+    in the promised order.
+    """
     scores = {(pair.a, pair.b): pair.score for pair in pairs}
     assert len(scores) == len(pairs)
     assert all(math.isclose(score, cosines[pair], abs_tol=1e-12) for pair, score in scores.items())
@@ -50,7 +79,9 @@ def check(pairs: list[Pair], cosines: dict[tuple[str, str], float], threshold: f
 
 
 def zipf_texts(number: int, seed: int, longest: int = 90) -> dict[str, str]:
-    """Return texts whose words are as unevenly frequent as in language; every tenth is an altered copy of another."""
+    """Return texts whose words are as unevenly frequent as in language;
+    every tenth is an altered copy of another.
+    """
     chance = random.Random(seed)
     vocabulary = ["".join(chance.choices("bcdfgklmnprtvz", k=7)) for _ in range(3000)]
     cumulative = list(accumulate(1 / (rank + 2) for rank in range(3000)))
@@ -59,7 +90,9 @@ def zipf_texts(number: int, seed: int, longest: int = 90) -> dict[str, str]:
         words = chance.choices(vocabulary, cum_weights=cumulative, k=chance.randint(3, longest))
         if i % 10 == 9:
             original = texts[f"L-{i - chance.randint(1, 9):04}"].split()
-            words = [word for word in original if chance.random() < 0.8] + words[: chance.randint(0, 20)]
+            words = [word for word in original if chance.random() < 0.8] + words[
+                : chance.randint(0, 20)
+            ]
         texts[f"L-{i:04}"] = " ".join(words)
     return texts
 
@@ -72,7 +105,9 @@ def test_pairs_are_those_of_the_definition(texts: dict[str, str], threshold: flo
 
 @given(COLLECTIONS, THRESHOLDS, st.sets(st.integers(0, 40).map("L-{:02}".format), max_size=3))
 def test_pairs_of_some_texts(texts: dict[str, str], threshold: float, only: set[str]) -> None:
-    expected = [pair for pair in similar_pairs(texts, threshold) if pair.a in only or pair.b in only]
+    expected = [
+        pair for pair in similar_pairs(texts, threshold) if pair.a in only or pair.b in only
+    ]
 
     assert similar_pairs(texts, threshold, only) == expected
 
@@ -89,31 +124,53 @@ def test_pairs_among_many_texts(threshold: float) -> None:
 def test_a_pair_at_the_threshold_is_found() -> None:
     sizes = {f"L-{number}": number for number in (1, 6, 25, 100, 400, 1300)}
     family = [f"family{number}" for number in range(100)]
-    texts = {key: Counter([*family, *(f"{key}own{word}" for word in range(size))]) for key, size in sizes.items()}
-    texts |= {f"F-{number}": Counter(f"filler{number}own{word}" for word in range(40)) for number in range(30)}
+    texts = {
+        key: Counter([*family, *(f"{key}own{word}" for word in range(size))])
+        for key, size in sizes.items()
+    }
+    texts |= {
+        f"F-{number}": Counter(f"filler{number}own{word}" for word in range(40))
+        for number in range(30)
+    }
 
     for pair, cosine_of_pair in pair_scores(texts, 0.01).items():
         assert pair in pair_scores(texts, cosine_of_pair)
 
 
 def test_a_common_word_alone_makes_a_pair_at_a_low_threshold() -> None:
-    texts = {f"L-{n:02}": Counter(["common", *(f"word{n}own{word}" for word in range(2 * n))]) for n in range(1, 12)}
+    texts = {
+        f"L-{n:02}": Counter(["common", *(f"word{n}own{word}" for word in range(2 * n))])
+        for n in range(1, 12)
+    }
     weights = TermWeights.of(texts.values())
     vectors = {key: weights.vector(counts) for key, counts in texts.items()}
-    pairs = {pair for pair in combinations(sorted(texts), 2) if vectors[pair[0]].cosine(vectors[pair[1]]) >= 0.01}
+    pairs = {
+        pair
+        for pair in combinations(sorted(texts), 2)
+        if vectors[pair[0]].cosine(vectors[pair[1]]) >= 0.01
+    }
 
     assert set(pair_scores(texts, 0.01)) == pairs
 
 
 def test_long_texts_of_many_rare_words_are_found() -> None:
-    words = [f"word{'abcdefghij'[number % 10]}{'klmnopqrst'[number // 10 % 10]}{chr(97 + number // 100)}ing"
-             for number in range(1200)]  # fmt: skip
+    words = [
+        (
+            f"word{'abcdefghij'[number % 10]}{'klmnopqrst'[number // 10 % 10]}"
+            f"{chr(97 + number // 100)}ing"
+        )
+        for number in range(1200)
+    ]
     texts = {"a": " ".join(words[:700]), "b": " ".join(words[100:800]), "c": " ".join(words[700:])}
     assert [(pair.a, pair.b) for pair in similar_pairs(texts, 0.5)] == [("a", "b")]
 
 
 def test_equal_texts_score_one() -> None:
-    texts = {"a": "Hold the lock while you write, write", "b": "write lock while hold! WRITE", "c": "x"}
+    texts = {
+        "a": "Hold the lock while you write, write",
+        "b": "write lock while hold! WRITE",
+        "c": "x",
+    }
 
     assert similar_pairs(texts, 1.0) == [Pair("a", "b", 1.0)]
 
@@ -157,7 +214,11 @@ def contrast(first: str, second: str) -> Contrast | None:
         ("Wait 1.5 s", "Wait 1.6 s", "one says `1.5`, the other `1.6`"),
         ("Keep 3 copies", "Keep copies", "only one of them says `3`"),
         ("Ports 1, 2, 3, 4, 5, 6", "Ports", "only one of them says `1`, `2`, `3`, `4` and 2 more"),
-        ("Use tabs, not spaces", "Use spaces, not tabs", "one says `not spaces`, the other `not tabs`"),
+        (
+            "Use tabs, not spaces",
+            "Use spaces, not tabs",
+            "one says `not spaces`, the other `not tabs`",
+        ),
     ],
 )
 def test_a_single_negation_or_number_is_named(first: str, second: str, words: str) -> None:
@@ -180,7 +241,9 @@ def test_a_single_negation_or_number_is_named(first: str, second: str, words: st
         ("", "", None),
     ],
 )
-def test_other_differences_make_no_pure_contrast(first: str, second: str, alone: bool | None) -> None:
+def test_other_differences_make_no_pure_contrast(
+    first: str, second: str, alone: bool | None
+) -> None:
     difference = contrast(first, second)
 
     assert (difference.alone if difference is not None else None) == alone

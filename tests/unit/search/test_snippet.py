@@ -13,7 +13,10 @@ PROMPTS = frozenset({"_What is done?_", "Cost: _who pays?_"})
     [
         ("Date: 2026-05-01\n\n## Status\n\nAccepted\n\n## Context\n\nUsers wait.\n", "Users wait."),
         ("- Status: accepted\n- **Deciders**: Ada\n\n### Context\n\nUsers wait.\n", "Users wait."),
-        ("| Status | Accepted |\n|--------|----------|\n\nUsers: they wait.\n", "Users: they wait."),
+        (
+            "| Status | Accepted |\n|--------|----------|\n\nUsers: they wait.\n",
+            "Users: they wait.",
+        ),
         ("## Status\n\nAccepted\n", "Their title"),
         ("## Decision\n\n_What is done?_\n\n- Cost: _who pays?_\n\nUsers wait.\n", "Users wait."),
     ],

@@ -1,16 +1,34 @@
-"""Globs proposed for a scope: from clues to as few globs as say it, and from a text to the files it names."""
+"""Globs proposed for a scope: from clues to as few globs as say it,
+and from a text to the files it names.
+"""
 
 import time
 
 import pytest
 
-from orbit_registry.search.suggest import LIKELY, MOST_GLOBS, SURE, Clue, Tree, clues_in_text, propose
+from orbit_registry.search.suggest import (
+    LIKELY,
+    MOST_GLOBS,
+    SURE,
+    Clue,
+    Tree,
+    clues_in_text,
+    propose,
+)
 
 FILES = [
-    "README.md", "src/app.py", "src/store/index.py", "src/store/lock.py", "src/store/read.py", "src/store/write.py",
-    "src/web/index.py", "src/web/page.ts", "tests/test_lock.py", "docs/adr/0001-a.md",
+    "README.md",
+    "src/app.py",
+    "src/store/index.py",
+    "src/store/lock.py",
+    "src/store/read.py",
+    "src/store/write.py",
+    "src/web/index.py",
+    "src/web/page.ts",
+    "tests/test_lock.py",
+    "docs/adr/0001-a.md",
     *(f"lib/part{number}/main.rs" for number in range(30)),
-]  # fmt: skip
+]
 TREE = Tree(FILES, frozenset({"docs/adr/0001-a.md"}))
 
 
@@ -49,7 +67,10 @@ def test_a_text_names_files(text: str, paths: list[str]) -> None:
         ([clue("src/store/")], ["src/store/**"]),
         ([clue("src/store/"), clue("src/store/lock.py")], ["src/store/**"]),
         ([clue(f"src/store/{name}.py") for name in ("index", "lock", "read")], ["src/store/**"]),
-        ([clue(f"src/store/{name}.py") for name in ("index", "lock")], ["src/store/index.py", "src/store/lock.py"]),
+        (
+            [clue(f"src/store/{name}.py") for name in ("index", "lock")],
+            ["src/store/index.py", "src/store/lock.py"],
+        ),
         ([clue("src/web/index.py"), clue("src/web/page.ts")], ["src/web/**"]),
         ([clue("lib/")], []),
         ([clue("gone.py")], []),
@@ -62,7 +83,11 @@ def test_clues_become_globs(clues: list[Clue], globs: list[str]) -> None:
 
 def test_the_best_founded_come_first() -> None:
     paths = [f"lib/part{number}/main.rs" for number in range(9)]
-    clues = [clue(path, words=f"{path} {count}") for number, path in enumerate(paths) for count in range(number + 1)]
+    clues = [
+        clue(path, words=f"{path} {count}")
+        for number, path in enumerate(paths)
+        for count in range(number + 1)
+    ]
     proposals = propose(clues, TREE)
     assert [proposal.glob for proposal in proposals] == paths[::-1][:MOST_GLOBS]
     assert proposals[0].files == 1

@@ -1,4 +1,6 @@
-"""Terms and stems: the cases of tests/cases/terms.yaml and stems.yaml, and what holds for every text."""
+"""Terms and stems: the cases of tests/cases/terms.yaml and stems.yaml,
+and what holds for every text.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,9 @@ def test_the_hook_splits_a_case_alike(text: str) -> None:
     assert hook.words(text) == words(text)
 
 
-@given(st.text(max_size=60) | st.text(alphabet="aBsS_1 -.é日本한\u0301\u0e31ſß\ud800²\U00020000", max_size=60))
+@given(
+    st.text(max_size=60)
+    | st.text(alphabet="aBsS_1 -.é日本한\u0301\u0e31ſß\ud800²\U00020000", max_size=60)
+)
 def test_the_hook_splits_any_text_alike(text: str) -> None:
     assert hook.words(text) == words(text)

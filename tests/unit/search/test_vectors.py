@@ -1,4 +1,6 @@
-"""Search by meaning: off unless configured, vectors kept by text and model, and words alone where the model fails."""
+"""Search by meaning: off unless configured, vectors kept by text and model,
+and words alone where the model fails.
+"""
 
 import contextlib
 import json
@@ -35,7 +37,10 @@ class Topics:
         self.made += texts
         words = [[word.strip(".,").lower() for word in text.split()] for text in texts]
         return [
-            [sum(TOPICS.get(word) == topic for word in text_words) + self.floor for topic in range(3)]
+            [
+                sum(TOPICS.get(word) == topic for word in text_words) + self.floor
+                for topic in range(3)
+            ]
             for text_words in words
         ]
 
@@ -81,7 +86,10 @@ def test_synonyms_are_found(root: Path) -> None:
     assert 0 < first.score <= 1
     searcher = searcher_of(root, Topics("far", floor=0.0))
     assert titles(searcher, "car") == ["Wash the automobile weekly"]
-    assert {*titles(searcher, "slowly vehicle")[:2]} == {"Bake a loaf slowly", "Wash the automobile weekly"}
+    assert {*titles(searcher, "slowly vehicle")[:2]} == {
+        "Bake a loaf slowly",
+        "Wash the automobile weekly",
+    }
 
 
 def test_vectors_are_cached_by_text_and_model(root: Path) -> None:
@@ -101,18 +109,27 @@ def test_vectors_are_cached_by_text_and_model(root: Path) -> None:
 def test_a_secret_reaches_no_model(root: Path) -> None:
     secret = "ghp_" + "a1B2" * 9
     file = next((root / ".orbit/learnings").glob("*/learning.yaml"))
-    file.write_text(re.sub("(?m)^summary: .*", f"summary: Rotate {secret} soon", file.read_text("utf-8")), "utf-8")
+    file.write_text(
+        re.sub("(?m)^summary: .*", f"summary: Rotate {secret} soon", file.read_text("utf-8")),
+        "utf-8",
+    )
     model = Topics()
     titles(searcher_of(root, model), f"ledger {secret}")
     assert secret not in "".join(model.made)
 
 
-def test_a_failing_model_leaves_words_and_a_note(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_model_leaves_words_and_a_note(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     plain = titles(Searcher(Registry.open(root).workspace, Registry.open(root).records), "ledger")
     config = root / ".orbit/config.yaml"
     text = config.read_text("utf-8")
     broken = [sys.executable, "-c", "print('no vectors')"]
-    for setting in ('{model: "no/such/model"}', f"{{command: {json.dumps(broken)}}}", '{command: ["no-such-program"]}'):
+    for setting in (
+        '{model: "no/such/model"}',
+        f"{{command: {json.dumps(broken)}}}",
+        '{command: ["no-such-program"]}',
+    ):
         config.write_text(f"{text}search: {setting}\n", "utf-8")
         result = Registry.open(root).search(Query("ledger"))
         assert [hit.record.title for hit in result.hits] == plain
@@ -129,10 +146,12 @@ texts = json.load(sys.stdin)["texts"]
 said = [[word.strip(".,").lower() for word in text.split()] for text in texts]
 of = lambda one, n: sum(topics.get(word) == n for word in one) + (0.5 if n == 2 and "slowly" in one else 0.01)
 print(json.dumps({"vectors": [[of(one, n) for n in range(3)] for one in said]}))
-"""
+"""  # noqa: E501
 
 
-def test_sql_ranks_by_exact_cosine(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sql_ranks_by_exact_cosine(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def asked(sql: str) -> list[dict[str, Any]]:
         capsys.readouterr()
         assert run(["query", sql, "--format", "json"]) == 0
@@ -143,27 +162,38 @@ def test_sql_ranks_by_exact_cosine(root: Path, tmp_path: Path, capsys: pytest.Ca
     (root / "model.py").write_text(PROGRAM, "utf-8")
     command = json.dumps([sys.executable, str(root / "model.py")])
     configure(root, f"search: {{command: {command}}}")
-    stored = asked("SELECT r.title, v.model, v.vector FROM vectors AS v JOIN records AS r USING (content_hash)")
+    stored = asked(
+        "SELECT r.title, v.model, v.vector FROM vectors AS v JOIN records AS r USING (content_hash)"
+    )
     assert {row["title"]: row["vector"].index(max(row["vector"])) for row in stored} == {
-        "Wash the automobile weekly": 0, "Bake a loaf slowly": 1, "Keep one ledger": 2
-    }  # fmt: skip
+        "Wash the automobile weekly": 0,
+        "Bake a loaf slowly": 1,
+        "Keep one ledger": 2,
+    }
     assert {row["model"] for row in stored} == {f"command {command}"}
     first, *others = asked("SELECT title, cosine FROM meaning('car')")
     assert first["title"] == "Wash the automobile weekly"
     assert first["cosine"] > 0.999
     assert all(abs(row["cosine"]) < 0.1 for row in others)
     (ledger,) = asked("SELECT id FROM records WHERE title = 'Keep one ledger'")
-    nearest = ["Bake a loaf slowly", "Wash the automobile weekly"]  # the one has a share of it, the other nothing
+    nearest = [
+        "Bake a loaf slowly",
+        "Wash the automobile weekly",
+    ]  # the one has a share of it, the other nothing
     assert [row["title"] for row in asked(f"FROM near('{ledger['id']}')")] == nearest
 
     assert run(["snapshot", "export", str(tmp_path / "out.duckdb"), "--vectors"]) == 0
     with duckdb.connect(str(tmp_path / "out.duckdb"), read_only=True) as connection:
         near = connection.execute("SELECT title FROM near(?)", [ledger["id"]]).fetchall()
         assert [title for (title,) in near] == nearest
-        assert connection.execute("SELECT count(DISTINCT content_hash) FROM vectors").fetchone() == (3,)
+        assert connection.execute(
+            "SELECT count(DISTINCT content_hash) FROM vectors"
+        ).fetchone() == (3,)
 
 
-def test_vectors_of_withheld_records_are_not_exported(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_vectors_of_withheld_records_are_not_exported(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["snapshot", "export", "out.duckdb", "--vectors"]) == 2
     assert "search.model" in capsys.readouterr().err
     (root / "model.py").write_text(PROGRAM, "utf-8")
@@ -202,7 +232,9 @@ class StaticModel:
 
 @pytest.fixture
 def library(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return what searches with a model by a stand-in of the library: the note, and which model it was asked for."""
+    """Return what searches with a model by a stand-in of the library:
+    the note, and which model it was asked for.
+    """
 
     def searched(model: str, then: str = "") -> tuple[str, str]:
         log = tmp_path / "asked"
@@ -220,7 +252,9 @@ def library(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 @pytest.mark.parametrize("setting", ['{model: "some/model"}', '{command: ["touch", "owned"]}'])
-def test_no_model_is_used_where_programs_are_off(root: Path, monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
+def test_no_model_is_used_where_programs_are_off(
+    root: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
     configure(root, f"search: {setting}")
     monkeypatch.setenv("ORBIT_PROGRAMS", "off")
 
@@ -232,8 +266,12 @@ def test_no_model_is_used_where_programs_are_off(root: Path, monkeypatch: pytest
     assert not (root / "owned").exists()
 
 
-@pytest.mark.parametrize("model", ["/OUTSIDE", "../outside", "linked", "dangling", "inner", "a-file", "~/model"])
-def test_no_model_is_read_from_outside_the_project(root: Path, tmp_path: Path, library: Any, model: str) -> None:
+@pytest.mark.parametrize(
+    "model", ["/OUTSIDE", "../outside", "linked", "dangling", "inner", "a-file", "~/model"]
+)
+def test_no_model_is_read_from_outside_the_project(
+    root: Path, tmp_path: Path, library: Any, model: str
+) -> None:
     (tmp_path / "outside").mkdir()
     (root / "linked").symlink_to(tmp_path / "outside")
     (root / "dangling").symlink_to(tmp_path / "nowhere")
@@ -252,7 +290,9 @@ def test_a_folder_of_the_project_is_loaded(root: Path, library: Any) -> None:
     assert library("model") == ("", str(root / "model"))
 
 
-@pytest.mark.parametrize("then", ["raise OSError", "raise ValueError('')", "raise Exception", "return None"])
+@pytest.mark.parametrize(
+    "then", ["raise OSError", "raise ValueError('')", "raise Exception", "return None"]
+)
 def test_a_failing_library_leaves_a_note(library: Any, then: str) -> None:
     note, loaded = library("some/model", then)
     assert note.startswith("searched by words alone: the model some/model can't be loaded: ")

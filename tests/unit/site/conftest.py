@@ -11,7 +11,9 @@ from orbit_registry.site.sitemap import SiteMap
 
 @pytest.fixture
 def site(tmp_path: Path) -> SiteMap:
-    """Return the map of a repository with two records, two documents, a picture and a file of code."""
+    """Return the map of a repository with two records, two documents,
+    a picture and a file of code.
+    """
     for name in (
         "docs/design/core/1_overview.md",
         "docs/design/core/4_decisions.md",
@@ -30,7 +32,11 @@ def site(tmp_path: Path) -> SiteMap:
         root=tmp_path,
         forge=Forge("https://github.com/acme/demo", "main", form=FORMS["github"]),
         forms=IdForms(("ADR-",), ("L-",)),
-        records={"ADR-0002": "adrs/ADR-0002/", "ADR-0003": "adrs/ADR-0003/", "L-7k3fq": "learnings/L-7k3fq/"},
+        records={
+            "ADR-0002": "adrs/ADR-0002/",
+            "ADR-0003": "adrs/ADR-0003/",
+            "L-7k3fq": "learnings/L-7k3fq/",
+        },
         legacy={"core/ADR-001": "adrs/ADR-0002/"},
         documents=mirrored,
         mirrored=mirrored,

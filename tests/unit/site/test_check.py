@@ -3,7 +3,15 @@
 import pytest
 
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.site.check import DEAD_ANCHOR, DEAD_TARGET, FOREIGN, PageFacts, check_pages, facts_of, located
+from orbit_registry.site.check import (
+    DEAD_ANCHOR,
+    DEAD_TARGET,
+    FOREIGN,
+    PageFacts,
+    check_pages,
+    facts_of,
+    located,
+)
 
 NOTHING = PageFacts(frozenset(), (), ())
 
@@ -60,9 +68,13 @@ def test_a_finding_names_the_source_document() -> None:
     assert problem.location.path == "docs/a.md"
 
 
-@pytest.mark.parametrize("link", ["[a](b.md#no)", '[a](b.md#No "T")', "[a][r]\n\n[r]: b.md#no", "[a](<b c.md#no>)"])
+@pytest.mark.parametrize(
+    "link", ["[a](b.md#no)", '[a](b.md#No "T")', "[a][r]\n\n[r]: b.md#no", "[a](<b c.md#no>)"]
+)
 def test_a_missing_heading_is_found_where_it_is_written(link: str) -> None:
-    problem = Diagnostic(DEAD_ANCHOR, Severity.WARNING, "a link leads to `#no`, which is not there", Location("a.md"))
+    problem = Diagnostic(
+        DEAD_ANCHOR, Severity.WARNING, "a link leads to `#no`, which is not there", Location("a.md")
+    )
     text = f"# A\n\n[a](b.md#no-more)\n{link}\n"
     at = located(problem, text).location.position
     assert at is not None

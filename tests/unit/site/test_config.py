@@ -26,7 +26,9 @@ def test_what_a_navigation_names_is_not_added_again() -> None:
 
 def test_a_group_keeps_the_pages_that_a_navigation_lacks() -> None:
     existing: list[object] = ["adrs/index.md", "rules/index.md"]
-    assert completed_nav(existing, [], GENERATED)[2:] == [{"Other records": [RECORDS[0], RECORDS[2]]}]
+    assert completed_nav(existing, [], GENERATED)[2:] == [
+        {"Other records": [RECORDS[0], RECORDS[2]]}
+    ]
     existing.append("retros/index.md")
     assert completed_nav(existing, [], GENERATED)[3:] == [RECORDS[0]]
 
@@ -37,7 +39,12 @@ def test_without_a_navigation_the_pages_make_one() -> None:
 
 
 def test_an_entry_without_a_page_is_left_out_and_named() -> None:
-    existing: list[object] = ["index.md", {"A": ["a.md", "b.md"]}, {"C": "c.md"}, {"Web": "https://example.org"}]
+    existing: list[object] = [
+        "index.md",
+        {"A": ["a.md", "b.md"]},
+        {"C": "c.md"},
+        {"Web": "https://example.org"},
+    ]
     remaining, missing = without_missing(existing, {"index.md", "a.md"})
     assert remaining == ["index.md", {"A": ["a.md"]}, {"Web": "https://example.org"}]
     assert missing == ["b.md", "c.md"]
@@ -67,17 +74,29 @@ def test_a_plugin_that_makes_the_navigation_is_let_do_it(
     [
         ("{}", []),
         ("plugins: [search, material/tags, {blog: {}}, orbit]", []),
-        ("plugins: {search: {}, projects: {projects_dir: ..}}", ['{"projects": {"projects_dir": ".."}}']),
+        (
+            "plugins: {search: {}, projects: {projects_dir: ..}}",
+            ['{"projects": {"projects_dir": ".."}}'],
+        ),
         ("plugins: [material/projects, macros]", ['"material/projects"', '"macros"']),
         ("theme: {name: null, custom_dir: ours}", ["theme.custom_dir: ours"]),
         ("INHERIT: parent.yml", ["theme.custom_dir: ours", '"exec"']),
         ("markdown_extensions: [toc, pymdownx.snippets]", ['"pymdownx.snippets"']),
-        ("markdown_extensions: {toc: {}, pymdownx.b64: {base_path: /}}", ['{"pymdownx.b64": {"base_path": "/"}}']),
+        (
+            "markdown_extensions: {toc: {}, pymdownx.b64: {base_path: /}}",
+            ['{"pymdownx.b64": {"base_path": "/"}}'],
+        ),
     ],
 )
-def test_what_runs_code_is_named_and_can_be_left_out(tmp_path: Path, setting: str, running: list[str]) -> None:
-    (tmp_path / "parent.yml").write_text("theme: {custom_dir: ours}\nplugins: [exec, search]\n", "utf-8")
-    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{setting if setting != '{}' else ''}\n", "utf-8")
+def test_what_runs_code_is_named_and_can_be_left_out(
+    tmp_path: Path, setting: str, running: list[str]
+) -> None:
+    (tmp_path / "parent.yml").write_text(
+        "theme: {custom_dir: ours}\nplugins: [exec, search]\n", "utf-8"
+    )
+    (tmp_path / "mkdocs.yml").write_text(
+        f"site_name: x\n{setting if setting != '{}' else ''}\n", "utf-8"
+    )
     config = read_user_config(tmp_path)
     assert config is not None
     assert list(config.code_settings) == running
@@ -128,12 +147,19 @@ def test_what_runs_code_or_leads_out_is_refused(
 
 def test_the_functions_that_material_documents_are_taken(tmp_path: Path) -> None:
     names = ["pymdownx.superfences.fence_code_format", "material.extensions.emoji.twemoji"]
-    (tmp_path / "mkdocs.yml").write_text("\n".join(f"k{at}: !!python/name:{n}" for at, n in enumerate(names)), "utf-8")
+    (tmp_path / "mkdocs.yml").write_text(
+        "\n".join(f"k{at}: !!python/name:{n}" for at, n in enumerate(names)), "utf-8"
+    )
     assert read_user_config(tmp_path) is not None
 
 
 def test_a_configured_function_keeps_its_name() -> None:
-    text = dumped({"markdown_extensions": [{"pymdownx.superfences": {"format": fence_code_format}}], "z": '"'})
+    text = dumped(
+        {"markdown_extensions": [{"pymdownx.superfences": {"format": fence_code_format}}], "z": '"'}
+    )
     assert "!!python/name:pymdownx.superfences.fence_code_format ''" in text
     read = yaml_load(io.StringIO(text))
-    assert read == {"markdown_extensions": [{"pymdownx.superfences": {"format": fence_code_format}}], "z": '"'}
+    assert read == {
+        "markdown_extensions": [{"pymdownx.superfences": {"format": fence_code_format}}],
+        "z": '"',
+    }

@@ -7,14 +7,19 @@ HEAD = '<!doctype html><html><head><meta charset="utf-8">'
 
 def theme(root: str) -> str:
     """Return a page as the theme makes it, with the way to the root that its depth needs."""
-    return f'{HEAD}<script>scope=new URL("{root}",location)</script><script src="a.js"></script></head></html>'
+    return (
+        f'{HEAD}<script>scope=new URL("{root}",location)</script><script '
+        f'src="a.js"></script></head></html>'
+    )
 
 
 def test_the_themes_own_script_is_allowed_at_every_depth() -> None:
     page, refused = policy_of([theme("..")]).applied(theme("../.."))
     assert refused == []
     assert page.count("sha256-") == 1
-    assert "unsafe-inline'; img" in page.replace("style-src 'self' 'unsafe-inline'", "style-src 'self' unsafe-inline'")
+    assert "unsafe-inline'; img" in page.replace(
+        "style-src 'self' 'unsafe-inline'", "style-src 'self' unsafe-inline'"
+    )
     assert "script-src 'self' 'unsafe-inline'" not in page
 
 
@@ -26,7 +31,9 @@ def test_a_script_that_the_empty_page_lacks_is_refused() -> None:
 
 
 def test_data_in_a_script_element_is_no_code() -> None:
-    html = theme("..").replace("</head>", '<script id="c" type="application/json">{}</script></head>')
+    html = theme("..").replace(
+        "</head>", '<script id="c" type="application/json">{}</script></head>'
+    )
     assert policy_of([theme("..")]).applied(html)[1] == []
 
 

@@ -16,10 +16,14 @@ def vote(at: str, task: str) -> Vote:
 
 def test_votes_are_counted_by_month() -> None:
     votes = [
-        vote("2026-11-30T23:59:59", "a"), vote("2026-11-01T00:00:00", "b"), vote("2026-11-02T00:00:00", "b"),
-        vote("2026-10-31T23:59:59", "c"), vote("2025-12-01T00:00:00", "d"), vote("2025-11-30T00:00:00", "e"),
+        vote("2026-11-30T23:59:59", "a"),
+        vote("2026-11-01T00:00:00", "b"),
+        vote("2026-11-02T00:00:00", "b"),
+        vote("2026-10-31T23:59:59", "c"),
+        vote("2025-12-01T00:00:00", "d"),
+        vote("2025-11-30T00:00:00", "e"),
         vote("2026-12-01T00:00:00", "f"),
-    ]  # fmt: skip
+    ]
 
     assert by_month(votes, date(2026, 11, 15), 12) == (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2)
     assert by_month([], date(2026, 1, 1), 3) == (0, 0, 0)
@@ -47,9 +51,17 @@ def test_a_page_draws_its_votes_once() -> None:
     months = [0] * 24
     months[-1], months[-12] = 2, 1
     view = {
-        "title": '<span class="orbit-sparkline"></span>', "votes": None, "data": {}, "scope": {}, "source": None,
-        "file": {"path": "x", "url": None}, "id": "L-1", "neighbours": [None, None], "cited_by": {}, "own": {},
-    }  # fmt: skip
+        "title": '<span class="orbit-sparkline"></span>',
+        "votes": None,
+        "data": {},
+        "scope": {},
+        "source": None,
+        "file": {"path": "x", "url": None},
+        "id": "L-1",
+        "neighbours": [None, None],
+        "cited_by": {},
+        "own": {},
+    }
     votes = {"count": 3, "last": "2026-02-01", "months": months, "until": "2026-02"}
     prose = '<p><svg><path d="M0 0"/></svg><script>x</script></p>'
 

@@ -10,7 +10,9 @@ TITLE = "{http://www.w3.org/2005/Atom}title"
 def may_be_in_xml(character: str) -> bool:
     """Say what XML 1.0 says of a character, in its production 2, but for a carriage return."""
     code = ord(character)
-    return code in (0x9, 0xA) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
+    return (
+        code in (0x9, 0xA) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
+    )
 
 
 def test_a_feed_holds_only_valid_xml_characters() -> None:

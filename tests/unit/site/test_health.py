@@ -1,4 +1,6 @@
-"""What the page on health says: what wants attention, with what sees to it, and nothing where nothing does."""
+"""What the page on health says: what wants attention, with what sees to it,
+and nothing where nothing does.
+"""
 
 import re
 from datetime import date
@@ -39,8 +41,12 @@ def test_a_healthy_collection_is_said_so_in_one_line() -> None:
 
 def test_a_folder_of_another_program_is_no_unreadable_record() -> None:
     problems = [
-        Diagnostic("ORB102", Severity.ERROR, "no YAML", Location(".orbit/learnings/L-0001/learning.yaml")),
-        Diagnostic("ORB105", Severity.WARNING, "holds no record", Location(".orbit/learnings/executors")),
+        Diagnostic(
+            "ORB102", Severity.ERROR, "no YAML", Location(".orbit/learnings/L-0001/learning.yaml")
+        ),
+        Diagnostic(
+            "ORB105", Severity.WARNING, "holds no record", Location(".orbit/learnings/executors")
+        ),
     ]
     html = "".join(health_html([], problems, {}, TODAY))
     assert "L-0001/learning.yaml" in html
@@ -54,7 +60,9 @@ def test_each_concern_leads_to_its_records_and_their_command() -> None:
     young = record(4, "adr", status="proposed")
     bare = record(5, scope={})
     reasons = {
-        expired.path: Freshness((Reason(Cause.EXPIRED, "expires_at", "its time was over on 2026-05-01"),)),
+        expired.path: Freshness(
+            (Reason(Cause.EXPIRED, "expires_at", "its time was over on 2026-05-01"),)
+        ),
         stale.path: Freshness((Reason(Cause.AGE, "verified_at", "nobody looked for 400 days"),)),
     }
 
@@ -75,10 +83,18 @@ def test_each_concern_leads_to_its_records_and_their_command() -> None:
 
 
 def test_a_status_that_is_not_stated_is_counted_apart() -> None:
-    html = page([record(1, "adr", status="unknown"), record(2, "adr", status="unknown", status_raw="experimental")])
+    html = page(
+        [
+            record(1, "adr", status="unknown"),
+            record(2, "adr", status="unknown", status_raw="experimental"),
+        ]
+    )
     part = html.partition('<h2 id="unknown"')[2].partition("<h2")[0]
     assert re.findall(r'<span class="orbit-id">([^<]+)', part) == ["ADR--0001", "ADR--0002"]
-    assert all(words in part for words in ("the document states none", "experimental", "--status unknown --dry-run"))
+    assert all(
+        words in part
+        for words in ("the document states none", "experimental", "--status unknown --dry-run")
+    )
     assert 'id="waiting"' not in html
 
 
@@ -90,9 +106,21 @@ def test_long_lists_are_cut_and_counted() -> None:
 
 
 def test_ages_are_counted_once_each() -> None:
-    days = ["2026-06-02", "2026-05-30", "2026-03-15", "2026-01-01", "2025-08-01", "2024-08-01", "2020-01-01"]
+    days = [
+        "2026-06-02",
+        "2026-05-30",
+        "2026-03-15",
+        "2026-01-01",
+        "2025-08-01",
+        "2024-08-01",
+        "2020-01-01",
+    ]
     html = page([record(index, updated_at=f"{day}T00:00:00Z") for index, day in enumerate(days)])
     assert re.findall(r"<td>(with[^<]*|longer ago)</td>.*?<td>(\d+)</td>", html) == [
-        ("within a month", "2"), ("within three months", "1"), ("within half a year", "1"), ("within a year", "1"),
-        ("within two years", "1"), ("longer ago", "1"),
-    ]  # fmt: skip
+        ("within a month", "2"),
+        ("within three months", "1"),
+        ("within half a year", "1"),
+        ("within a year", "1"),
+        ("within two years", "1"),
+        ("longer ago", "1"),
+    ]

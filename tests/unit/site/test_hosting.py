@@ -36,7 +36,9 @@ LINKS = {
         "/src/8c52a3b1/docs",
     ),
 }
-"""By forge: a repository it is told by, and what follows that address in a link to read, edit, a line, a folder."""
+"""By forge: a repository it is told by, and what follows that address in a link to read, edit,
+a line, a folder.
+"""
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -46,7 +48,11 @@ def test_a_forge_is_told_by_its_address_or_named(name: str, is_detected: bool) -
     if not is_detected:
         repository = "https://code.example.org/acme/demo"
     forge = forge_of(repository, "release/2", COMMIT, "auto" if is_detected else name)
-    detected = forge.view("docs/a b.md"), forge.edit("docs/a b.md"), forge.built("docs/a b.md", line=7)
+    detected = (
+        forge.view("docs/a b.md"),
+        forge.edit("docs/a b.md"),
+        forge.built("docs/a b.md", line=7),
+    )
     expected = [None if end is None else repository + end for end in ends]
     assert [*detected, forge.built("docs", folder=True)] == expected
 
@@ -72,7 +78,12 @@ def test_links_of_a_workspace_in_a_subfolder_hold(name: str) -> None:
     assert forge.view("a b.md") == f"{repository}{view}"
     assert forge.built(".", folder=True) == f"{repository}{folder}"
     assert forge.built("../docs", folder=True) == f"{repository}{folder}"
-    assert [forge.holds(path) for path in ("a", "../b", "..", "../../c")] == [True, True, True, False]
+    assert [forge.holds(path) for path in ("a", "../b", "..", "../../c")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -105,20 +116,40 @@ def test_an_address_to_clone_from_leads_to_its_pages(cloned: str, address: str) 
     assert forge_of(cloned, "main").repository == address
 
 
-NONE = ["", None, "demo", "/srv/git/demo.git", "../demo", "file:///srv/demo", "https://", "C:\\a", "https://[x/y"]
+NONE = [
+    "",
+    None,
+    "demo",
+    "/srv/git/demo.git",
+    "../demo",
+    "file:///srv/demo",
+    "https://",
+    "C:\\a",
+    "https://[x/y",
+]
 
 
 @pytest.mark.parametrize(
-    "repository", [*NONE, "javascript:alert(1)", "javascript://x.y/z", "https://code.example.org/a/b"]
+    "repository",
+    [*NONE, "javascript:alert(1)", "javascript://x.y/z", "https://code.example.org/a/b"],
 )
 def test_what_is_no_address_of_a_known_forge_gives_no_link(repository: str | None) -> None:
     forge = forge_of(repository, "main", COMMIT)
-    links = [forge.view("a"), forge.edit("a"), forge.built("a", line=1), forge.linked("a", "L7"), forge.change(COMMIT)]
+    links = [
+        forge.view("a"),
+        forge.edit("a"),
+        forge.built("a", line=1),
+        forge.linked("a", "L7"),
+        forge.change(COMMIT),
+    ]
     assert links == [None] * 5
 
 
 def test_the_setting_names_every_form() -> None:
-    assert config_schema().document["properties"]["site"]["properties"]["forge"]["enum"] == ["auto", *FORMS]
+    assert config_schema().document["properties"]["site"]["properties"]["forge"]["enum"] == [
+        "auto",
+        *FORMS,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -131,5 +162,7 @@ def test_the_setting_names_every_form() -> None:
         (None, None),
     ],
 )
-def test_the_address_of_a_remote_is_public_at_a_known_forge(remote: str | None, address: str | None) -> None:
+def test_the_address_of_a_remote_is_public_at_a_known_forge(
+    remote: str | None, address: str | None
+) -> None:
     assert public_address(remote) == address

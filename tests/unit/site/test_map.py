@@ -27,13 +27,17 @@ def name(number: int) -> str:
 
 def numbers(records: list[Record]) -> list[tuple[int, int]]:
     """Return the depth and the number of each line about what was superseded."""
-    return [(line.depth, int(line.record.id[4:])) for line in superseded_lines(records, Relations(records))]
+    return [
+        (line.depth, int(line.record.id[4:]))
+        for line in superseded_lines(records, Relations(records))
+    ]
 
 
 @given(PAIRS)
 def test_each_supersession_is_a_line(pairs: list[tuple[int, int]]) -> None:
     records = [
-        decision(number, supersedes=[name(old) for new, old in pairs if new == number]) for number in range(1, 10)
+        decision(number, supersedes=[name(old) for new, old in pairs if new == number])
+        for number in range(1, 10)
     ]
     edges, path = [], [0] * 20
     for depth, number in numbers(records):
@@ -46,7 +50,10 @@ def test_each_supersession_is_a_line(pairs: list[tuple[int, int]]) -> None:
 @given(PAIRS)
 def test_each_link_is_a_line(pairs: list[tuple[int, int]]) -> None:
     records = [
-        decision(number, links=[{"rel": "related_to", "to": name(to)} for start, to in pairs if start == number])
+        decision(
+            number,
+            links=[{"rel": "related_to", "to": name(to)} for start, to in pairs if start == number],
+        )
         for number in range(1, 10)
     ]
     lines, above = [], ""
@@ -75,7 +82,11 @@ def test_a_link_to_what_is_not_published_is_left_out() -> None:
 
 
 def test_a_page_names_both_ends_and_escapes_them() -> None:
-    records = [decision(1), decision(2, supersedes=[name(1)], links=[{"rel": "amends", "to": name(3)}]), decision(3)]
+    records = [
+        decision(1),
+        decision(2, supersedes=[name(1)], links=[{"rel": "amends", "to": name(3)}]),
+        decision(3),
+    ]
     html = map_html(records, Relations(records))
     assert "1 supersession and 1 link between 3 records" in html
     assert re.findall(r"<small>(.*?)</small>", html) == ["supersedes", "amends"]

@@ -36,7 +36,14 @@ def test_a_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "manifest",
-    ["", "[]", '{"files": 3}', '{"files": {"../x": "1"}}', '{"files": {"": "1"}}', '{"files": {"/etc/passwd": "1"}}'],
+    [
+        "",
+        "[]",
+        '{"files": 3}',
+        '{"files": {"../x": "1"}}',
+        '{"files": {"": "1"}}',
+        '{"files": {"/etc/passwd": "1"}}',
+    ],
 )
 def test_a_damaged_manifest_is_refused(tmp_path: Path, manifest: str) -> None:
     (tmp_path / MANIFEST).write_text(manifest, "utf-8")
@@ -74,7 +81,12 @@ def test_a_cut_builds_new_files_are_removed(tmp_path: Path) -> None:
     (tmp_path / "o/CNAME").write_text("mine", "utf-8")
 
     assert build(tmp_path / "o", {"kept.html": "1", "more.html": "1"})[2] == 1
-    assert sorted(path.name for path in (tmp_path / "o").rglob("*")) == [MANIFEST, "CNAME", "kept.html", "more.html"]
+    assert sorted(path.name for path in (tmp_path / "o").rglob("*")) == [
+        MANIFEST,
+        "CNAME",
+        "kept.html",
+        "more.html",
+    ]
 
 
 def test_what_a_build_cut_short_left_half_written_goes(tmp_path: Path) -> None:
@@ -99,7 +111,9 @@ def test_a_disk_that_refuses_is_one_clear_error(tmp_path: Path) -> None:
 
 
 def planted(folder: Path, files: list[str]) -> Path:
-    """Make an output folder whose manifest names files, with a link out of it; return the folder it leads to."""
+    """Make an output folder whose manifest names files, with a link out of it;
+    return the folder it leads to.
+    """
     elsewhere = folder.parent / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "mine.txt").write_text("mine", "utf-8")
@@ -122,7 +136,9 @@ def test_a_link_is_never_followed(tmp_path: Path, path: str) -> None:
         open_output(tmp_path / "o").keep(path)
     assert refused.value.hint
     assert (tmp_path / "o/a.html").is_file()
-    assert [(file.name, file.read_text("utf-8")) for file in elsewhere.iterdir()] == [("mine.txt", "mine")]
+    assert [(file.name, file.read_text("utf-8")) for file in elsewhere.iterdir()] == [
+        ("mine.txt", "mine")
+    ]
 
 
 def test_a_manifest_that_is_a_link_is_refused(tmp_path: Path) -> None:

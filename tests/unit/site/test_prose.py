@@ -1,4 +1,6 @@
-"""A text becomes a page's HTML: links, ids, headings and pictures resolved, everything else inert."""
+"""A text becomes a page's HTML: links, ids, headings and pictures resolved,
+everything else inert.
+"""
 
 import re
 from dataclasses import replace
@@ -65,18 +67,25 @@ def test_ids_in_code_and_links_are_left_alone(text: str, site: SiteMap) -> None:
 
 def test_the_line_of_a_finding_counts_from_the_documents_start(site: SiteMap) -> None:
     prose = render("two [x](gone.md)\n", TextOrigin(HERE.path, 40, HERE.page), site)
-    assert [problem.location.position.line for problem in prose.diagnostics if problem.location.position] == [40]
+    assert [
+        problem.location.position.line for problem in prose.diagnostics if problem.location.position
+    ] == [40]
 
 
 def test_a_heading_has_an_id_of_its_own(site: SiteMap) -> None:
-    """Ids carry a prefix, so that no heading takes the theme's ids, and repeated ones are counted."""
+    """Ids carry a prefix, so that no heading takes the theme's ids,
+    and repeated ones are counted.
+    """
     prose = render("# __search\n\n## Same\n\n## Same\n\n[x](#same-1)\n", HERE, site)
     assert [heading.id for heading in prose.headings] == ["s-search", "s-same", "s-same-1"]
     assert 'href="#s-same-1"' in prose.html
 
 
 def test_a_heading_is_found_by_the_anchor_it_states(site: SiteMap) -> None:
-    text = "# Top { #Peak .big }\n\n## A & *b* {: #why }\n\n## C {: .small }\n\n## `d {#e}`\n\n[x](#Peak) [y](#why)\n"
+    text = (
+        "# Top { #Peak .big }\n\n## A & *b* {: #why }\n\n## C {: .small }\n\n## `d {#e}`\n\n"
+        "[x](#Peak) [y](#why)\n"
+    )
     prose = render(text, HERE, site)
 
     assert [(heading.id, heading.text) for heading in prose.headings] == [
@@ -114,10 +123,15 @@ def test_what_a_heading_in_a_quote_states_is_not_shown(site: SiteMap) -> None:
         ("0002-b.md#s", "../ADR-0002/#s-s"),
     ],
 )
-def test_an_anchor_of_a_decisions_title_leads_to_its_page(link: str, href: str, site: SiteMap) -> None:
+def test_an_anchor_of_a_decisions_title_leads_to_its_page(
+    link: str, href: str, site: SiteMap
+) -> None:
     url, other = "adrs/ADR-0001/", "adrs/ADR-0002/"
     documents = {"docs/adr/0001-a.md": url, "docs/adr/0002-b.md": other}
-    titles = {("docs/adr/0001-a.md", slug('Take the "first" & second')): url, ("docs/adr/0002-b.md", "two"): other}
+    titles = {
+        ("docs/adr/0001-a.md", slug('Take the "first" & second')): url,
+        ("docs/adr/0002-b.md", "two"): other,
+    }
     there = replace(site, documents=documents, titles=titles)
 
     prose = render(f"[x]({link})\n", TextOrigin("docs/adr/0001-a.md", 3, url), there)
@@ -127,13 +141,18 @@ def test_an_anchor_of_a_decisions_title_leads_to_its_page(link: str, href: str, 
 
 def test_a_forges_anchor_leads_to_the_heading(site: SiteMap) -> None:
     prose = render(
-        "## Why not\n\n[x](#user-content-why-not) [y](/docs/design/core/1_overview.md#user-content-context)\n",
+        "## Why not\n\n[x](#user-content-why-not) "
+        "[y](/docs/design/core/1_overview.md#user-content-context)\n",
         HERE,
         site,
     )
-    plain = render("## Why not\n\n[x](#why-not) [y](/docs/design/core/1_overview.md#context)\n", HERE, site)
+    plain = render(
+        "## Why not\n\n[x](#why-not) [y](/docs/design/core/1_overview.md#context)\n", HERE, site
+    )
     assert (prose.html, prose.diagnostics) == (plain.html, ())
-    assert [problem.code for problem in render("[x](#user-content-nowhere)", HERE, site).diagnostics] == ["SITE390"]
+    assert [
+        problem.code for problem in render("[x](#user-content-nowhere)", HERE, site).diagnostics
+    ] == ["SITE390"]
 
 
 def test_a_browsers_anchor_leads_to_the_heading(site: SiteMap) -> None:
@@ -142,15 +161,23 @@ def test_a_browsers_anchor_leads_to_the_heading(site: SiteMap) -> None:
 
 
 def test_an_anchor_that_the_page_lacks_is_reported(site: SiteMap) -> None:
-    assert [problem.code for problem in render("[x](#nowhere)", HERE, site).diagnostics] == ["SITE390"]
+    assert [problem.code for problem in render("[x](#nowhere)", HERE, site).diagnostics] == [
+        "SITE390"
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "levels"),
-    [("### A\n\n#### B\n", [2, 3]), ("# A\n\n## B\n", [2, 3]), ("## A\n\n# B\n\n### C\n", [2, 2, 3])],
+    [
+        ("### A\n\n#### B\n", [2, 3]),
+        ("# A\n\n## B\n", [2, 3]),
+        ("## A\n\n# B\n\n### C\n", [2, 2, 3]),
+    ],
     ids=["lower", "titles", "a second title"],
 )
-def test_headings_are_moved_below_a_pages_title(text: str, levels: list[int], site: SiteMap) -> None:
+def test_headings_are_moved_below_a_pages_title(
+    text: str, levels: list[int], site: SiteMap
+) -> None:
     prose = render(text, HERE, site, top=2)
     assert [heading.level for heading in prose.headings] == levels
     assert "<h2 " in prose.html
@@ -158,9 +185,29 @@ def test_headings_are_moved_below_a_pages_title(text: str, levels: list[int], si
 
 
 FORMS = (
-    *("{}", "**{}**", "`{}`", "~~{}~~", "\\[{}\\]", "&lt;{}&gt;", "<bold {}>", "ADR-0002{}", "By (TASK-7, {})"),
-    *("[{}](4_decisions.md)", "[{}](gone.md)", "[{}](ADR-0002 'ADR-0002')", "[{}][ref]\n\n[ref]: 4_decisions.md#adr-2"),
-    *("![{}](../../p.png)", "![{}](gone.png)", "[![{}](https://example.org/p.png)](gone.md)", "ADR-0002 {}"),
+    *(
+        "{}",
+        "**{}**",
+        "`{}`",
+        "~~{}~~",
+        "\\[{}\\]",
+        "&lt;{}&gt;",
+        "<bold {}>",
+        "ADR-0002{}",
+        "By (TASK-7, {})",
+    ),
+    *(
+        "[{}](4_decisions.md)",
+        "[{}](gone.md)",
+        "[{}](ADR-0002 'ADR-0002')",
+        "[{}][ref]\n\n[ref]: 4_decisions.md#adr-2",
+    ),
+    *(
+        "![{}](../../p.png)",
+        "![{}](gone.png)",
+        "[![{}](https://example.org/p.png)](gone.md)",
+        "ADR-0002 {}",
+    ),
     *("# {}", "{}\n===", "> {}", "- {}", "1. ADR 2 {}", "`ADR-0002`{}", "```\n{}\n```", "    {}"),
     "| a | b |\n|---|---|\n| `x|y` and `z` | {} |",
     "| {} | ADR-0002 |\n|---|---|\n| ADR-0777 | {} |",
@@ -181,5 +228,7 @@ def test_no_word_of_a_text_is_lost(forms: list[str], between: str) -> None:
         names={"TASK-7": "tasks/#task-TASK-7"},
         labels={"adrs/ADR-0002/": "Use <files> (accepted)"},
     )
-    visible = re.findall(r"word\d+x", re.sub(r'<(?!img)[^<>]*>|aria-describedby="[^"]*"', "", shown(text, site)))
+    visible = re.findall(
+        r"word\d+x", re.sub(r'<(?!img)[^<>]*>|aria-describedby="[^"]*"', "", shown(text, site))
+    )
     assert list(dict.fromkeys(visible)) == words

@@ -10,12 +10,27 @@ from hypothesis import strategies as st
 from orbit_registry.site.check import facts_of
 from orbit_registry.site.sanitize import clean, headline, inline_scripts
 
-TAGS = {"script", "svg", "math", "iframe", "form", "input", "button", "style", "meta", "base", "object", "embed"}
+TAGS = {
+    "script",
+    "svg",
+    "math",
+    "iframe",
+    "form",
+    "input",
+    "button",
+    "style",
+    "meta",
+    "base",
+    "object",
+    "embed",
+}
 CODE = re.compile(r"javascript:|.*url\(", re.IGNORECASE)
 
 
 class Acting(HTMLParser):
-    """Reads markup as a browser would, and keeps what could act; what is only written in a value could not."""
+    """Reads markup as a browser would, and keeps what could act;
+    what is only written in a value could not.
+    """
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -27,7 +42,9 @@ class Acting(HTMLParser):
         """Keep an element that acts by itself, an event's handler, an address that is code."""
         self.found += [tag] if tag in TAGS else []
         self.found += [
-            name for name, value in attrs if name.startswith("on") or CODE.match("".join((value or "").split()))
+            name
+            for name, value in attrs
+            if name.startswith("on") or CODE.match("".join((value or "").split()))
         ]
 
 
@@ -98,7 +115,10 @@ def test_ordinary_prose_is_kept() -> None:
         ("[<b>](javascript:x)", "&lt;b&gt;"),
         ("Say *why*, in *.md and **/*.py files", "Say <em>why</em>, in *.md and **/*.py files"),
         ("2 ** 3 ** 4, a[0](x y)", "2 ** 3 ** 4, a[0](x y)"),
-        ("Call handlers[event](payload) once, ![a](b)", "Call handlers[event](payload) once, ![a](b)"),
+        (
+            "Call handlers[event](payload) once, ![a](b)",
+            "Call handlers[event](payload) once, ![a](b)",
+        ),
     ],
 )
 def test_a_title_has_no_marks_of_markdown(title: str, html: str) -> None:

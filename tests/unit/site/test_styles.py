@@ -1,4 +1,6 @@
-"""The look is readable by everyone: contrast of every status in both schemes, and no colour without a word."""
+"""The look is readable by everyone: contrast of every status in both schemes,
+and no colour without a word.
+"""
 
 import re
 
@@ -22,7 +24,9 @@ DARK = {**LIGHT, **tokens('[data-md-color-scheme="slate"]')}
 def luminance(colour: str) -> float:
     """Return the relative luminance of `#rrggbb`."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 

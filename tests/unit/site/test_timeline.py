@@ -15,7 +15,11 @@ ADR = load_kinds()["adr"]
 
 def decisions(*dates: str, status: str = "accepted") -> list[Record]:
     return [
-        Record(ADR, {"id": f"ADR-{number:04d}", "title": "<b>", "status": status, "date": date}, f"{number}.yaml")
+        Record(
+            ADR,
+            {"id": f"ADR-{number:04d}", "title": "<b>", "status": status, "date": date},
+            f"{number}.yaml",
+        )
         for number, date in enumerate(dates, 1)
     ]
 
@@ -42,14 +46,19 @@ def test_every_dated_record_is_listed(days: list[object]) -> None:
         ("1999-01", "2026-03", 28, [str(year) for year in range(1999, 2027, 3)]),
     ],
 )
-def test_a_long_time_has_fewer_columns(first: str, last: str, columns: int, ticks: list[str]) -> None:
+def test_a_long_time_has_fewer_columns(
+    first: str, last: str, columns: int, ticks: list[str]
+) -> None:
     html = timeline_html(ADR, decisions(first, last)).partition("<h2")[0]
     assert len(re.findall(r'<i>|<a href="#', html)) == columns
     assert re.findall(r"<small>([^<]{4,})</small>", html) == ticks
 
 
 def test_a_column_is_divided_by_status() -> None:
-    records = [*decisions("2026-01", "2026-01", "2026-02"), *decisions("2026-01", status="proposed")]
+    records = [
+        *decisions("2026-01", "2026-01", "2026-02"),
+        *decisions("2026-01", status="proposed"),
+    ]
     records[-1] = Record(ADR, {**records[-1].data, "id": "ADR-0009"}, "9.yaml")
     html = timeline_html(ADR, records)
     assert 'aria-label="2026-01: 3 decisions"' in html

@@ -9,7 +9,9 @@ from orbit_registry.site.check import resolved
 from orbit_registry.site.urls import document_url, legacy_url, relative, safe_segment, site_address
 
 segments = st.text(
-    alphabet=st.characters(exclude_characters="/\x00#?", exclude_categories=["Cs"]), min_size=1, max_size=6
+    alphabet=st.characters(exclude_characters="/\x00#?", exclude_categories=["Cs"]),
+    min_size=1,
+    max_size=6,
 )
 plain = segments.filter(lambda name: name not in (".", ".."))
 pages = st.lists(plain, max_size=4).map(lambda parts: "".join(f"{part}/" for part in parts))
@@ -32,7 +34,10 @@ def test_a_fragment_of_the_same_page_names_no_path() -> None:
 @example("\udfff" * 200)
 def test_an_earlier_name_stays_below_its_folder(name: str) -> None:
     parts = legacy_url(name).split("/")[1:-1]
-    assert all(part and not part.startswith(".") and part != "index.html" and len(part) <= 100 for part in parts)
+    assert all(
+        part and not part.startswith(".") and part != "index.html" and len(part) <= 100
+        for part in parts
+    )
     assert all(part.isascii() and not set(part) & set('<>"&#?% ') for part in parts)
 
 
@@ -72,7 +77,9 @@ def test_a_sites_address_is_ascii_and_ends_in_a_slash(text: str, address: str) -
     assert site_address(text) == address
 
 
-@pytest.mark.parametrize("text", ["example.org", "ftp://example.org/", "https://", "https://[x/", "https://a.b/?c=d"])
+@pytest.mark.parametrize(
+    "text", ["example.org", "ftp://example.org/", "https://", "https://[x/", "https://a.b/?c=d"]
+)
 def test_what_is_no_web_address_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not an address for a site"):
         site_address(text)

@@ -24,14 +24,21 @@ def test_only_a_kinds_own_fields_are_shown_as_such() -> None:
         "attempts": 3,
         "target": {"type": "story", "id": "S-1"},
     }
-    fields = [label for label, _ in extra_fields(Record(kind, data, ".orbit/failures/F-1/failure.yaml"))]
+    fields = [
+        label for label, _ in extra_fields(Record(kind, data, ".orbit/failures/F-1/failure.yaml"))
+    ]
     assert fields == ["Target", "Attempts", "Ttl days"]
 
 
 def _decision(number: int, *later: int) -> Record:
     ids = [f"ADR-{record:04}" for record in later]
     status = "superseded" if later else "accepted"
-    data: dict[str, object] = {"id": f"ADR-{number:04}", "title": "T", "status": status, "superseded_by": ids}
+    data: dict[str, object] = {
+        "id": f"ADR-{number:04}",
+        "title": "T",
+        "status": status,
+        "superseded_by": ids,
+    }
     data["updated_at"] = "2026-05-04T00:00:00Z"
     return Record(load_kinds()["adr"], data, f".orbit/adrs/ADR-{number:04}/adr.yaml")
 
@@ -73,33 +80,66 @@ def test_the_status_is_in_one_line_and_the_successor_in_one_banner(site: SiteMap
     ("prose", "rest"),
     [
         ("**Status:** Superseded by [ADR-0002](0002-b.md)\n\n**Context.** A", "**Context.** A"),
-        ("Date: 2026-05-04\n\n## Status\n\nSuperseded by ADR-0002\n\n## Context\n\nA", "## Context\n\nA"),
         (
-            "## Status\n\nAccepted\n\nSuperceded by [2. Use files](0002-use-files.md)\n\n## Context\n\nA",
-            "## Status\n\nAccepted\n\nSuperceded by [2. Use files](0002-use-files.md)\n\n## Context\n\nA",
+            "Date: 2026-05-04\n\n## Status\n\nSuperseded by ADR-0002\n\n## Context\n\nA",
+            "## Context\n\nA",
         ),
-        ("## Status\n\nSuperceded by [2. Use files](0002-use-files.md)\n\n## Context\n\nA", "## Context\n\nA"),
-        ("* Status: superseded\n* Deciders: Ann\n\nA", "* Status: superseded\n* Deciders: Ann\n\nA"),
+        (
+            (
+                "## Status\n\nAccepted\n\nSuperceded by [2. Use files](0002-use-files.md)\n\n## "
+                "Context\n\nA"
+            ),
+            (
+                "## Status\n\nAccepted\n\nSuperceded by [2. Use files](0002-use-files.md)\n\n## "
+                "Context\n\nA"
+            ),
+        ),
+        (
+            "## Status\n\nSuperceded by [2. Use files](0002-use-files.md)\n\n## Context\n\nA",
+            "## Context\n\nA",
+        ),
+        (
+            "* Status: superseded\n* Deciders: Ann\n\nA",
+            "* Status: superseded\n* Deciders: Ann\n\nA",
+        ),
         ("**Status:** Accepted\n\nA", "**Status:** Accepted\n\nA"),
         (
             "## Status\n\nSuperseded\n\nIt never worked.\n\n## Context",
             "## Status\n\nSuperseded\n\nIt never worked.\n\n## Context",
         ),
     ],
-    ids=["line", "section", "an earlier status", "adr-tools", "says who", "says otherwise", "says more"],
+    ids=[
+        "line",
+        "section",
+        "an earlier status",
+        "adr-tools",
+        "says who",
+        "says otherwise",
+        "says more",
+    ],
 )
 def test_prose_does_not_repeat_the_facts_above_it(prose: str, rest: str) -> None:
     record = _decision(1, 2)
-    assert without_restated(prose, replace(record, data={**record.data, "date": "2026-05-04"})) == rest
+    assert (
+        without_restated(prose, replace(record, data={**record.data, "date": "2026-05-04"})) == rest
+    )
 
 
 def test_a_glob_has_the_files_that_its_scope_matches(site: SiteMap) -> None:
     record = _decision(1)
-    record = replace(record, data={**record.data, "scope": {"paths": ["src/**", "!src/b.py", "README.md"]}})
-    files = files_of_scopes({record.path: record.globs}, ["README.md", "src/a.py", "src/b.py", "src/c.py"], most=1)
+    record = replace(
+        record, data={**record.data, "scope": {"paths": ["src/**", "!src/b.py", "README.md"]}}
+    )
+    files = files_of_scopes(
+        {record.path: record.globs}, ["README.md", "src/a.py", "src/b.py", "src/c.py"], most=1
+    )
     relations = Relations([record], matches=files)
-    paths = record_view(record, url_of(record), relations, site, groups_of([record]))["scope"]["paths"]
-    assert [(path["glob"], path["count"], [file["path"] for file in path["files"]]) for path in paths] == [
+    paths = record_view(record, url_of(record), relations, site, groups_of([record]))["scope"][
+        "paths"
+    ]
+    assert [
+        (path["glob"], path["count"], [file["path"] for file in path["files"]]) for path in paths
+    ] == [
         ("src/**", 2, ["src/a.py"]),
         ("!src/b.py", 0, []),
         ("README.md", 0, []),  # its name is the file's
@@ -107,7 +147,10 @@ def test_a_glob_has_the_files_that_its_scope_matches(site: SiteMap) -> None:
 
 
 def test_a_title_reads_the_same_wherever_a_page_names_it() -> None:
-    neighbours = [{"id": "ADR-0001", "title": "Run `orbit check` in <b>CI</b>", "url": "../ADR-0001/"}, None]
+    neighbours = [
+        {"id": "ADR-0001", "title": "Run `orbit check` in <b>CI</b>", "url": "../ADR-0001/"},
+        None,
+    ]
     html = about({"records": [], "files": []}, neighbours, [])
     assert "Run <code>orbit check</code> in &lt;b&gt;CI&lt;/b&gt;</a>" in html
 
@@ -115,14 +158,20 @@ def test_a_title_reads_the_same_wherever_a_page_names_it() -> None:
 def test_the_start_page_keeps_a_month_of_changes_folded() -> None:
     records = [_decision(number) for number in range(1, 13)]
     html = recent_html(records, "", ())
-    assert html.index("ADR-0005") < html.index("<summary>4 more, back to 2026-05-04<") < html.index("ADR-0004")
+    assert (
+        html.index("ADR-0005")
+        < html.index("<summary>4 more, back to 2026-05-04<")
+        < html.index("ADR-0004")
+    )
     assert "<summary>" not in recent_html(records[:8], "", ())
 
 
 def test_a_decision_is_accepted_since_its_approval(site: SiteMap) -> None:
     record = _decision(2)
     assert "since" not in _article(record, [record], site)
-    approved = replace(record, data={**record.data, "approval": {"approved_at": "2026-06-01T09:00:00Z"}})
+    approved = replace(
+        record, data={**record.data, "approval": {"approved_at": "2026-06-01T09:00:00Z"}}
+    )
     assert "<li>since <time>2026-06-01</time></li>" in _article(approved, [approved], site)
 
 

@@ -26,7 +26,11 @@ class Project:
         return open_workspace(self.root)
 
     def learning(self, code: str, *, inbox: bool = False, **fields: object) -> Path:
-        data = {"status": "candidate" if inbox else "active", "summary": f"Summary {code}", **fields}
+        data = {
+            "status": "candidate" if inbox else "active",
+            "summary": f"Summary {code}",
+            **fields,
+        }
         position = ".orbit/state/inbox/learnings" if inbox else ".orbit/learnings"
         return self._record(f"{position}/L-{code}/learning.yaml", data)
 
@@ -42,7 +46,9 @@ class Project:
     def votes(self, code: str, *rows: tuple[str, str, str]) -> None:
         """Write votes: model, task, time."""
         lines = [
-            json.dumps({"learning_id": f"L-{code}", "voter_model": model, "voted_at": at, "task_id": task})
+            json.dumps(
+                {"learning_id": f"L-{code}", "voter_model": model, "voted_at": at, "task_id": task}
+            )
             for model, task, at in rows
         ]
         self.write(f".orbit/learnings/L-{code}/votes.jsonl", "\n".join(lines) + "\n")

@@ -1,4 +1,6 @@
-"""What the views and macros in the file answer, beside what the Python answers to the same question."""
+"""What the views and macros in the file answer,
+beside what the Python answers to the same question.
+"""
 
 import json
 import math
@@ -36,16 +38,23 @@ def scoped(project: Any, scopes: list[list[str]]) -> dict[str, list[str]]:
 
 
 def test_scope_match_agrees_with_the_vectors(project: Any) -> None:
-    globs = scoped(project, [[glob] for glob in dict.fromkeys(glob for glob, _, _ in VECTORS["cases"])])
+    globs = scoped(
+        project, [[glob] for glob in dict.fromkeys(glob for glob, _, _ in VECTORS["cases"])]
+    )
     ids = {listed[0]: name for name, listed in globs.items()}
     wrong = []
     with duckdb.connect(str(project.sync().path), read_only=True) as connection:
         for path in dict.fromkeys(path for _, path, _ in VECTORS["cases"]):
-            matched = {row[0] for row in connection.execute("SELECT id FROM scope_match(?)", [path]).fetchall()}
+            matched = {
+                row[0]
+                for row in connection.execute("SELECT id FROM scope_match(?)", [path]).fetchall()
+            }
             wrong += [
                 (glob, path)
                 for glob, requests, expected in VECTORS["cases"]
-                if requests == path and not glob.startswith("!") and (ids[glob] in matched) != expected
+                if requests == path
+                and not glob.startswith("!")
+                and (ids[glob] in matched) != expected
             ]
     assert wrong == []
 
@@ -67,33 +76,54 @@ def test_scope_match_ignores_a_glob_that_cannot_be_read(project: Any) -> None:
 
 
 NOW = datetime.now(UTC)
-vote_times = st.lists(st.integers(-4000, 0).map(lambda days: NOW + timedelta(days=days)), max_size=4)
+vote_times = st.lists(
+    st.integers(-4000, 0).map(lambda days: NOW + timedelta(days=days)), max_size=4
+)
 
 
 def test_votes_by_month_are_those_of_the_tally(tmp_path: Path) -> None:
-    days = ["2026-01-31T23:59:59", "2026-02-01T00:00:00", "2026-02-28T00:00:00", "2025-02-01T00:00:00"]
+    days = [
+        "2026-01-31T23:59:59",
+        "2026-02-01T00:00:00",
+        "2026-02-28T00:00:00",
+        "2025-02-01T00:00:00",
+    ]
     times = [datetime.fromisoformat(f"{day}+00:00") for day in days]
-    write_database(tmp_path / "x.duckdb", rows_of([record_with(0, times), record_with(1, [])]), {"half_life_days": "0"})
+    write_database(
+        tmp_path / "x.duckdb",
+        rows_of([record_with(0, times), record_with(1, [])]),
+        {"half_life_days": "0"},
+    )
     with duckdb.connect(str(tmp_path / "x.duckdb"), read_only=True) as connection:
         rows = connection.execute(
-            "SELECT strftime(month, '%Y-%m'), month_votes, votes, score, last_voted_at FROM vote_history"
+            "SELECT strftime(month, '%Y-%m'), month_votes, votes, score, last_voted_at FROM "
+            "vote_history"
         ).fetchall()
 
     last = datetime(2026, 2, 28)
-    assert rows == [(month, n, 4, 4.0, last) for month, n in (("2025-02", 1), ("2026-01", 1), ("2026-02", 2))]
+    assert rows == [
+        (month, n, 4, 4.0, last) for month, n in (("2025-02", 1), ("2026-01", 1), ("2026-02", 2))
+    ]
 
 
-@settings(max_examples=settings().max_examples // 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings().max_examples // 3,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     votes=st.lists(vote_times, min_size=1, max_size=6),
     half_life=st.sampled_from([0.0, 0.01, 1.0, 30.0, 180.0, 100_000.0]),
 )
-def test_ranked_agrees_with_the_tally(tmp_path_factory: Any, votes: list[list[datetime]], half_life: float) -> None:
+def test_ranked_agrees_with_the_tally(
+    tmp_path_factory: Any, votes: list[list[datetime]], half_life: float
+) -> None:
     records = [record_with(number, times) for number, times in enumerate(votes)]
     path = tmp_path_factory.mktemp("ranked") / "x.duckdb"
     write_database(path, rows_of(records), {"half_life_days": "180"})
     with duckdb.connect(str(path), read_only=True) as connection:
-        result = connection.execute("SELECT id, votes, score FROM ranked(half_life := ?)", [half_life]).fetchall()
+        result = connection.execute(
+            "SELECT id, votes, score FROM ranked(half_life := ?)", [half_life]
+        ).fetchall()
     expected = {record.id: tally(record.votes, datetime.now(UTC), half_life) for record in records}
     for name, count, score in result:
         assert count == expected[name].count
@@ -101,7 +131,9 @@ def test_ranked_agrees_with_the_tally(tmp_path_factory: Any, votes: list[list[da
     for (first, *_), (second, *_) in pairwise(result):
         record, other = by_id(records, first), by_id(records, second)
         assert exact_log(record, half_life) >= exact_log(other, half_life) - 1e-6
-        if sorted(vote.voted_at for vote in record.votes) == sorted(vote.voted_at for vote in other.votes):
+        if sorted(vote.voted_at for vote in record.votes) == sorted(
+            vote.voted_at for vote in other.votes
+        ):
             assert first < second
 
 
@@ -124,9 +156,14 @@ def record_with(number: int, times: list[datetime]) -> Any:
 
     name = f"L-{number:05d}"
     data = {
-        "schema_version": 1, "id": name, "uid": f"{number:032x}", "status": "active", "summary": "S",
-        "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
-    }  # fmt: skip
+        "schema_version": 1,
+        "id": name,
+        "uid": f"{number:032x}",
+        "status": "active",
+        "summary": "S",
+        "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": "2026-01-01T00:00:00Z",
+    }
     record = record_of(data, load_kinds()["learning"], f".orbit/learnings/{name}/learning.yaml")
     votes = tuple(Vote(name, "m", at, f"T-{task}") for task, at in enumerate(times))
     return type(record)(record.kind, record.data, record.path, record.prose, votes)
@@ -138,13 +175,22 @@ def test_ranked_narrows_by_tag_and_breaks_ties(project: Any) -> None:
     project.learning("ccccc", priority=1, updated_at="2026-06-01T00:00:00Z", scope={"tags": ["x"]})
     project.learning("ddddd", status="retired", scope={"tags": ["x"]})
     project.votes("aaaaa", ("m", "T-1", "2020-01-01T00:00:00Z"))
-    assert [row[0] for row in project.ask("SELECT id FROM ranked()")] == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
-    assert [row[0] for row in project.ask("SELECT id FROM ranked(tag := 'x')")] == ["L-aaaaa", "L-ccccc"]
+    assert [row[0] for row in project.ask("SELECT id FROM ranked()")] == [
+        "L-aaaaa",
+        "L-bbbbb",
+        "L-ccccc",
+    ]
+    assert [row[0] for row in project.ask("SELECT id FROM ranked(tag := 'x')")] == [
+        "L-aaaaa",
+        "L-ccccc",
+    ]
     assert project.ask("SELECT id FROM ranked(tag := 'none')") == []
     assert project.ask("SELECT rank, id, votes FROM vote_ranking") == [(1, "L-aaaaa", 1)]
 
 
-def test_the_half_life_of_the_environment_is_in_the_file(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_half_life_of_the_environment_is_in_the_file(
+    project: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.learning("aaaaa")
     at = datetime.now(UTC) - timedelta(days=10)
     project.votes("aaaaa", ("m", "T-1", format_time(at)), ("m", "T-2", format_time(at)))
@@ -155,7 +201,19 @@ def test_the_half_life_of_the_environment_is_in_the_file(project: Any, monkeypat
 
 
 @pytest.mark.parametrize(
-    "name", ["ADR-0001", "p/ADR-006", "q/ADR-006", "ADR-006", "r/ADR-001", "ADR-001", "nothing", "", "'", "006"]
+    "name",
+    [
+        "ADR-0001",
+        "p/ADR-006",
+        "q/ADR-006",
+        "ADR-006",
+        "r/ADR-001",
+        "ADR-001",
+        "nothing",
+        "",
+        "'",
+        "006",
+    ],
 )
 def test_resolve_id_agrees_with_the_record_set(project: Any, name: str) -> None:
     project.adr(1, legacy_ids=["p/ADR-006", "r/ADR-001"])
@@ -193,14 +251,23 @@ def some(of: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
 
 EVENTS = st.lists(
     st.fixed_dictionaries(
-        {"event": st.sampled_from(["retrieval"] * 4 + ["opened", "stop"]),
-         "session": st.sampled_from(["s-1", "s-1.sub", "s-2", "trial-1", None])},
-        optional={"hits": some(IDS), "withheld": some(IDS), "ids": some(IDS), "failed": some(IDS),
-                  "query": some(FILES[:2]), "writes": st.just(True), "command": st.sampled_from(["a", "b"]),
-                  "result": st.sampled_from(["failed", "failed", "passed"])},
+        {
+            "event": st.sampled_from(["retrieval"] * 4 + ["opened", "stop"]),
+            "session": st.sampled_from(["s-1", "s-1.sub", "s-2", "trial-1", None]),
+        },
+        optional={
+            "hits": some(IDS),
+            "withheld": some(IDS),
+            "ids": some(IDS),
+            "failed": some(IDS),
+            "query": some(FILES[:2]),
+            "writes": st.just(True),
+            "command": st.sampled_from(["a", "b"]),
+            "result": st.sampled_from(["failed", "failed", "passed"]),
+        },
     ),
     max_size=25,
-)  # fmt: skip
+)
 
 
 def by_python(events: list[LoggedEvent]) -> dict[str, tuple[object, ...]]:
@@ -209,10 +276,13 @@ def by_python(events: list[LoggedEvent]) -> dict[str, tuple[object, ...]]:
         if not pair.withheld:
             displayed[pair.record].append(pair)
     return {
-        record: (len(pairs), *(sum(bool(getattr(pair, name)) for pair in pairs) for name in SIGNALS),
-                 round(sum(pair.worth for pair in pairs) / (len(pairs) + PRIOR), 9))
+        record: (
+            len(pairs),
+            *(sum(bool(getattr(pair, name)) for pair in pairs) for name in SIGNALS),
+            round(sum(pair.worth for pair in pairs) / (len(pairs) + PRIOR), 9),
+        )
         for record, pairs in displayed.items()
-    }  # fmt: skip
+    }
 
 
 @settings(derandomize=True, deadline=None)
@@ -228,9 +298,13 @@ def test_the_view_agrees_with_the_report(logged: list[dict[str, object]]) -> Non
             "n": position,
         }
         if row["event"] != "retrieval":
-            full_text = {name: value for name, value in full_text.items() if name not in ("hits", "withheld")}
+            full_text = {
+                name: value for name, value in full_text.items() if name not in ("hits", "withheld")
+            }
         lines.append(json.dumps(full_text))
-    events = [result[0] for line in lines if not isinstance(result := read_line(line.encode()), str)]
+    events = [
+        result[0] for line in lines if not isinstance(result := read_line(line.encode()), str)
+    ]
     DATABASE.execute("DELETE FROM events")
     fill_events(DATABASE, "events", lines)
     rows = DATABASE.execute(

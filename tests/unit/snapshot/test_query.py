@@ -34,25 +34,39 @@ def test_a_table_is_for_people(filled: Any) -> None:
 
 def test_json_is_a_list_of_objects(filled: Any) -> None:
     sql = (
-        "SELECT id, id, 1.5::DECIMAL(3,1) AS d, 'nan'::DOUBLE AS n, created_at, [1, NULL] AS l, {'a': true} AS s, "
+        "SELECT id, id, 1.5::DECIMAL(3,1) AS d, 'nan'::DOUBLE AS n, created_at, [1, NULL] AS l, "
+        "{'a': true} AS s, "
         "'\\xAA'::BLOB AS b, NULL AS z FROM records ORDER BY id LIMIT 1"
     )
     assert json.loads(query(filled.workspace, sql, "json")) == [
         {
-            "id": "L-aaaaa", "id_2": "L-aaaaa", "d": "1.5", "n": None, "created_at": "2026-05-17 12:00:00",
-            "l": [1, None], "s": {"a": True}, "b": "aa", "z": None,
+            "id": "L-aaaaa",
+            "id_2": "L-aaaaa",
+            "d": "1.5",
+            "n": None,
+            "created_at": "2026-05-17 12:00:00",
+            "l": [1, None],
+            "s": {"a": True},
+            "b": "aa",
+            "z": None,
         }
-    ]  # fmt: skip
+    ]
 
 
 def test_csv_survives_any_text(filled: Any) -> None:
     text = 'a "quoted", text\nwith a break'
-    output = query(filled.workspace, "SELECT 'a \"quoted\", text\nwith a break' AS t, NULL AS n, 2 AS two", "csv")
+    output = query(
+        filled.workspace,
+        "SELECT 'a \"quoted\", text\nwith a break' AS t, NULL AS n, 2 AS two",
+        "csv",
+    )
     assert list(csv.reader(io.StringIO(output))) == [["t", "n", "two"], [text, "", "2"]]
 
 
 def test_a_record_cannot_steer_the_terminal() -> None:
-    output = QueryResult(("t\x1b",), (("\x1b[31mred\u202e\u2028\r\n" + "x" * 500,),)).render("table")
+    output = QueryResult(("t\x1b",), (("\x1b[31mred\u202e\u2028\r\n" + "x" * 500,),)).render(
+        "table"
+    )
     assert "\\u001b[31mred\\u202e\\u2028\\u000d⏎xxx" in output
     assert "\x1b" not in output
     assert max(map(len, output.splitlines())) < 140
@@ -85,7 +99,9 @@ NO_QUESTIONS = (
 
 
 def test_what_is_no_question_is_refused(filled: Any) -> None:
-    """Whatever would write, reach other files or change settings is one error with a hint; nothing changes."""
+    """Whatever would write, reach other files or change settings is one error with a hint;
+    nothing changes.
+    """
     before = filled.sync()
     content = before.path.read_bytes()
     for sql in NO_QUESTIONS:
@@ -104,7 +120,10 @@ def test_a_deeply_nested_question_is_answered_or_refused(filled: Any) -> None:
 
 
 def test_a_question_without_end_is_ended(filled: Any) -> None:
-    sql = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * 7 % 11 = b.range % 13"
+    sql = (
+        "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * 7 % 11 = "
+        "b.range % 13"
+    )
     with pytest.raises(SnapshotError, match=r"more than 0\.2 s"):
         run_query(filled.sync().path, sql, seconds=0.2)
 
@@ -114,7 +133,11 @@ def test_plain_duckdb_runs_every_macro(filled: Any) -> None:
     with duckdb.connect(":memory:") as connection:
         connection.execute(f"ATTACH '{path}' AS knowledge (READ_ONLY)")
         connection.execute("USE knowledge")
-        assert connection.execute("SELECT id FROM scope_match('src/a.py')").fetchall() == [("L-aaaaa",)]
+        assert connection.execute("SELECT id FROM scope_match('src/a.py')").fetchall() == [
+            ("L-aaaaa",)
+        ]
         assert connection.execute("SELECT count(*) FROM ranked()").fetchall() == [(2,)]
-        assert connection.execute("SELECT id FROM resolve_id('L-bbbbb')").fetchall() == [("L-bbbbb",)]
+        assert connection.execute("SELECT id FROM resolve_id('L-bbbbb')").fetchall() == [
+            ("L-bbbbb",)
+        ]
         assert connection.execute("FROM vote_ranking").fetchall() == []

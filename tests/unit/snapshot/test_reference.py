@@ -1,4 +1,6 @@
-"""The reference page and the file say the same: tables, views, macros, columns, types, and examples that run."""
+"""The reference page and the file say the same:
+tables, views, macros, columns, types, and examples that run.
+"""
 
 import re
 from pathlib import Path
@@ -40,9 +42,12 @@ def test_every_table_view_and_macro_is_described(connection: Any) -> None:
     tables = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
     views = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
     macros = connection.execute(
-        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal AND function_type = 'table_macro'"
+        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal AND "
+        "function_type = 'table_macro'"
     ).fetchall()
-    assert {name_of(heading) for heading in SECTIONS} == {name for (name,) in (*tables, *views, *macros)}
+    assert {name_of(heading) for heading in SECTIONS} == {
+        name for (name,) in (*tables, *views, *macros)
+    }
 
 
 @pytest.mark.parametrize("heading", SECTIONS, ids=name_of)

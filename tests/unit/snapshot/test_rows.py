@@ -16,55 +16,105 @@ HASH = f"sha256:{'ab' * 32}"
 
 def test_a_records_fields_are_columns(project: Any) -> None:
     project.learning(
-        "aaaaa", body="Why.\nHow.", category="auth", priority=7, procedural=True, confidence="high",
-        labels=["x"], created_by={"name": "ada", "role": "human"}, **{"x-own": {"deep": [1, None]}},
-    )  # fmt: skip
+        "aaaaa",
+        body="Why.\nHow.",
+        category="auth",
+        priority=7,
+        procedural=True,
+        confidence="high",
+        labels=["x"],
+        created_by={"name": "ada", "role": "human"},
+        **{"x-own": {"deep": [1, None]}},
+    )
     (row,) = project.ask(
-        "SELECT id, kind, title, status, phase, pushed, searched, inbox, category, body, priority, confidence, "
+        "SELECT id, kind, title, status, phase, pushed, searched, inbox, category, body, "
+        "priority, confidence, "
         "procedural, path, author, author_role, CAST(created_at AS VARCHAR), data FROM records"
     )
     assert row[:-1] == (
-        "L-aaaaa", "learning", "Summary aaaaa", "active", "live", True, True, False, "auth", "Why.\nHow.", 7, "high",
-        True, ".orbit/learnings/L-aaaaa/learning.yaml", "ada", "human", "2026-05-17 12:00:00",
-    )  # fmt: skip
+        "L-aaaaa",
+        "learning",
+        "Summary aaaaa",
+        "active",
+        "live",
+        True,
+        True,
+        False,
+        "auth",
+        "Why.\nHow.",
+        7,
+        "high",
+        True,
+        ".orbit/learnings/L-aaaaa/learning.yaml",
+        "ada",
+        "human",
+        "2026-05-17 12:00:00",
+    )
     assert json.loads(row[-1])["x-own"] == {"deep": [1, None]}
 
 
 def test_rejected_options_come_from_prose_and_record(project: Any) -> None:
-    """Of a document, an entry of a log and a body; then what only the record states, and nothing twice."""
+    """Of a document, an entry of a log and a body;
+    then what only the record states, and nothing twice.
+    """
     entry = "\n\n## Alternatives considered\n\n- {}: one more server.\n\n"
     project.write("docs/adr/0001-x.md", "# Title 1\n\nStatus: Accepted" + entry.format("Redis"))
-    log = "# Log\n\n## ADR-0002 — T\n\nStatus: Accepted\n\n- Rejected: Kafka\n\n## ADR-0003 — U\n\nThird.\n"
+    log = (
+        "# Log\n\n## ADR-0002 — T\n\nStatus: Accepted\n\n- Rejected: Kafka\n\n## ADR-0003 — "
+        "U\n\nThird.\n"
+    )
     project.write("docs/design/f/4_decisions.md", log)
-    rejected = [{"option": "redis", "reason": "not shown"}, {"option": "SQS", "reason": "one cloud"}]
+    rejected = [
+        {"option": "redis", "reason": "not shown"},
+        {"option": "SQS", "reason": "one cloud"},
+    ]
     project.adr(1, source={"path": "docs/adr/0001-x.md"}, rejected=rejected)
     for number in (2, 3):
-        source = {"path": "docs/design/f/4_decisions.md", "heading": f"ADR-000{number}", "format": "log"}
+        source = {
+            "path": "docs/design/f/4_decisions.md",
+            "heading": f"ADR-000{number}",
+            "format": "log",
+        }
         project.adr(number, source=source)
     project.adr(4)
     project.write(".orbit/adrs/ADR-0004/body.md", f"Beside.{entry.format('NATS')}")
     rows = [
-        ("ADR-0001", 0, "Redis", "one more server"), ("ADR-0001", 1, "SQS", "one cloud"),
-        ("ADR-0002", 0, "Kafka", None), ("ADR-0004", 0, "NATS", "one more server"),
-    ]  # fmt: skip
+        ("ADR-0001", 0, "Redis", "one more server"),
+        ("ADR-0001", 1, "SQS", "one cloud"),
+        ("ADR-0002", 0, "Kafka", None),
+        ("ADR-0004", 0, "NATS", "one more server"),
+    ]
 
     assert project.ask("SELECT * FROM rejected_options ORDER BY ALL") == rows
     project.write("docs/adr/0001-x.md", "# Title 1\n\nStatus: Accepted" + entry.format("Valkey"))
-    assert project.ask("SELECT option FROM rejected_options WHERE record_id = 'ADR-0001' ORDER BY position") == [
-        ("Valkey",), ("redis",), ("SQS",),
-    ]  # fmt: skip
+    assert project.ask(
+        "SELECT option FROM rejected_options WHERE record_id = 'ADR-0001' ORDER BY position"
+    ) == [
+        ("Valkey",),
+        ("redis",),
+        ("SQS",),
+    ]
 
 
 def test_prose_comes_from_its_one_home(project: Any) -> None:
-    project.write("docs/adr/0001-x.md", "# ADR-0001 — Title 1\n\nStatus: Accepted\n\n## Context\n\nIn the file.\n")
+    project.write(
+        "docs/adr/0001-x.md",
+        "# ADR-0001 — Title 1\n\nStatus: Accepted\n\n## Context\n\nIn the file.\n",
+    )
     project.write(
         "docs/design/f/4_decisions.md",
-        "# Log\n\n## ADR-0002 — Title 2\n\nStatus: Accepted\n\nSecond.\n\n## ADR-0003 — Title 3\n\nThird.\n",
+        "# Log\n\n## ADR-0002 — Title 2\n\nStatus: Accepted\n\nSecond.\n\n## ADR-0003 — Title "
+        "3\n\nThird.\n",
     )
     project.adr(1, source={"path": "docs/adr/0001-x.md"})
     for number in (2, 3):
         project.adr(
-            number, source={"path": "docs/design/f/4_decisions.md", "heading": f"ADR-000{number}", "format": "log"}
+            number,
+            source={
+                "path": "docs/design/f/4_decisions.md",
+                "heading": f"ADR-000{number}",
+                "format": "log",
+            },
         )
     project.adr(4)
     project.write(".orbit/adrs/ADR-0004/body.md", "Beside.\n")
@@ -84,8 +134,12 @@ def test_prose_comes_from_its_one_home(project: Any) -> None:
 def test_links_are_resolved_and_supersession_is_derived(project: Any) -> None:
     project.adr(1, superseded_by=["ADR-0002"], status="superseded", legacy_ids=["old/ADR-007"])
     project.adr(2, supersedes=["ADR-0001"], links=[{"rel": "related_to", "to": "old/ADR-007"}])
-    project.adr(3, links=[{"rel": "references", "to": "nowhere"}, {"rel": "extends", "to": "ADR-007"}])
-    assert project.ask("SELECT record_id, rel, target, target_id, derived FROM links ORDER BY ALL") == [
+    project.adr(
+        3, links=[{"rel": "references", "to": "nowhere"}, {"rel": "extends", "to": "ADR-007"}]
+    )
+    assert project.ask(
+        "SELECT record_id, rel, target, target_id, derived FROM links ORDER BY ALL"
+    ) == [
         ("ADR-0002", "related_to", "old/ADR-007", "ADR-0001", False),
         ("ADR-0002", "supersedes", "ADR-0001", "ADR-0001", True),
         ("ADR-0003", "extends", "ADR-007", "ADR-0001", False),
@@ -96,27 +150,46 @@ def test_links_are_resolved_and_supersession_is_derived(project: Any) -> None:
 def test_small_tables_hold_one_fact_a_row(project: Any) -> None:
     project.learning(
         "aaaaa",
-        scope={"paths": ["src/**", "!src/x.py"], "tags": ["a", "b"], "agents": ["dev"], "symbols": ["m.py::f"]},
-        labels=["l"], evidence=[{"kind": "task", "reference": "T-1"}], legacy_ids=["x/L-1"],
-        freshness={"volatility": "volatile", "expires_at": "2027-01-01T00:00:00+02:00",
-                   "fingerprint": [{"input": "a.py", "hash": HASH}, {"input": "b.py"}]},
-    )  # fmt: skip
-    project.votes("aaaaa", ("m", "T-1", "2026-03-01T00:00:00Z"), ("m", "T-1", "2026-02-01T00:00:00Z"))
+        scope={
+            "paths": ["src/**", "!src/x.py"],
+            "tags": ["a", "b"],
+            "agents": ["dev"],
+            "symbols": ["m.py::f"],
+        },
+        labels=["l"],
+        evidence=[{"kind": "task", "reference": "T-1"}],
+        legacy_ids=["x/L-1"],
+        freshness={
+            "volatility": "volatile",
+            "expires_at": "2027-01-01T00:00:00+02:00",
+            "fingerprint": [{"input": "a.py", "hash": HASH}, {"input": "b.py"}],
+        },
+    )
+    project.votes(
+        "aaaaa", ("m", "T-1", "2026-03-01T00:00:00Z"), ("m", "T-1", "2026-02-01T00:00:00Z")
+    )
     assert project.ask("SELECT axis, tag FROM tags ORDER BY ALL") == [
-        ("agent", "dev"), ("label", "l"), ("symbol", "m.py::f"), ("tag", "a"), ("tag", "b"),
-    ]  # fmt: skip
+        ("agent", "dev"),
+        ("label", "l"),
+        ("symbol", "m.py::f"),
+        ("tag", "a"),
+        ("tag", "b"),
+    ]
     assert project.ask("SELECT position, kind, reference FROM evidence") == [(0, "task", "T-1")]
     assert project.ask("SELECT * FROM legacy_ids") == [("x/L-1", "L-aaaaa")]
-    assert project.ask("SELECT voter_model, task_id, CAST(voted_at AS DATE)::VARCHAR FROM votes") == [
-        ("m", "T-1", "2026-02-01")
-    ]
-    assert project.ask("SELECT position, volatility, CAST(expires_at AS VARCHAR), input, hash FROM freshness") == [
+    assert project.ask(
+        "SELECT voter_model, task_id, CAST(voted_at AS DATE)::VARCHAR FROM votes"
+    ) == [("m", "T-1", "2026-02-01")]
+    assert project.ask(
+        "SELECT position, volatility, CAST(expires_at AS VARCHAR), input, hash FROM freshness"
+    ) == [
         (0, "volatile", "2026-12-31 22:00:00", "a.py", HASH),
         (1, "volatile", "2026-12-31 22:00:00", "b.py", None),
     ]
     assert project.ask("SELECT pattern, exclude FROM scope_globs ORDER BY position") == [
-        ("src/**", False), ("!src/x.py", True),
-    ]  # fmt: skip
+        ("src/**", False),
+        ("!src/x.py", True),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -156,14 +229,20 @@ def test_records_of_the_inbox_are_local(project: Any, tmp_path: Path) -> None:
 
 
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
-KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{'QUJDREVG' * 8}\n{'R0hJSktM' * 8}\n-----END RSA PRIVATE KEY-----"
+KEY = (
+    f"-----BEGIN RSA PRIVATE KEY-----\n{'QUJDREVG' * 8}\n{'R0hJSktM' * 8}\n-----END RSA "
+    f"PRIVATE KEY-----"
+)
 
 
 def test_no_secret_enters_by_default(project: Any) -> None:
     project.learning(
-        "aaaaa", body=f"Use {TOKEN} here.\n{KEY}\nAfter.", evidence=[{"kind": "external", "reference": TOKEN}],
-        labels=[f"l-{TOKEN}"], **{"x-own": {TOKEN: [TOKEN]}},
-    )  # fmt: skip
+        "aaaaa",
+        body=f"Use {TOKEN} here.\n{KEY}\nAfter.",
+        evidence=[{"kind": "external", "reference": TOKEN}],
+        labels=[f"l-{TOKEN}"],
+        **{"x-own": {TOKEN: [TOKEN]}},
+    )
     project.write("docs/adr/0001-x.md", f"# Title 1\n\nThe token is {TOKEN}.\n")
     project.adr(1, source={"path": "docs/adr/0001-x.md"})
     project.learning("bbbbb", body="Clean.")
@@ -174,7 +253,9 @@ def test_no_secret_enters_by_default(project: Any) -> None:
     assert b"QUJDREVG" not in content
     assert b"R0hJSktM" not in content
     bodies = dict(project.ask("SELECT id, body FROM records"))
-    assert bodies["L-aaaaa"] == "Use [redacted: GitHub token] here.\n[redacted: private key]\nAfter."
+    assert (
+        bodies["L-aaaaa"] == "Use [redacted: GitHub token] here.\n[redacted: private key]\nAfter."
+    )
     assert bodies["L-bbbbb"] == "Clean."
     assert "The token is [redacted: GitHub token]." in bodies["ADR-0001"]
 
@@ -201,7 +282,12 @@ def test_two_clones_have_one_digest(project: Any, tmp_path: Path) -> None:
     project.write("docs/adr/0001-x.md", "# Title 1\n\nText.\n")
     first = project.sync()
     clone = type(project)(tmp_path / "elsewhere")
-    shutil.copytree(project.root, clone.root, ignore=shutil.ignore_patterns("state"), copy_function=shutil.copyfile)
+    shutil.copytree(
+        project.root,
+        clone.root,
+        ignore=shutil.ignore_patterns("state"),
+        copy_function=shutil.copyfile,
+    )
     assert clone.sync().digest == first.digest
     project.learning("aaaaa", scope={"paths": ["src/*"]})
     assert project.sync().digest != first.digest
@@ -223,9 +309,13 @@ def test_reasons_of_freshness_are_rows_outside_the_digest(project: Any) -> None:
 
 def test_what_a_file_names_comes_from_the_cache(project: Any) -> None:
     (project.root / "docs").mkdir()
-    (project.root / "docs/guide.md").write_text("As ADR-0001 says, see [the log](log.md).\n", "utf-8")
+    (project.root / "docs/guide.md").write_text(
+        "As ADR-0001 says, see [the log](log.md).\n", "utf-8"
+    )
     first = citing_references(project.workspace, ["docs/guide.md"])
     assert first["docs/guide.md"] == References((("ADR-0001", 1),), (("log.md", 1),))
     cache = project.workspace.cache
-    assert cache._rows("SELECT path FROM files WHERE namespace LIKE 'citing %'") == [("docs/guide.md",)]
+    assert cache._rows("SELECT path FROM files WHERE namespace LIKE 'citing %'") == [
+        ("docs/guide.md",)
+    ]
     assert citing_references(project.workspace, ["docs/guide.md"]) == first

@@ -30,7 +30,8 @@ def test_it_adds_what_terms_weigh_in_the_index(tmp_path: Path) -> None:
     index = index_of(registry.searcher._records.values())
     ids = {
         record.path: [
-            current.id for current in ([record] if record.status.searched else records.live_successors(record))
+            current.id
+            for current in ([record] if record.status.searched else records.live_successors(record))
         ]
         for record in records
     }
@@ -47,11 +48,25 @@ def test_it_adds_what_terms_weigh_in_the_index(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["HTTP headers", "parse_http", "parsed", "parsing it", "URL", "결제 예약", "멱등", "検証", "L-00001?", "old-7"],
+    [
+        "HTTP headers",
+        "parse_http",
+        "parsed",
+        "parsing it",
+        "URL",
+        "결제 예약",
+        "멱등",
+        "検証",
+        "L-00001?",
+        "old-7",
+    ],
 )
 def test_words_are_found_in_other_forms(project: Any, text: str) -> None:
     project.learning(
-        "00001", summary="Call parseHTTPHeader once", body="URLs; 결제 예약은 멱등, 入力を検証", legacy_ids=["old-7"]
+        "00001",
+        summary="Call parseHTTPHeader once",
+        body="URLs; 결제 예약은 멱등, 入力を検証",
+        legacy_ids=["old-7"],
     )
     project.learning("00002", summary="Another matter", body="At all.")
 
@@ -67,10 +82,16 @@ def test_nothing_is_found_by_common_and_unknown_words_and_parts(project: Any, te
 
 
 def test_a_long_text_is_found_by_its_best_part(project: Any) -> None:
-    section = "# Part {n}\n\n" + "The ledger of part {n} is locked while it is written. " * 20 + "\n\n"
+    section = (
+        "# Part {n}\n\n" + "The ledger of part {n} is locked while it is written. " * 20 + "\n\n"
+    )
     text = "".join(section.replace("{n}", word) for word in ("one", "two", "three"))
-    project.doc("aaaaa", title="Ledger", file="unversioned/ledger.md", content_hash=f"sha256:{'0' * 64}")
+    project.doc(
+        "aaaaa", title="Ledger", file="unversioned/ledger.md", content_hash=f"sha256:{'0' * 64}"
+    )
     project.write(".orbit/resources/RES-aaaaa/unversioned/ledger.md", text)
-    project.learning("00001", summary="Lock it", body="Ledgers.", error_pattern="three locks", labels=["ledger"])
+    project.learning(
+        "00001", summary="Lock it", body="Ledgers.", error_pattern="three locks", labels=["ledger"]
+    )
 
     assert sorted(found(project, "three")) == ["L-00001", "RES-aaaaa"]

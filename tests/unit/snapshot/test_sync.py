@@ -1,4 +1,6 @@
-"""When the snapshot is built and which file is taken; files that are broken, foreign or in use; exports."""
+"""When the snapshot is built and which file is taken;
+files that are broken, foreign or in use; exports.
+"""
 
 import json
 import os
@@ -40,7 +42,9 @@ def test_changes_are_counted_by_record(project: Any) -> None:
     project.write("docs/adr/0001-x.md", "# Title 1\n\nOther text.\n")
     result = project.sync()
     assert (result.added, result.changed, result.removed, result.unchanged) == (1, 3, 1, 1)
-    assert result.text().startswith("Built snapshot-000002.duckdb: 5 records (1 added, 3 changed, 1 removed)")
+    assert result.text().startswith(
+        "Built snapshot-000002.duckdb: 5 records (1 added, 3 changed, 1 removed)"
+    )
 
 
 def test_a_commit_alone_builds_anew_with_the_same_digest(git_repo: Path, git: Any) -> None:
@@ -54,7 +58,9 @@ def test_a_commit_alone_builds_anew_with_the_same_digest(git_repo: Path, git: An
     assert second.built
     assert second.digest == first.digest
     head = git(git_repo, "rev-parse", "HEAD").strip()
-    assert json.loads(registry.query("SELECT value FROM meta WHERE name = 'commit'", "json")) == [{"value": head}]
+    assert json.loads(registry.query("SELECT value FROM meta WHERE name = 'commit'", "json")) == [
+        {"value": head}
+    ]
 
 
 def damage(path: Path) -> None:
@@ -72,7 +78,13 @@ def plant(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "harm",
-    [Path.unlink, damage, plant, lambda path: path.write_bytes(b""), lambda path: os.truncate(path, 5000)],
+    [
+        Path.unlink,
+        damage,
+        plant,
+        lambda path: path.write_bytes(b""),
+        lambda path: os.truncate(path, 5000),
+    ],
     ids=["deleted", "damaged", "foreign", "empty", "cut"],
 )
 def test_a_harmed_snapshot_is_built_anew_on_the_next_read(project: Any, harm: Any) -> None:
@@ -104,7 +116,9 @@ def test_a_file_damaged_without_a_trace_is_built_anew(project: Any) -> None:
     assert project.sync().path != first.path
 
 
-def test_a_snapshot_that_came_with_the_repository_is_never_opened(project: Any, tmp_path: Path) -> None:
+def test_a_snapshot_that_came_with_the_repository_is_never_opened(
+    project: Any, tmp_path: Path
+) -> None:
     project.learning("aaaaa")
     project.sync()
     plant(project.root / ".orbit/state/cache/snapshot-000001.duckdb")
@@ -117,7 +131,9 @@ def test_a_snapshot_that_came_with_the_repository_is_never_opened(project: Any, 
     assert clone.ask("SELECT id FROM records") == [("L-aaaaa",)]
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"file": 1}', '{"file": "../x"}', "[" * 9000])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "null", '{"file": 1}', '{"file": "../x"}', "[" * 9000]
+)
 def test_a_broken_state_file_is_as_good_as_none(project: Any, content: str) -> None:
     project.learning("aaaaa")
     project.sync()
@@ -132,7 +148,9 @@ def test_two_snapshots_are_kept_and_a_reader_keeps_its_own(project: Any) -> None
         for number in range(4):
             project.learning("aaaaa", priority=number + 1)
             project.sync()
-        names = sorted(file.name for file in project.workspace.cache_folder.glob("snapshot-*.duckdb*"))
+        names = sorted(
+            file.name for file in project.workspace.cache_folder.glob("snapshot-*.duckdb*")
+        )
         assert names == ["snapshot-000004.duckdb", "snapshot-000005.duckdb"]
         assert reader.execute("SELECT priority FROM records").fetchall() == [(0,)]
     project.sync(rebuild=True)
@@ -144,13 +162,17 @@ def test_the_file_stands_alone(project: Any) -> None:
     project.learning("aaaaa")
     path = project.sync().path
     remaining = [
-        file.name for file in project.workspace.cache_folder.iterdir() if file.name.startswith((".tmp", "snapshot-"))
+        file.name
+        for file in project.workspace.cache_folder.iterdir()
+        if file.name.startswith((".tmp", "snapshot-"))
     ]
     assert remaining == [path.name]
     assert int.from_bytes(path.read_bytes()[12:20], "little") == 65, STORAGE
 
 
-def test_a_sync_waits_for_the_one_that_builds(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sync_waits_for_the_one_that_builds(
+    project: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.learning("aaaaa")
     monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0.1")
     with (
@@ -171,7 +193,10 @@ def test_four_processes_sync_at_once(project: Any) -> None:
         f"result = sync(open_workspace(Path({str(project.root)!r})))\n"
         "print(result.built, result.digest, result.path)"
     )
-    running = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    running = [
+        subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
     output = [process.communicate()[0].split() for process in running]
     assert [process.returncode for process in running] == [0] * 4
     assert sorted(built for built, _, _ in output) == ["False"] * 3 + ["True"]
@@ -211,11 +236,22 @@ def test_a_partly_written_snapshot_is_removed(project: Any, words: tuple[str, ..
     if words != ("sync",):
         project.sync()
     done = subprocess.run(
-        [sys.executable, "-c", SMALL_DISK, *words], cwd=project.root, capture_output=True, text=True, check=False
+        [sys.executable, "-c", SMALL_DISK, *words],
+        cwd=project.root,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    output = ("File too large", "was not checkpointed")  # DuckDB 1.5 keeps the system's reason to itself
+    output = (
+        "File too large",
+        "was not checkpointed",
+    )  # DuckDB 1.5 keeps the system's reason to itself
     assert (done.returncode, done.stderr.splitlines()[0].endswith(output)) == (1, True), done.stderr
-    assert [path for path in project.root.rglob("*.duckdb*") if "tmp-" in path.name or "copy" in path.name] == []
+    assert [
+        path
+        for path in project.root.rglob("*.duckdb*")
+        if "tmp-" in path.name or "copy" in path.name
+    ] == []
 
 
 @pytest.mark.parametrize("name", ["back\\slash", "no \udcff Unicode"], ids=ascii)
@@ -231,7 +267,12 @@ def test_a_folder_whose_files_the_database_cannot_open_is_named(project: Any, na
 def filled(project: Any) -> Any:
     """Return a workspace with a learning, a candidate in the inbox and a broken file."""
     project.learning("aaaaa", scope={"paths": ["src/**"], "tags": ["x"]})
-    project.learning("bbbbb", inbox=True, scope={"paths": ["lib/**"]}, links=[{"rel": "related_to", "to": "L-aaaaa"}])
+    project.learning(
+        "bbbbb",
+        inbox=True,
+        scope={"paths": ["lib/**"]},
+        links=[{"rel": "related_to", "to": "L-aaaaa"}],
+    )
     project.write(".orbit/learnings/L-ccccc/learning.yaml", "id: [")
     project.votes("aaaaa", ("m", "T-1", "2026-01-01T00:00:00Z"))
     return project
@@ -250,7 +291,12 @@ def test_an_export_holds_what_git_carries(filled: Any, tmp_path: Path) -> None:
         ask = lambda sql: connection.execute(sql).fetchall()  # noqa: E731
         assert ask("SELECT id FROM records") == [("L-aaaaa",)]
         assert ask("SELECT id FROM scope_match('src/a.py')") == [("L-aaaaa",)]
-        assert ask("SELECT id FROM scope_match('lib/a.py')") == ask("FROM links") == ask("FROM diagnostics") == []
+        assert (
+            ask("SELECT id FROM scope_match('lib/a.py')")
+            == ask("FROM links")
+            == ask("FROM diagnostics")
+            == []
+        )
         assert ask("SELECT path, mtime FROM sources WHERE role = 'record'") == [
             (".orbit/learnings/L-aaaaa/learning.yaml", None)
         ]
@@ -267,7 +313,9 @@ def test_parquet_has_a_file_a_table(filled: Any, tmp_path: Path) -> None:
     assert {file.name for file in text[1:]} == {f"{table}.parquet" for table in (*CONTENT, "meta")}
     assert sorted((tmp_path / "tables").iterdir()) == sorted(text[1:])
     with duckdb.connect() as connection:
-        rows = connection.execute(f"SELECT id, title FROM '{tmp_path}/tables/records.parquet'").fetchall()
+        rows = connection.execute(
+            f"SELECT id, title FROM '{tmp_path}/tables/records.parquet'"
+        ).fetchall()
     assert rows == [("L-aaaaa", "Summary aaaaa")]
 
 

@@ -26,12 +26,17 @@ def test_each_marker_means_its_agent(tmp_path: Path, marker: str) -> None:
         ({}, Author("unknown", "human")),
         ({"CLAUDECODE": "1", "ORBIT_ACTOR": "human", "USER": "ada"}, Author("ada", "human")),
         ({"ORBIT_ACTOR": "agent", "USER": "ada"}, Author("agent", "agent")),
-        ({"ORBIT_ACTOR": "agent", "ORBIT_AGENT": "reviewer", "ORBIT_MODEL": "m-1"}, Author("reviewer", "agent", "m-1")),
+        (
+            {"ORBIT_ACTOR": "agent", "ORBIT_AGENT": "reviewer", "ORBIT_MODEL": "m-1"},
+            Author("reviewer", "agent", "m-1"),
+        ),
         ({"CODEX_SANDBOX": "1", "ORBIT_AGENT": "reviewer"}, Author("reviewer", "agent")),
         ({"ORBIT_ACTOR": "", "USER": "ada"}, Author("ada", "human")),
     ],
 )
-def test_the_environment_says_who_it_is(tmp_path: Path, environment: dict[str, str], author: Author) -> None:
+def test_the_environment_says_who_it_is(
+    tmp_path: Path, environment: dict[str, str], author: Author
+) -> None:
     assert current_author(Git(tmp_path), environment=environment) == author
 
 
@@ -47,7 +52,8 @@ def test_a_person_has_gits_name(git_repo: Path, git: Callable[..., str]) -> None
 @pytest.mark.parametrize("name", ["A" * 300, "two\nlines", " "])
 def test_a_strange_name_of_an_agent_still_fits_a_record(tmp_path: Path, name: str) -> None:
     author = current_author(
-        Git(tmp_path), environment={"ORBIT_ACTOR": "agent", "ORBIT_AGENT": name, "ORBIT_MODEL": name}
+        Git(tmp_path),
+        environment={"ORBIT_ACTOR": "agent", "ORBIT_AGENT": name, "ORBIT_MODEL": name},
     )
 
     assert 0 < len(author.name) <= 200

@@ -36,10 +36,14 @@ Ask = Callable[[], tuple[dict[str, object], list[str]]]
 
 @pytest.fixture
 def ask(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    """Return a question for both files by a new cache, as a new process asks it: the values, and what was parsed."""
+    """Return a question for both files by a new cache, as a new process asks it:
+    the values, and what was parsed.
+    """
     monkeypatch.setattr("orbit_registry.workspace.cache.SETTLED_NS", 0)
 
-    def asked(version: str = "1", file: str = "own/cache.sqlite") -> tuple[dict[str, object], list[str]]:
+    def asked(
+        version: str = "1", file: str = "own/cache.sqlite"
+    ) -> tuple[dict[str, object], list[str]]:
         parser, cache = Parser(), Cache(folder / file, version)
         values = cache.files("texts", folder, ["a.txt", "b.txt", "missing.txt"], parser)
         cache.close()
@@ -70,7 +74,9 @@ def test_another_version_of_the_code_begins_anew(ask: Ask) -> None:
     assert ask("2") == (BOTH, ["a.txt", "b.txt"])
 
 
-def test_a_file_that_grew_too_large_is_made_anew(ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_grew_too_large_is_made_anew(
+    ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ask()
     size = (folder / "own/cache.sqlite").stat().st_size
     for largest, parsed in ((size, []), (size - 1, ["a.txt", "b.txt"])):
@@ -89,7 +95,9 @@ def test_a_damaged_value_is_not_believed(ask: Ask, folder: Path) -> None:
 
 @pytest.mark.parametrize("column", ["value", "sha256", "checksum"])
 @pytest.mark.parametrize("damage", ["NULL", "x'ff'", "CAST(value AS BLOB)"])
-def test_a_value_of_another_type_is_no_value(ask: Ask, folder: Path, column: str, damage: str) -> None:
+def test_a_value_of_another_type_is_no_value(
+    ask: Ask, folder: Path, column: str, damage: str
+) -> None:
     ask()
     with sqlite3.connect(folder / "own/cache.sqlite") as db:
         db.execute(f"UPDATE files SET {column} = {damage}")

@@ -1,4 +1,6 @@
-"""The configuration: what is read, what a mistake is answered with, and what the file that `init` writes means."""
+"""The configuration: what is read, what a mistake is answered with,
+and what the file that `init` writes means.
+"""
 
 import re
 from pathlib import Path
@@ -8,7 +10,14 @@ import pytest
 from orbit_registry.errors import ConfigError
 from orbit_registry.formats.yaml import load
 from orbit_registry.operations.init import SETTINGS, config_text
-from orbit_registry.workspace.config import AdrConfig, Categories, Config, config_of, default_mapping, read_config
+from orbit_registry.workspace.config import (
+    AdrConfig,
+    Categories,
+    Config,
+    config_of,
+    default_mapping,
+    read_config,
+)
 
 HEAD = "format: orbit-registry\nschema_version: 1\n"
 
@@ -33,7 +42,9 @@ def test_the_file_of_init_means_the_defaults(tmp_path: Path) -> None:
     assert [getattr(parsed, name) for name in names] == [getattr(plain, name) for name in names]
     assert [getattr(spelled, name) for name in names] == [getattr(plain, name) for name in names]
     assert parsed.raw == load(HEAD)
-    pairs = {key: value if isinstance(value, dict) else {"": None} for key, value in spelled.raw.items()}
+    pairs = {
+        key: value if isinstance(value, dict) else {"": None} for key, value in spelled.raw.items()
+    }
     names = {f"{key}.{name}".rstrip(".") for key, value in pairs.items() for name in value}
     assert names == {*SETTINGS, *load(HEAD)}
 
@@ -55,32 +66,75 @@ def test_a_detected_folder_reads_back(tmp_path: Path, detected: AdrConfig) -> No
 
 
 def test_user_keys_and_trailing_slashes_are_accepted(tmp_path: Path) -> None:
-    config = read(tmp_path, HEAD + "x-team: platform\nadr: {folder: docs/adr/, folders: [old/]}\ndesign: design/\n")
+    config = read(
+        tmp_path,
+        HEAD + "x-team: platform\nadr: {folder: docs/adr/, folders: [old/]}\ndesign: design/\n",
+    )
 
-    assert (config.adr.folder, config.adr.folders, config.design) == ("docs/adr", ("old",), "design")
+    assert (config.adr.folder, config.adr.folders, config.design) == (
+        "docs/adr",
+        ("old",),
+        "design",
+    )
     assert config.setting("x-team", "name") is None
     assert config.setting("adr", "folder") == "docs/adr/"
     assert config.setting("checks", "ignore") == []
 
 
 MISTAKES = {
-    "a newer version": (HEAD.replace("1", "2"), "schema_version 2 is newer than this tool knows (1)", "upgrade"),
-    "a misspelt key": (HEAD + "designs: docs\n", "config.yaml:3:1: unknown field `designs`", "did you mean `design`?"),
-    "a misspelt key below": (HEAD + "adr:\n  stile: log\n", "config.yaml:4:3: unknown field `stile`", "`style`"),
-    "a style nobody has": (HEAD + "adr: {style: wiki}\n", '`adr.style` is "wiki"', "one of: file, log"),
-    "a text for a list": (HEAD + "citations: docs\n", "`citations` is a text, not a list", "a line `- …`"),
+    "a newer version": (
+        HEAD.replace("1", "2"),
+        "schema_version 2 is newer than this tool knows (1)",
+        "upgrade",
+    ),
+    "a misspelt key": (
+        HEAD + "designs: docs\n",
+        "config.yaml:3:1: unknown field `designs`",
+        "did you mean `design`?",
+    ),
+    "a misspelt key below": (
+        HEAD + "adr:\n  stile: log\n",
+        "config.yaml:4:3: unknown field `stile`",
+        "`style`",
+    ),
+    "a style nobody has": (
+        HEAD + "adr: {style: wiki}\n",
+        '`adr.style` is "wiki"',
+        "one of: file, log",
+    ),
+    "a text for a list": (
+        HEAD + "citations: docs\n",
+        "`citations` is a text, not a list",
+        "a line `- …`",
+    ),
     "a threshold above one": (HEAD + "duplicates: {error: 80}\n", "`duplicates.error` is 80", ""),
-    "a version that is a text": ("format: orbit-registry\nschema_version: one\n", "not a whole number", ""),
+    "a version that is a text": (
+        "format: orbit-registry\nschema_version: one\n",
+        "not a whole number",
+        "",
+    ),
     "no version": ("format: orbit-registry\n", "`schema_version` is missing", "add"),
-    "a key twice": (HEAD + "inbox: local\ninbox: local\n", "config.yaml:4:1: the key `inbox` appears twice", "keep"),
+    "a key twice": (
+        HEAD + "inbox: local\ninbox: local\n",
+        "config.yaml:4:1: the key `inbox` appears twice",
+        "keep",
+    ),
     "broken YAML": (HEAD + "adr: [\n", "config.yaml:4:1: not valid YAML", "brackets"),
-    "bytes that are no text": (HEAD.encode() + b"project: \xff\n", "config.yaml:3:10: not valid UTF-8", "save"),
+    "bytes that are no text": (
+        HEAD.encode() + b"project: \xff\n",
+        "config.yaml:3:10: not valid UTF-8",
+        "save",
+    ),
     "categories that are no list": (
         HEAD + "learnings_config: {agent_category_mapping: {engineer: git}}\n",
         "config.yaml:3:",
         "",
     ),
-    "a limit of zero": (HEAD + "learnings_config: {max_learnings_per_category: 0}\n", "config.yaml:3:", ""),
+    "a limit of zero": (
+        HEAD + "learnings_config: {max_learnings_per_category: 0}\n",
+        "config.yaml:3:",
+        "",
+    ),
     "a command that is no list": (HEAD + "tasks: {command: gh issue view}\n", "config.yaml:3:", ""),
     "two mistakes": (HEAD + "inbox: far\nprojekt: x\n", "`inbox` is", ""),
 }
@@ -131,9 +185,13 @@ REQUIRED = {
 }
 
 
-@pytest.mark.parametrize("name", ["security-specialist", "Security Specialist", " SECURITY_SPECIALIST "])
+@pytest.mark.parametrize(
+    "name", ["security-specialist", "Security Specialist", " SECURITY_SPECIALIST "]
+)
 def test_an_agent_name_is_found_in_any_spelling(name: str) -> None:
-    assert config_of({}).learnings.categories_for(name) == Categories(REQUIRED["security-specialist"], True)
+    assert config_of({}).learnings.categories_for(name) == Categories(
+        REQUIRED["security-specialist"], True
+    )
 
 
 @pytest.mark.parametrize("name", ["", "  "])
@@ -159,12 +217,24 @@ def test_the_page_shows_the_shipped_table() -> None:
 @pytest.mark.parametrize(
     ("pattern", "part"),
     [
-        ("(a+)+b", "(a+)+"), (r"((\w+)-){2,}", r"((\w+)-){2,}"), ("(a+){10}", "(a+){10}"), ("(?=(a+)*b)", "(a+)*"),
-        (r"(?i)project\s+falcon", ""), (r"(\d{1,3}\.)+", ""), ("(?:foo|bar)+", ""), ("(?>a+)+b", ""), ("(a++)+b", ""),
-        (r"\(a+\)+", ""), ("[(a+)]+", ""), ("(a+){2}", ""), ("[]+)*]+", ""),
+        ("(a+)+b", "(a+)+"),
+        (r"((\w+)-){2,}", r"((\w+)-){2,}"),
+        ("(a+){10}", "(a+){10}"),
+        ("(?=(a+)*b)", "(a+)*"),
+        (r"(?i)project\s+falcon", ""),
+        (r"(\d{1,3}\.)+", ""),
+        ("(?:foo|bar)+", ""),
+        ("(?>a+)+b", ""),
+        ("(a++)+b", ""),
+        (r"\(a+\)+", ""),
+        ("[(a+)]+", ""),
+        ("(a+){2}", ""),
+        ("[]+)*]+", ""),
     ],
-)  # fmt: skip
-def test_a_pattern_that_repeats_a_repetition_is_refused(tmp_path: Path, pattern: str, part: str) -> None:
+)
+def test_a_pattern_that_repeats_a_repetition_is_refused(
+    tmp_path: Path, pattern: str, part: str
+) -> None:
     section = f"{HEAD}site: {{publish: {{redact: ['{pattern}']}}}}"
     if not part:
         read(tmp_path, section)

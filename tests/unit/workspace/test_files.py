@@ -1,4 +1,6 @@
-"""Single files: what is read, what is refused, and a replacement that is whole or did not happen."""
+"""Single files: what is read, what is refused,
+and a replacement that is whole or did not happen.
+"""
 
 import os
 import stat
@@ -7,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteError
-from orbit_registry.workspace.files import SKIPPED_FOLDERS, inside, read_text, walk, without_sites, write_atomic
+from orbit_registry.workspace.files import (
+    SKIPPED_FOLDERS,
+    inside,
+    read_text,
+    walk,
+    without_sites,
+    write_atomic,
+)
 
 
 def refusal(path: Path, limit: int = 100) -> str:
@@ -61,7 +70,19 @@ def test_a_forbidden_file_says_so(tmp_path: Path, request: pytest.FixtureRequest
     assert "permission denied" in refusal(tmp_path / "x")
 
 
-OUTSIDE = ["", "..", "../x", "a/../../x", "/etc/passwd", "//x", "a\x00b", "a\\b", "..\\x", "a/..", "./../x"]
+OUTSIDE = [
+    "",
+    "..",
+    "../x",
+    "a/../../x",
+    "/etc/passwd",
+    "//x",
+    "a\x00b",
+    "a\\b",
+    "..\\x",
+    "a/..",
+    "./../x",
+]
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
@@ -116,7 +137,9 @@ def test_a_refused_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) ->
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("old", "utf-8")
 
-    with pytest.raises(WriteError, match=r"can't write .*folder: is a directory; nothing was changed"):
+    with pytest.raises(
+        WriteError, match=r"can't write .*folder: is a directory; nothing was changed"
+    ):
         write_atomic(tmp_path / "folder", "x")
     with pytest.raises(WriteError) as caught:
         write_atomic(tmp_path / "file" / "x", "x")
@@ -138,7 +161,14 @@ def test_a_symbolic_link_is_replaced_not_followed(tmp_path: Path) -> None:
 
 
 def test_walk_skips_folders_of_tools_and_links(tmp_path: Path) -> None:
-    for folder in ("", "src", "src/deep", ".hidden", *SKIPPED_FOLDERS, *(f"src/{name}" for name in SKIPPED_FOLDERS)):
+    for folder in (
+        "",
+        "src",
+        "src/deep",
+        ".hidden",
+        *SKIPPED_FOLDERS,
+        *(f"src/{name}" for name in SKIPPED_FOLDERS),
+    ):
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / "x.md").write_text("x", "utf-8")
     (tmp_path / "linked").symlink_to(tmp_path / "src")
@@ -152,13 +182,24 @@ def test_walk_skips_folders_of_tools_and_links(tmp_path: Path) -> None:
 
 def test_pages_of_a_built_site_are_not_among_the_files(tmp_path: Path) -> None:
     paths = ["site.md", "site/.orbit-site.json", "site/adrs/ADR-0001/index.md", "src/a.py"]
-    paths += ["manual/search/search_index.json", "manual/adr/0001-use-x/index.html", "manual/notes.md"]
+    paths += [
+        "manual/search/search_index.json",
+        "manual/adr/0001-use-x/index.html",
+        "manual/notes.md",
+    ]
     paths += ["manual/404.html", "docs/search/search_index.json", "docs/adr/0001-use-x.md"]
     assert without_sites(paths, tmp_path) == ["site.md", "src/a.py", *paths[-2:]]
 
 
 def test_the_site_that_mkdocs_names_is_a_built_one(tmp_path: Path) -> None:
-    (tmp_path / "mkdocs.yml").write_text("site_name: X\nsite_dir: './public'  # of pages\n", "utf-8")
+    (tmp_path / "mkdocs.yml").write_text(
+        "site_name: X\nsite_dir: './public'  # of pages\n", "utf-8"
+    )
 
-    assert without_sites(["public/index.html", "public/adr/0001-a.md", "a.md"], tmp_path) == ["a.md"]
-    assert without_sites(["public/adr/0001-a.md", "a.md"], tmp_path) == ["public/adr/0001-a.md", "a.md"]
+    assert without_sites(["public/index.html", "public/adr/0001-a.md", "a.md"], tmp_path) == [
+        "a.md"
+    ]
+    assert without_sites(["public/adr/0001-a.md", "a.md"], tmp_path) == [
+        "public/adr/0001-a.md",
+        "a.md",
+    ]

@@ -1,4 +1,6 @@
-"""Questions to git: answered from any place, with nothing where there is no repository, and never with a prompt."""
+"""Questions to git: answered from any place, with nothing where there is no repository,
+and never with a prompt.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -8,7 +10,14 @@ import pytest
 from tests.files import commit, write
 
 from orbit_registry.errors import GitError
-from orbit_registry.workspace.git import Git, commits_since, dates_of, ignore_pattern, merge_lines, newest_commits
+from orbit_registry.workspace.git import (
+    Git,
+    commits_since,
+    dates_of,
+    ignore_pattern,
+    merge_lines,
+    newest_commits,
+)
 
 Run = Callable[..., str]
 
@@ -58,7 +67,9 @@ def test_a_folder_may_be_called_anything(repo: Path, git: Run, folder: str) -> N
     assert there.read("HEAD", "in/a.md") == b"A\n"
 
 
-@pytest.mark.parametrize("revision", ["--help", "-x", "", "no such", "HEAD~99", "main:README.md", "\n"])
+@pytest.mark.parametrize(
+    "revision", ["--help", "-x", "", "no such", "HEAD~99", "main:README.md", "\n"]
+)
 def test_a_strange_revision_is_none(repo: Path, revision: str) -> None:
     assert Git(repo).commit(revision) is None
 
@@ -96,7 +107,9 @@ def test_a_missing_git_is_said(repo: Path, monkeypatch: pytest.MonkeyPatch, tmp_
         ("a\n", "b\n", "c\n", "<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n", True),
     ],
 )
-def test_lines_are_merged_as_git_merges(base: str, ours: str, theirs: str, merged: str, conflict: bool) -> None:
+def test_lines_are_merged_as_git_merges(
+    base: str, ours: str, theirs: str, merged: str, conflict: bool
+) -> None:
     assert merge_lines(base, ours, theirs) == (merged, conflict)
 
 
@@ -105,7 +118,9 @@ def test_a_pattern_means_its_path_alone(git_repo: Path, git: Run, name: str) -> 
     (git_repo / ".gitignore").write_text(f"{ignore_pattern(name)}\n", "utf-8")
     for other in (name, "axb", "x", "a", f"{name}.", f"in/{name}"):
         write(git_repo, other, "x")
-    ignored = git(git_repo, "ls-files", "-z", "--others", "--ignored", "--exclude-standard").split("\0")
+    ignored = git(git_repo, "ls-files", "-z", "--others", "--ignored", "--exclude-standard").split(
+        "\0"
+    )
     assert ignored == [name, ""]
 
 
@@ -119,8 +134,15 @@ def test_newest_commits_follow_a_moved_file(git_repo: Path, git: Run) -> None:
 
     first, last = next(newest_commits(Git(git_repo))), commits_since(Git(git_repo), "HEAD~1")
 
-    assert (first.name, first.short, first.message, first.files) == (full, short, "Move", ("new.py",))
-    assert [(commit.name, sorted(commit.changes)) for commit in last] == [(full, [("new.py", blob), ("old.py", "")])]
+    assert (first.name, first.short, first.message, first.files) == (
+        full,
+        short,
+        "Move",
+        ("new.py",),
+    )
+    assert [(commit.name, sorted(commit.changes)) for commit in last] == [
+        (full, [("new.py", blob), ("old.py", "")])
+    ]
 
 
 def test_a_merge_has_the_changes_of_records_alone(git_repo: Path, git: Run) -> None:
@@ -146,9 +168,16 @@ def test_outside_a_repository_there_is_no_history(tmp_path: Path) -> None:
     assert commits_since(Git(tmp_path), None) == []
 
 
-def test_dates_of_a_file_follow_its_moves(git_repo: Path, git: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dates_of_a_file_follow_its_moves(
+    git_repo: Path, git: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = "one\n" * 20
-    steps = [("old.md", text, ""), ("old.md", f"{text}x\n", ""), ("new/a.md", "", "old.md"), ("old.md", "b\n", "")]
+    steps = [
+        ("old.md", text, ""),
+        ("old.md", f"{text}x\n", ""),
+        ("new/a.md", "", "old.md"),
+        ("old.md", "b\n", ""),
+    ]
     for day, (path, content, moved) in enumerate(steps, 1):
         monkeypatch.setenv("GIT_COMMITTER_DATE", f"2024-03-0{day}T00:00:00Z")
         (git_repo / path).parent.mkdir(exist_ok=True)
@@ -160,18 +189,31 @@ def test_dates_of_a_file_follow_its_moves(git_repo: Path, git: Run, monkeypatch:
 
     dates = dates_of(Git(git_repo), ["new/a.md", "old.md", "none.md"])
 
-    days = {path: [datetime.fromtimestamp(time, UTC).day for time in times] for path, times in dates.items()}
+    days = {
+        path: [datetime.fromtimestamp(time, UTC).day for time in times]
+        for path, times in dates.items()
+    }
     assert days == {"new/a.md": [1, 3], "old.md": [4, 4]}
 
 
-def test_a_partial_clone_says_how_to_fetch_what_it_lacks(git_repo: Path, git: Run, tmp_path: Path) -> None:
+def test_a_partial_clone_says_how_to_fetch_what_it_lacks(
+    git_repo: Path, git: Run, tmp_path: Path
+) -> None:
     (git_repo / "a.txt").write_text("one", "utf-8")
     git(git_repo, "add", "-A")
     git(git_repo, "commit", "-m", "One")
     git(git_repo, "config", "uploadpack.allowFilter", "true")
     head = git(git_repo, "rev-parse", "HEAD").strip()
     clone = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", git_repo.as_uri(), str(clone))
+    git(
+        tmp_path,
+        "clone",
+        "-q",
+        "--no-checkout",
+        "--filter=blob:none",
+        git_repo.as_uri(),
+        str(clone),
+    )
 
     with pytest.raises(GitError) as caught, Git(clone).checked_out(head):
         pass

@@ -1,4 +1,6 @@
-"""Changes of several files as one step: what is refused, what is put back, and what a torn journal is worth."""
+"""Changes of several files as one step: what is refused, what is put back,
+and what a torn journal is worth.
+"""
 
 import json
 import os
@@ -29,7 +31,9 @@ def test_a_file_changed_meanwhile_stops_the_step(workspace: Workspace) -> None:
     before = tree(workspace)
 
     with pytest.raises(WriteError, match=r"a\.md was changed by someone else meanwhile"):
-        apply_step(workspace, "step", [FileChange("b.md", None, "new"), FileChange("a.md", "other", "new")])
+        apply_step(
+            workspace, "step", [FileChange("b.md", None, "new"), FileChange("a.md", "other", "new")]
+        )
 
     assert tree(workspace) == before
 
@@ -40,7 +44,9 @@ def test_a_path_that_leads_out_stops_the_step(workspace: Workspace, path: str) -
     before = tree(workspace)
 
     with pytest.raises(UnsafePathError):
-        apply_step(workspace, "step", [FileChange("a.md", "old", "new"), FileChange(path, None, "x")])
+        apply_step(
+            workspace, "step", [FileChange("a.md", "old", "new"), FileChange(path, None, "x")]
+        )
 
     assert tree(workspace) == before
 
@@ -53,7 +59,11 @@ def test_a_step_that_the_disk_refuses_is_put_back(workspace: Workspace) -> None:
         apply_step(
             workspace,
             "step",
-            [FileChange("a.md", "old", "new"), FileChange("deep/b.md", None, "b"), FileChange("file/c.md", None, "c")],
+            [
+                FileChange("a.md", "old", "new"),
+                FileChange("deep/b.md", None, "b"),
+                FileChange("file/c.md", None, "c"),
+            ],
         )
 
     assert tree(workspace) == before
@@ -76,8 +86,12 @@ def editor(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("editor")
 @pytest.mark.parametrize("after", ["new", None])
-@pytest.mark.parametrize("others", [[], [FileChange("b.md", None, "b"), FileChange("deep/c.md", None, "c")]])
-def test_an_edit_made_during_a_step_stays(workspace: Workspace, after: str | None, others: list[FileChange]) -> None:
+@pytest.mark.parametrize(
+    "others", [[], [FileChange("b.md", None, "b"), FileChange("deep/c.md", None, "c")]]
+)
+def test_an_edit_made_during_a_step_stays(
+    workspace: Workspace, after: str | None, others: list[FileChange]
+) -> None:
     before = tree(workspace)
     if after is None and not others:
         others = [FileChange("b.md", None, "b")]
@@ -93,7 +107,11 @@ def test_an_edit_made_before_a_failed_write_stays(workspace: Workspace) -> None:
     (workspace.root / "file").write_text("x", "utf-8")
 
     with pytest.raises(WriteError, match=r"can't write"):
-        apply_step(workspace, "step", [FileChange("file/c.md", None, "c"), FileChange("a.md", "old", "new")])
+        apply_step(
+            workspace,
+            "step",
+            [FileChange("file/c.md", None, "c"), FileChange("a.md", "old", "new")],
+        )
 
     assert (workspace.root / "a.md").read_text("utf-8") == "by hand"
 
@@ -142,20 +160,30 @@ def test_steps_are_finished_in_turn(workspace: Workspace) -> None:
     workspace.journal.mkdir(parents=True, exist_ok=True)
     for name in "bc":
         rows = [{"path": f"{name}.md", "before": None, "after": name}]
-        (workspace.journal / f"{name}.json").write_text(json.dumps({"step": name, "changes": rows}), "utf-8")
+        (workspace.journal / f"{name}.json").write_text(
+            json.dumps({"step": name, "changes": rows}), "utf-8"
+        )
     (workspace.journal / ".tmp-x").write_text("half", "utf-8")
     (workspace.root / ".tmp-b.md-1-2").write_text("half", "utf-8")
     assert [path.name for path in unfinished_steps(workspace)] == ["b.json", "c.json"]
 
     assert recover(workspace) == ["finished b", "finished c"]
 
-    assert {name: (workspace.root / name).read_text("utf-8") for name in ("b.md", "c.md")} == {"b.md": "b", "c.md": "c"}
+    assert {name: (workspace.root / name).read_text("utf-8") for name in ("b.md", "c.md")} == {
+        "b.md": "b",
+        "c.md": "c",
+    }
     assert not list(workspace.root.rglob(".tmp-*"))
 
 
-def test_a_reader_does_not_wait_for_a_long_step(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_does_not_wait_for_a_long_step(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace.journal.mkdir(parents=True, exist_ok=True)
-    rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
+    rows = [
+        {"path": "a.md", "before": "old", "after": "new"},
+        {"path": "b.md", "before": None, "after": "b"},
+    ]
     (workspace.journal / "s.json").write_text(json.dumps({"step": "s", "changes": rows}), "utf-8")
     monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
     registry = Registry.open(workspace.root)
@@ -168,7 +196,9 @@ def test_a_reader_does_not_wait_for_a_long_step(workspace: Workspace, monkeypatc
     assert (workspace.root / "a.md").read_text("utf-8") == "new"
 
 
-def test_every_text_is_durable_before_the_first_rename(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_text_is_durable_before_the_first_rename(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls: list[str] = []
     sync, replace = os.fsync, Path.replace
 
@@ -191,7 +221,9 @@ def test_one_file_is_written_where_the_journal_is_read_only(workspace: Workspace
 
     apply_step(workspace, "step", [FileChange("a.md", "old", "new")])
     with pytest.raises(WriteError):
-        apply_step(workspace, "step", [FileChange("a.md", "new", "newer"), FileChange("b.md", None, "b")])
+        apply_step(
+            workspace, "step", [FileChange("a.md", "new", "newer"), FileChange("b.md", None, "b")]
+        )
 
     assert (workspace.root / "a.md").read_text("utf-8") == "new"
 
@@ -200,13 +232,20 @@ def test_a_finished_step_whose_file_was_edited_is_left_alone(workspace: Workspac
     changes = [FileChange("a.md", "old", "new"), FileChange("b.md", None, "made")]
     apply_step(workspace, "step", changes)
     workspace.journal.mkdir(parents=True, exist_ok=True)
-    rows = [{"path": change.path, "before": change.before, "after": change.after} for change in changes]
-    (workspace.journal / "step-1.json").write_text(json.dumps({"step": "step", "changes": rows}), "utf-8")
+    rows = [
+        {"path": change.path, "before": change.before, "after": change.after} for change in changes
+    ]
+    (workspace.journal / "step-1.json").write_text(
+        json.dumps({"step": "step", "changes": rows}), "utf-8"
+    )
     (workspace.root / "b.md").write_text("made, then edited", "utf-8")
 
     assert recover(workspace) == ["found step finished"]
 
-    assert [(workspace.root / name).read_text("utf-8") for name in ("a.md", "b.md")] == ["new", "made, then edited"]
+    assert [(workspace.root / name).read_text("utf-8") for name in ("a.md", "b.md")] == [
+        "new",
+        "made, then edited",
+    ]
     assert not unfinished_steps(workspace)
 
 
@@ -222,13 +261,17 @@ def test_an_interrupt_leaves_nothing(workspace: Workspace, monkeypatch: pytest.M
 
     monkeypatch.setattr(Path, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        apply_step(workspace, "step", [FileChange("a.md", "old", "new"), FileChange("b.md", None, "made")])
+        apply_step(
+            workspace, "step", [FileChange("a.md", "old", "new"), FileChange("b.md", None, "made")]
+        )
 
     assert tree(workspace) == before
     assert recover(workspace) == []
 
 
-def test_an_edit_stays_when_a_later_file_fails(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_edit_stays_when_a_later_file_fails(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     replace = os.replace
 
     def failing(source: Path, target: Path) -> None:
@@ -239,7 +282,9 @@ def test_an_edit_stays_when_a_later_file_fails(workspace: Workspace, monkeypatch
 
     monkeypatch.setattr(Path, "replace", failing)
     with pytest.raises(WriteError):
-        apply_step(workspace, "step", [FileChange("a.md", "old", "new"), FileChange("b.md", None, "made")])
+        apply_step(
+            workspace, "step", [FileChange("a.md", "old", "new"), FileChange("b.md", None, "made")]
+        )
 
     assert (workspace.root / "a.md").read_text("utf-8") == "by hand"
 
@@ -248,24 +293,33 @@ def test_workspaces_of_one_repository_have_journals_of_their_own(git_repo: Path)
     folders = []
     for name in ("a", "b"):
         (git_repo / name / ".orbit").mkdir(parents=True)
-        (git_repo / name / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+        (git_repo / name / ".orbit/config.yaml").write_text(
+            "format: orbit-registry\nschema_version: 1\n", "utf-8"
+        )
         folders.append(open_workspace(git_repo / name).journal)
     assert folders[0] != folders[1]
 
 
-def test_a_step_too_large_to_be_read_back_is_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_too_large_to_be_read_back_is_refused(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("orbit_registry.workspace.journal._LIMIT", 200)
     before = tree(workspace)
 
     with pytest.raises(WriteError, match="at most 200 are written at once; nothing was changed"):
-        apply_step(workspace, "step", [FileChange("a.md", "old", "x" * 300), FileChange("b.md", None, "b")])
+        apply_step(
+            workspace, "step", [FileChange("a.md", "old", "x" * 300), FileChange("b.md", None, "b")]
+        )
 
     assert tree(workspace) == before
 
 
 def test_a_step_over_a_folder_is_set_aside(workspace: Workspace) -> None:
     workspace.journal.mkdir(parents=True, exist_ok=True)
-    rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
+    rows = [
+        {"path": "a.md", "before": "old", "after": "new"},
+        {"path": "b.md", "before": None, "after": "b"},
+    ]
     (workspace.journal / "s.json").write_text(json.dumps({"step": "s", "changes": rows}), "utf-8")
     (workspace.root / "b.md").mkdir()
 
@@ -278,7 +332,9 @@ def test_a_step_over_a_folder_is_set_aside(workspace: Workspace) -> None:
 def test_an_entry_below_a_file_is_set_aside(workspace: Workspace, after: str | None) -> None:
     workspace.journal.mkdir(parents=True, exist_ok=True)
     rows = [{"path": "a.md/b.md", "before": None if after else "old", "after": after}]
-    (workspace.journal / "step-1.json").write_text(json.dumps({"step": "step", "changes": rows}), "utf-8")
+    (workspace.journal / "step-1.json").write_text(
+        json.dumps({"step": "step", "changes": rows}), "utf-8"
+    )
 
     assert recover(workspace) == ["set aside the unreadable journal step-1.json"]
     assert recover(workspace) == []

@@ -11,7 +11,9 @@ from orbit_registry.workspace.lock import locked
 
 
 def held_by_child(lock: Path) -> tuple[int, int]:
-    """Start a child that takes the lock and keeps it; returns its process id and a pipe to let it go."""
+    """Start a child that takes the lock and keeps it;
+    returns its process id and a pipe to let it go.
+    """
     ready, tell = os.pipe()
     wait, release = os.pipe()
     child = os.fork()
@@ -40,7 +42,8 @@ def test_a_lock_timeout_names_the_holder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "command"), [(("fail", "story:ghp_secret", "--reason"), "orbit fail"), (("-C", "/home/ada"), "orbit")]
+    ("words", "command"),
+    [(("fail", "story:ghp_secret", "--reason"), "orbit fail"), (("-C", "/home/ada"), "orbit")],
 )
 def test_the_holder_note_has_no_arguments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], command: str

@@ -96,9 +96,12 @@ NOWHERE = Path("/nonexistent")
 
 
 @pytest.mark.parametrize(
-    ("environment", "home"), [({"HOME": "/home/ada"}, Path("/home/ada")), ({"HOME": "home/ada"}, NOWHERE)]
+    ("environment", "home"),
+    [({"HOME": "/home/ada"}, Path("/home/ada")), ({"HOME": "home/ada"}, NOWHERE)],
 )
-def test_a_home_is_a_whole_path(environment: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_is_a_whole_path(
+    environment: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A relative one would be a folder of whatever project the command runs in."""
     monkeypatch.setenv("HOME", environment["HOME"])
     monkeypatch.setenv("XDG_CACHE_HOME", "also/relative")
@@ -109,14 +112,19 @@ def test_a_home_is_a_whole_path(environment: dict[str, str], home: Path, monkeyp
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may become another user")
 def test_an_unknown_user_has_no_home() -> None:
     script = (
-        "import os; from pathlib import Path; from orbit_registry.errors import WorkspaceNotFoundError\n"
+        "import os; from pathlib import Path; from orbit_registry.errors import "
+        "WorkspaceNotFoundError\n"
         "from orbit_registry.workspace.workspace import checkout_cache, user_home\n"
         "from orbit_registry.workspace.workspace import find_workspace\n"
         "os.setuid(54321)\n"
         "try: find_workspace(Path('/tmp'))\n"
         "except WorkspaceNotFoundError: print(user_home(), checkout_cache(Path('/')))"
     )
-    environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
-    completed = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")
+    }
+    completed = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True
+    )
 
     assert (completed.stdout, completed.stderr) == (f"{NOWHERE} None\n", "")

@@ -1,1 +1,3 @@
-"""Coding agents that Orbit works with, one file each; the hook loads the file of the agent that starts it."""
+"""Coding agents that Orbit works with, one file each;
+the hook loads the file of the agent that starts it.
+"""

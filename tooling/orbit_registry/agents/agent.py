@@ -1,8 +1,10 @@
-"""Agent as the installer and the capture of sessions see it: settings, replies, entries of a transcript.
+"""Agent as the installer and the capture of sessions see it: settings, replies, entries of a
+transcript.
 
-`SURFACES` in an agent's file are the events that take context as their reply, with their surface; `LOGGED` those that
-are logged and not answered. Its functions say what it has: `read` and `reply` (hook), `agent` (installer), `sessions`,
-`subagents` and `entries` (capture), `transcript` and `injected_texts` (delivery check), `usage` (effect).
+`SURFACES` in an agent's file are the events that take context as their reply, with their surface;
+`LOGGED` those that are logged and not answered. Its functions say what it has: `read` and `reply`
+(hook), `agent` (installer), `sessions`, `subagents` and `entries` (capture), `transcript` and
+`injected_texts` (delivery check), `usage` (effect).
 """
 
 import importlib
@@ -28,9 +30,10 @@ ROOT, PATH, SESSION = "{root}", "{path}", "{session}"
 class JsonHooks:
     """Entries in the `hooks` member of a JSON settings file.
 
-    `events` has the matcher for each event, empty for none. `handler` is what an entry holds besides the command, which
-    is its member `key`. A `grouped` format keeps handlers in a list inside an entry, next to its matcher. `head` are
-    members that the file needs besides `hooks`. With `comments` the agent reads JSON with comments.
+    `events` has the matcher for each event, empty for none. `handler` is what an entry holds
+    besides the command, which is its member `key`. A `grouped` format keeps handlers in a list
+    inside an entry, next to its matcher. `head` are members that the file needs besides `hooks`.
+    With `comments` the agent reads JSON with comments.
     """
 
     events: Mapping[str, str]
@@ -43,7 +46,9 @@ class JsonHooks:
 
 @dataclass(frozen=True, slots=True)
 class CommandFile:
-    """A file that holds the hook's command alone: a template in `agents/`, and the language that quotes the command."""
+    """A file that holds the hook's command alone:
+    a template in `agents/`, and the language that quotes the command.
+    """
 
     template: str
     language: Literal["javascript", "shell"]
@@ -51,7 +56,9 @@ class CommandFile:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A settings file, from the project's root or below `~/`; the variable `home` moves that one's first folder."""
+    """A settings file, from the project's root or below `~/`;
+    the variable `home` moves that one's first folder.
+    """
 
     path: str
     format: JsonHooks | CommandFile
@@ -62,9 +69,9 @@ class SettingsFile:
 class ServersFile:
     """A file in which an agent looks for MCP servers, named as a `SettingsFile` is.
 
-    `keys` lead to the member that holds them, `ROOT` for the project's folder; without them the file is TOML. `more` is
-    what an entry has next to its command. With `one_list` a command and its arguments are one list. With `comments` the
-    agent reads JSON with comments.
+    `keys` lead to the member that holds them, `ROOT` for the project's folder; without them the
+    file is TOML. `more` is what an entry has next to its command. With `one_list` a command and its
+    arguments are one list. With `comments` the agent reads JSON with comments.
     """
 
     path: str
@@ -79,11 +86,12 @@ class ServersFile:
 class Agent:
     """One agent that can have the hook.
 
-    `settings` and `servers` have the scopes that the agent knows, the default first. `evidence` says how far we know
-    that it works. `project_folder` are shell words for the project's folder as the agent states it; without them the
-    repository's top above the working folder counts. `payload` is what the agent sends at an edit of `PATH` in `ROOT`,
-    `replies` the JSON Schema of the reply by event, closed against keys that decide about a permission, `texts` the
-    ways to the text for the model in a reply.
+    `settings` and `servers` have the scopes that the agent knows, the default first. `evidence`
+    says how far we know that it works. `project_folder` are shell words for the project's folder as
+    the agent states it; without them the repository's top above the working folder counts.
+    `payload` is what the agent sends at an edit of `PATH` in `ROOT`, `replies` the JSON Schema of
+    the reply by event, closed against keys that decide about a permission, `texts` the ways to the
+    text for the model in a reply.
     """
 
     name: str
@@ -111,11 +119,15 @@ SPECIFIC = ("hookSpecificOutput", "additionalContext")  # the way to the text in
 
 
 def nested(events: Iterable[str], **members: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the schema of `{"hookSpecificOutput": {"hookEventName", "additionalContext"}}` for each event."""
+    """Return the schema of `{"hookSpecificOutput":
+    {"hookEventName", "additionalContext"}}` for each event.
+    """
     return {
         event: closed(
             hookSpecificOutput=closed(
-                required=("hookEventName", "additionalContext"), hookEventName={"const": event}, additionalContext=TEXT
+                required=("hookEventName", "additionalContext"),
+                hookEventName={"const": event},
+                additionalContext=TEXT,
             ),
             **members,
         )
@@ -123,7 +135,9 @@ def nested(events: Iterable[str], **members: Mapping[str, Any]) -> dict[str, Map
     }
 
 
-def flat(events: Iterable[str], key: str, **members: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def flat(
+    events: Iterable[str], key: str, **members: Mapping[str, Any]
+) -> dict[str, Mapping[str, Any]]:
     """Return the schema of an object whose member `key` is the text, for each event."""
     return {event: closed(**{key: TEXT}, **members) for event in events}
 
@@ -148,9 +162,10 @@ LONGEST_TEXT = 4_000
 class TranscriptEntry:
     """One event of a transcript.
 
-    `session`: `text` is its id, `arguments` may hold its `cwd` · `prompt`, `answer`: what a person and the model
-    wrote · `call`: a tool called with `arguments` · `result`: what it answered, and whether it failed · `injected`:
-    what hosts and hooks put before the model · `stopped`: a person broke the turn off, or took it back.
+    `session`: `text` is its id, `arguments` may hold its `cwd` · `prompt`, `answer`: what a person
+    and the model wrote · `call`: a tool called with `arguments` · `result`: what it answered, and
+    whether it failed · `injected`: what hosts and hooks put before the model · `stopped`: a person
+    broke the turn off, or took it back.
     """
 
     kind: EntryKind
@@ -162,7 +177,9 @@ class TranscriptEntry:
 
 
 class Usage(NamedTuple):
-    """Tokens of one answer that no cache held; an answer may be written several times, its tokens growing."""
+    """Tokens of one answer that no cache held;
+    an answer may be written several times, its tokens growing.
+    """
 
     answer: str
     timestamp: str
@@ -170,7 +187,9 @@ class Usage(NamedTuple):
 
 
 class TranscriptReader(Protocol):
-    """Functions of an agent's file that read its transcripts; those after `is_transcript` are some agents' alone."""
+    """Functions of an agent's file that read its transcripts;
+    those after `is_transcript` are some agents' alone.
+    """
 
     def entries(self, row: Row) -> Iterator[TranscriptEntry]: ...  # noqa: D102
     def subagents(self, path: Path) -> list[Path]: ...  # noqa: D102
@@ -193,11 +212,17 @@ def token_sum(counts: object, added: Iterable[str], subtracted: Iterable[str] = 
 
 def clipped(text: str) -> str:
     """Return a text, of a long one its beginning and its end."""
-    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT // 2]}\n…\n{text[-LONGEST_TEXT // 2 :]}"
+    return (
+        text
+        if len(text) <= LONGEST_TEXT
+        else f"{text[: LONGEST_TEXT // 2]}\n…\n{text[-LONGEST_TEXT // 2 :]}"
+    )
 
 
 def texts_of(value: object) -> Iterator[str]:
-    """Yield the texts in a value that is a text, a list of texts, or a list of parts that have a `text`."""
+    """Yield the texts in a value that is a text, a list of texts,
+    or a list of parts that have a `text`.
+    """
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -221,7 +246,9 @@ def open_transcript(path: Path) -> BufferedReader:
 
 
 def agent_home(variable: str, folder: str) -> Path:
-    """Return the folder of an agent's own files: the environment variable, or a folder of the user's home."""
+    """Return the folder of an agent's own files:
+    the environment variable, or a folder of the user's home.
+    """
     from orbit_registry.workspace.workspace import user_home  # `orbit hook` needs the names alone
 
     moved = os.environ.get(variable, "")
@@ -239,12 +266,24 @@ def load_agent(name: str) -> Agent:
     return create()
 
 
-def transcript_readers(function: Literal["entries", "injected_texts", "usage"]) -> dict[str, TranscriptReader]:
-    """Return the agents whose transcripts can be captured, tell what hooks added, or what a session used, by name."""
-    return {name: importlib.import_module(f"{agents.__name__}.{name}") for name in _names_with(function)}
+def transcript_readers(
+    function: Literal["entries", "injected_texts", "usage"],
+) -> dict[str, TranscriptReader]:
+    """Return the agents whose transcripts can be captured, tell what hooks added,
+    or what a session used, by name.
+    """
+    return {
+        name: importlib.import_module(f"{agents.__name__}.{name}") for name in _names_with(function)
+    }
 
 
 @cache
 def _names_with(function: str) -> tuple[str, ...]:
-    names = sorted(module.name for module in pkgutil.iter_modules(agents.__path__) if module.name != "agent")
-    return tuple(name for name in names if hasattr(importlib.import_module(f"{agents.__name__}.{name}"), function))
+    names = sorted(
+        module.name for module in pkgutil.iter_modules(agents.__path__) if module.name != "agent"
+    )
+    return tuple(
+        name
+        for name in names
+        if hasattr(importlib.import_module(f"{agents.__name__}.{name}"), function)
+    )

@@ -1,4 +1,5 @@
-"""Claude Code: payloads and replies of its hooks, settings, and transcripts (`projects/<folder>/<session>.jsonl`).
+"""Claude Code: payloads and replies of its hooks, settings, and transcripts
+(`projects/<folder>/<session>.jsonl`).
 
 A reply adds context. It never holds a decision about a permission, nor another input for the tool.
 """
@@ -16,13 +17,21 @@ if TYPE_CHECKING:
     from orbit_registry.hook.call import Payload
 
 SURFACES = {
-    "PreToolUse": TOOL, "PostToolUse": TOOL, "PostToolUseFailure": TOOL, "UserPromptSubmit": PROMPT,
-    "SessionStart": SESSION, "SubagentStart": SESSION,
-}  # fmt: skip
+    "PreToolUse": TOOL,
+    "PostToolUse": TOOL,
+    "PostToolUseFailure": TOOL,
+    "UserPromptSubmit": PROMPT,
+    "SessionStart": SESSION,
+    "SubagentStart": SESSION,
+}
 LOGGED = {
-    "Stop": "stop", "SubagentStop": "subagent stop", "SessionEnd": "session end", "PreCompact": "compaction",
-    "PostCompact": "compacted", "InstructionsLoaded": "loaded",
-}  # fmt: skip
+    "Stop": "stop",
+    "SubagentStop": "subagent stop",
+    "SessionEnd": "session end",
+    "PreCompact": "compaction",
+    "PostCompact": "compacted",
+    "InstructionsLoaded": "loaded",
+}
 
 
 def read(payload: "Payload") -> Call | None:
@@ -41,9 +50,12 @@ def read(payload: "Payload") -> Call | None:
 
 
 def _is_of_another_agent(payload: "Payload") -> bool:
-    """Say whether an agent that reads these settings too sent a payload: it has its own hook and may not show the
-    reply, so a record would count as shown that was not."""
-    return ("timestamp" in payload and "permission_mode" not in payload) or "conversation_id" in payload
+    """Say whether an agent that reads these settings too sent a payload:
+    it has its own hook and may not show the reply, so a record would count as shown that was not.
+    """
+    return (
+        "timestamp" in payload and "permission_mode" not in payload
+    ) or "conversation_id" in payload
 
 
 def reply(call: Call, text: str) -> str:
@@ -60,7 +72,8 @@ def hook_events() -> dict[str, str]:
         "PreToolUse": tools,
         "PostToolUseFailure": tools,
         "SubagentStart": "",
-        "InstructionsLoaded": "session_start|path_glob_match|compact",  # why our rule file may have been loaded
+        # why our rule file may have been loaded
+        "InstructionsLoaded": "session_start|path_glob_match|compact",
         "Stop": "",
         "SessionEnd": "",
     }
@@ -70,7 +83,14 @@ def agent() -> "Agent":
     """Return what the installer needs."""
     from orbit_registry.agents import agent as base
 
-    answered = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUseFailure", "SubagentStart", "Stop")
+    answered = (
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUseFailure",
+        "SubagentStart",
+        "Stop",
+    )
     hooks = base.JsonHooks(hook_events(), {"type": "command", "command": "", "timeout": 5})
     home, servers = "CLAUDE_CONFIG_DIR", "mcpServers"
     return base.Agent(
@@ -79,7 +99,9 @@ def agent() -> "Agent":
         evidence="its 2.1.197 was run: the hook's text is in the next request to its model, once",
         proven=True,
         servers={
-            "local": base.ServersFile("~/.claude.json", ("projects", base.ROOT, servers), home=home),
+            "local": base.ServersFile(
+                "~/.claude.json", ("projects", base.ROOT, servers), home=home
+            ),
             "project": base.ServersFile(".mcp.json"),
             "user": base.ServersFile("~/.claude.json", home=home),
         },
@@ -97,7 +119,12 @@ def agent() -> "Agent":
             "permission_mode": "default",
             "hook_event_name": "PreToolUse",
             "tool_name": "Edit",
-            "tool_input": {"file_path": base.PATH, "old_string": "before", "new_string": "after", "replace_all": False},
+            "tool_input": {
+                "file_path": base.PATH,
+                "old_string": "before",
+                "new_string": "after",
+                "replace_all": False,
+            },
             "tool_use_id": "toolu_01",
         },
         event="PreToolUse",
@@ -114,16 +141,22 @@ def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
     projects = _projects()
     slug = _slug(root)
     try:
-        names = sorted(entry.name for entry in os.scandir(projects) if entry.is_dir(follow_symlinks=False))
+        names = sorted(
+            entry.name for entry in os.scandir(projects) if entry.is_dir(follow_symlinks=False)
+        )
     except OSError:
         return None
     # A session may have been started in a folder of the project.
-    folders = [projects / folder for folder in names if folder == slug or folder.startswith(f"{slug}-")]
+    folders = [
+        projects / folder for folder in names if folder == slug or folder.startswith(f"{slug}-")
+    ]
     return next((path for folder in folders if (path := folder / name).is_file()), None)
 
 
 def sessions(root: "Path") -> "list[Path]":
-    """Return the transcripts of the sessions that were started at a project's root, the newest first."""
+    """Return the transcripts of the sessions that were started at a project's root,
+    the newest first.
+    """
     from orbit_registry.agents.agent import newest_first
 
     # Not of its folders: `a/b` and the neighbour `a-b` have the same name there.
@@ -182,9 +215,15 @@ def usage(row: "Row") -> "Iterator[Usage]":
     from orbit_registry.agents.agent import Usage, token_sum
 
     message = row.get("message")
-    if row.get("type") == "assistant" and isinstance(message, dict) and isinstance(message.get("usage"), dict):
+    if (
+        row.get("type") == "assistant"
+        and isinstance(message, dict)
+        and isinstance(message.get("usage"), dict)
+    ):
         counts = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
-        yield Usage(str(message.get("id")), str(row.get("timestamp")), token_sum(message["usage"], counts))
+        yield Usage(
+            str(message.get("id")), str(row.get("timestamp")), token_sum(message["usage"], counts)
+        )
 
 
 def _message(row: "Row", kind: str, text: str) -> "TranscriptEntry":

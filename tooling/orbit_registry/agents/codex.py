@@ -1,7 +1,9 @@
-"""Codex CLI: payloads and replies of its hooks, settings, and transcripts (`sessions/YYYY/MM/DD/rollout-….jsonl`).
+"""Codex CLI: payloads and replies of its hooks, settings, and transcripts
+(`sessions/YYYY/MM/DD/rollout-….jsonl`).
 
-It edits files by patches, so their paths are in the patch's text: `hook.call.patch_paths` reads them. A reply holds no
-key but those below: Codex drops a whole reply for a key that it does not know.
+It edits files by patches, so their paths are in the patch's text: `hook.call.patch_paths` reads
+them. A reply holds no key but those below: Codex drops a whole reply for a key that it does not
+know.
 """
 
 from orbit_registry.hook.call import Call, field
@@ -17,11 +19,22 @@ if TYPE_CHECKING:
     from orbit_registry.hook.call import Payload
 
 SURFACES = {
-    "PreToolUse": TOOL, "PostToolUse": TOOL, "UserPromptSubmit": PROMPT, "SessionStart": SESSION,
+    "PreToolUse": TOOL,
+    "PostToolUse": TOOL,
+    "UserPromptSubmit": PROMPT,
+    "SessionStart": SESSION,
     "SubagentStart": SESSION,
-}  # fmt: skip
-LOGGED = {"Stop": "stop", "SubagentStop": "subagent stop", "SessionEnd": "session end", "PostCompact": "compacted"}
-_EXIT_CODES = ("Exit code: ", "Process exited with code ")  # beginnings of a shell's output, before the exit code
+}
+LOGGED = {
+    "Stop": "stop",
+    "SubagentStop": "subagent stop",
+    "SessionEnd": "session end",
+    "PostCompact": "compacted",
+}
+_EXIT_CODES = (
+    "Exit code: ",
+    "Process exited with code ",
+)  # beginnings of a shell's output, before the exit code
 MOST_SUBAGENTS = MOST_SESSIONS = 50
 
 
@@ -35,10 +48,14 @@ def read(payload: "Payload") -> Call | None:
 
 
 def _failure(response: object) -> str:
-    """Return the output of a failed tool: an exit code in an object, JSON or text, or an MCP server's `isError`."""
+    """Return the output of a failed tool: an exit code in an object, JSON or text,
+    or an MCP server's `isError`.
+    """
     if isinstance(response, str):
         if response[:1] != "{":
-            code_text = next((response[len(start) :] for start in _EXIT_CODES if response.startswith(start)), "0")
+            code_text = next(
+                (response[len(start) :] for start in _EXIT_CODES if response.startswith(start)), "0"
+            )
             return response if code_text.partition("\n")[0].strip() != "0" else ""
         try:
             response = parse_json(response)
@@ -48,7 +65,11 @@ def _failure(response: object) -> str:
         return ""
     metadata = response.get("metadata")
     code = (metadata if isinstance(metadata, dict) else response).get("exit_code", 0)
-    if code in (0, None) and response.get("success", True) is not False and response.get("isError") is not True:
+    if (
+        code in (0, None)
+        and response.get("success", True) is not False
+        and response.get("isError") is not True
+    ):
         return ""
     output = field(response, "output", "aggregated_output", "stderr", "error", "message", "content")
     parts = response.get("content")
@@ -74,8 +95,11 @@ def agent() -> "Agent":
         "PostToolUse": tools,
         "SubagentStart": "",
     }
-    # The end of a session gets at most three seconds; a longer limit causes a warning at each start.
-    hooks = base.JsonHooks({**answered, "Stop": "", "SessionEnd": ""}, {"type": "command", "command": "", "timeout": 3})
+    # The end of a session gets at most three seconds; a longer limit causes a warning at each
+    # start.
+    hooks = base.JsonHooks(
+        {**answered, "Stop": "", "SessionEnd": ""}, {"type": "command", "command": "", "timeout": 3}
+    )
     patch = f"*** Begin Patch\n*** Update File: {base.PATH}\n@@\n-before\n+after\n*** End Patch\n"
     return base.Agent(
         name="codex",
@@ -105,12 +129,15 @@ def agent() -> "Agent":
         event="PreToolUse",
         replies=base.nested(answered, systemMessage=base.TEXT),
         texts=(base.SPECIFIC,),
-        after="Codex runs no hook before you trust it: start it, choose to review the hooks, and allow this one.",
+        after="Codex runs no hook before you trust it: start it, choose to review the hooks, "
+        "and allow this one.",
     )
 
 
 def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
-    """Return the transcript of a session, or of one of its subagents, which are sessions of their own."""
+    """Return the transcript of a session, or of one of its subagents,
+    which are sessions of their own.
+    """
     name = agent or session
     if not name.replace("-", "").isalnum():  # it becomes a part of a pattern
         return None
@@ -118,7 +145,9 @@ def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
 
 
 def sessions(root: "Path") -> "list[Path]":
-    """Return the transcripts of the sessions that were started at a project's root, the newest first."""
+    """Return the transcripts of the sessions that were started at a project's root,
+    the newest first.
+    """
     import json
     from itertools import islice
 
@@ -133,7 +162,9 @@ def is_transcript(path: "Path") -> bool:
 
 
 def subagents(path: "Path") -> "list[Path]":
-    """Return the transcripts of the threads that a session started: each names its parent in its first line."""
+    """Return the transcripts of the threads that a session started:
+    each names its parent in its first line.
+    """
     import re
 
     thread = re.search("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", path.name)
@@ -168,7 +199,9 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
     kind = payload.get("type")
     if row.get("type") == "session_meta":
         source = payload.get("source")
-        parent = payload.get("parent_thread_id") or (isinstance(source, dict) and "subagent" in source)
+        parent = payload.get("parent_thread_id") or (
+            isinstance(source, dict) and "subagent" in source
+        )
         arguments = {"cwd": payload.get("cwd"), "parent": parent}
         yield TranscriptEntry("session", str(payload.get("id")), arguments=arguments)
     elif row.get("type") == "event_msg" and kind in ("turn_aborted", "thread_rolled_back"):
@@ -177,19 +210,27 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
         return
     elif kind == "message":
         role = payload.get("role")
-        entry_kind: EntryKind = "answer" if role == "assistant" else "prompt" if role == "user" else "injected"
-        yield from (TranscriptEntry(entry_kind, clipped(text)) for text in texts_of(payload.get("content")))
+        entry_kind: EntryKind = (
+            "answer" if role == "assistant" else "prompt" if role == "user" else "injected"
+        )
+        yield from (
+            TranscriptEntry(entry_kind, clipped(text)) for text in texts_of(payload.get("content"))
+        )
     elif kind in ("function_call", "custom_tool_call", "local_shell_call", "web_search_call"):
         action = payload.get("action")
         own = _arguments(payload.get("arguments", payload.get("input")))
         tool_arguments = action if isinstance(action, dict) else own
         tool = str(payload.get("name") or kind)
-        yield TranscriptEntry("call", call=str(payload.get("call_id")), tool=tool, arguments=tool_arguments)
+        yield TranscriptEntry(
+            "call", call=str(payload.get("call_id")), tool=tool, arguments=tool_arguments
+        )
     elif isinstance(kind, str) and kind.endswith("_output"):
         output = payload.get("output")
         text = "\n".join(texts_of(output.get("content") if isinstance(output, dict) else output))
         failed = (isinstance(output, dict) and output.get("success") is False) or _has_failed(text)
-        yield TranscriptEntry("result", clipped(text), call=str(payload.get("call_id")), failed=failed)
+        yield TranscriptEntry(
+            "result", clipped(text), call=str(payload.get("call_id")), failed=failed
+        )
 
 
 def usage(row: "Row") -> "Iterator[Usage]":
@@ -197,11 +238,17 @@ def usage(row: "Row") -> "Iterator[Usage]":
     from orbit_registry.agents.agent import Usage, token_sum
 
     payload = row.get("payload")
-    if row.get("type") != "event_msg" or not isinstance(payload, dict) or payload.get("type") != "token_count":
+    if (
+        row.get("type") != "event_msg"
+        or not isinstance(payload, dict)
+        or payload.get("type") != "token_count"
+    ):
         return
     info = payload.get("info")
     if isinstance(info, dict) and isinstance(info.get("last_token_usage"), dict):
-        counts = token_sum(info["last_token_usage"], ("input_tokens", "output_tokens"), ("cached_input_tokens",))
+        counts = token_sum(
+            info["last_token_usage"], ("input_tokens", "output_tokens"), ("cached_input_tokens",)
+        )
         answer = str(token_sum(info.get("total_token_usage"), ("input_tokens", "output_tokens")))
         yield Usage(answer, str(row.get("timestamp")), counts)
 

@@ -1,8 +1,8 @@
 """GitHub Copilot: payloads and replies of its hooks, and settings.
 
-Events in camel case have no name, so their fields tell it; those in Pascal case have one, in
-snake case. Before a tool runs, for a prompt and after a failed tool no context is taken from a hook that succeeds, so
-none of them is answered: a record would count as shown that was not.
+Events in camel case have no name, so their fields tell it; those in Pascal case have one, in snake
+case. Before a tool runs, for a prompt and after a failed tool no context is taken from a hook that
+succeeds, so none of them is answered: a record would count as shown that was not.
 """
 
 from orbit_registry.hook.call import Call, field
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 
 SURFACES = {"postToolUse": TOOL, "sessionStart": SESSION, "subagentStart": SESSION}
 LOGGED = {
-    "agentStop": "stop", "stop": "stop", "subagentStop": "subagent stop", "sessionEnd": "session end",
+    "agentStop": "stop",
+    "stop": "stop",
+    "subagentStop": "subagent stop",
+    "sessionEnd": "session end",
     "preCompact": "compaction",
-}  # fmt: skip
+}
 ARGUMENTS = ("toolArgs", "tool_input", "toolInput")
 
 
@@ -74,7 +77,8 @@ def agent() -> "Agent":
     from orbit_registry.agents import agent as base
 
     answered = {"sessionStart": "", "postToolUse": "", "subagentStart": ""}
-    # Without matchers: it leaves out an entry whose matcher it can't read, and names of tools differ by version.
+    # Without matchers: it leaves out an entry whose matcher it can't read, and names of tools
+    # differ by version.
     events = {**answered, "preCompact": "", "agentStop": ""}
     handler = {"type": "command", "bash": "", "timeoutSec": 5}
     inline = base.JsonHooks(events, handler, "bash", grouped=False)
@@ -86,7 +90,9 @@ def agent() -> "Agent":
         proven=True,
         servers={
             "user": base.ServersFile(
-                "~/.copilot/mcp-config.json", more={"type": "local", "tools": ["*"]}, home="COPILOT_HOME"
+                "~/.copilot/mcp-config.json",
+                more={"type": "local", "tools": ["*"]},
+                home="COPILOT_HOME",
             ),
             "project": base.ServersFile(".mcp.json"),
         },
@@ -106,8 +112,11 @@ def agent() -> "Agent":
         event="postToolUse",
         replies={
             **base.flat(answered, "additionalContext"),
-            **base.nested(event[0].upper() + event[1:] for event in answered),  # as an editor asks, and is answered
+            **base.nested(
+                event[0].upper() + event[1:] for event in answered
+            ),  # as an editor asks, and is answered
         },
         texts=(("additionalContext",), base.SPECIFIC),
-        after="Copilot runs the hooks of a project only if you trust its folder: start it there once, and say so.",
+        after="Copilot runs the hooks of a project only if you trust its folder: start it there "
+        "once, and say so.",
     )

@@ -13,11 +13,21 @@ if TYPE_CHECKING:
     from orbit_registry.hook.call import Payload
 
 SURFACES = {
-    "preToolUse": TOOL, "postToolUse": TOOL, "postToolUseFailure": TOOL, "sessionStart": SESSION,
+    "preToolUse": TOOL,
+    "postToolUse": TOOL,
+    "postToolUseFailure": TOOL,
+    "sessionStart": SESSION,
     "subagentStart": SESSION,
-}  # fmt: skip
-"""Earlier versions drop the reply to a prompt, so it is not among these: a record would count as shown that was not."""
-LOGGED = {"stop": "stop", "subagentStop": "subagent stop", "sessionEnd": "session end", "preCompact": "compaction"}
+}
+"""Earlier versions drop the reply to a prompt, so it is not among these:
+a record would count as shown that was not.
+"""
+LOGGED = {
+    "stop": "stop",
+    "subagentStop": "subagent stop",
+    "sessionEnd": "session end",
+    "preCompact": "compaction",
+}
 
 
 def read(payload: "Payload") -> Call | None:
@@ -47,18 +57,36 @@ def reply(call: Call, text: str) -> str:
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent, JsonHooks, ServersFile, SettingsFile, flat
+    from orbit_registry.agents.agent import (
+        PATH,
+        ROOT,
+        SESSION,
+        Agent,
+        JsonHooks,
+        ServersFile,
+        SettingsFile,
+        flat,
+    )
 
     tools = "Shell|Read|Write|Edit|Delete|Grep|Glob|MCP:.*"
-    answered = {"sessionStart": "", "preToolUse": tools, "postToolUseFailure": tools, "subagentStart": ""}
+    answered = {
+        "sessionStart": "",
+        "preToolUse": tools,
+        "postToolUseFailure": tools,
+        "subagentStart": "",
+    }
     events = {**answered, "preCompact": "", "stop": ""}
     hooks = JsonHooks(events, {"command": "", "timeout": 5}, grouped=False, head={"version": 1})
     return Agent(
         name="cursor",
         title="Cursor",
-        evidence="checked against the messages of its SDK 1.0.32, its settings against what others wrote of them, "
+        evidence="checked against the messages of its SDK 1.0.32, its settings against what "
+        "others wrote of them, "
         "not run",
-        servers={"user": ServersFile("~/.cursor/mcp.json"), "project": ServersFile(".cursor/mcp.json")},
+        servers={
+            "user": ServersFile("~/.cursor/mcp.json"),
+            "project": ServersFile(".cursor/mcp.json"),
+        },
         settings={
             "user": SettingsFile("~/.cursor/hooks.json", hooks),
             "project": SettingsFile(".cursor/hooks.json", hooks),

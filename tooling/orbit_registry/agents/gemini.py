@@ -1,7 +1,8 @@
-"""Gemini CLI: payloads and replies of its hooks, settings, and transcripts (`tmp/<project>/chats/session-….jsonl`).
+"""Gemini CLI: payloads and replies of its hooks, settings, and transcripts
+(`tmp/<project>/chats/session-….jsonl`).
 
-Before a tool runs it takes no context, so a call is answered after it. It escapes `<` and `>` for its model, so the
-block begins and ends with words in brackets.
+Before a tool runs it takes no context, so a call is answered after it. It escapes `<` and `>` for
+its model, so the block begins and ends with words in brackets.
 """
 
 from orbit_registry.hook.call import Call, field
@@ -33,7 +34,8 @@ def read(payload: "Payload") -> Call | None:
             error = response["error"]
             call.error = field(error, "message") if isinstance(error, dict) else str(error)
     elif call.event == "PreCompress":
-        # Before each request it says "auto", whether it then compresses or not; only "manual" always does.
+        # Before each request it says "auto", whether it then compresses or not; only "manual"
+        # always does.
         call.context_was_compacted = field(payload, "trigger") == "manual"
     return call
 
@@ -51,7 +53,8 @@ def agent() -> "Agent":
     from orbit_registry.agents import agent as base
 
     tools = (
-        "read_file|read_many_files|write_file|replace|run_shell_command|glob|grep_search|search_file_content|"
+        "read_file|read_many_files|write_file|replace|run_shell_command|glob|grep_search"
+        "|search_file_content|"
         "list_directory|mcp_.*"
     )
     answered = {"SessionStart": "", "BeforeAgent": "", "AfterTool": tools}
@@ -90,7 +93,9 @@ def agent() -> "Agent":
 
 
 def sessions(root: "Path") -> "list[Path]":
-    """Return the transcripts of the sessions that were started at a project's root, the newest first."""
+    """Return the transcripts of the sessions that were started at a project's root,
+    the newest first.
+    """
     import hashlib
     import os
     from pathlib import Path
@@ -100,7 +105,9 @@ def sessions(root: "Path") -> "list[Path]":
     moved = os.environ.get("GEMINI_CLI_HOME", "")
     home = Path(moved) / ".gemini" if moved else agent_home("", ".gemini")
     names = {hashlib.sha256(str(root).encode()).hexdigest(), root.name}
-    return newest_first(path for name in names for path in (home / "tmp" / name / "chats").glob("session-*.json*"))
+    return newest_first(
+        path for name in names for path in (home / "tmp" / name / "chats").glob("session-*.json*")
+    )
 
 
 def is_transcript(path: "Path") -> bool:
@@ -114,11 +121,15 @@ def subagents(path: "Path") -> "list[Path]":
 
 
 def entries(row: "Row") -> "Iterator[TranscriptEntry]":
-    """Yield the entries of a line: the session, one message, or a rewind; an older file is one line of all messages."""
+    """Yield the entries of a line: the session, one message, or a rewind;
+    an older file is one line of all messages.
+    """
     from orbit_registry.agents.agent import TranscriptEntry
 
     if isinstance(row.get("sessionId"), str):
-        yield TranscriptEntry("session", row["sessionId"], arguments={"cwd": row.get("projectRoot")})
+        yield TranscriptEntry(
+            "session", row["sessionId"], arguments={"cwd": row.get("projectRoot")}
+        )
     if "$rewindTo" in row:
         yield TranscriptEntry("stopped")
     messages = row.get("messages")
@@ -139,7 +150,9 @@ def _message_entries(message: "Row") -> "Iterator[TranscriptEntry]":
         if not isinstance(call, dict):
             continue
         call_id, status = str(call.get("id")), call.get("status")
-        yield TranscriptEntry("call", call=call_id, tool=str(call.get("name")), arguments=call.get("args"))
+        yield TranscriptEntry(
+            "call", call=call_id, tool=str(call.get("name")), arguments=call.get("args")
+        )
         if status == "cancelled":
             yield TranscriptEntry("stopped")
         if status in ("error", "cancelled", "success"):

@@ -1,4 +1,5 @@
-"""Any tool that can run a command: an object in, an object or plain text out, started by our script.
+"""Any tool that can run a command: an object in, an object or plain text out, started by our
+script.
 
 Both are published as `docs/schemas/hook-call.schema.json` and `hook-reply.schema.json`.
 """
@@ -13,13 +14,20 @@ if TYPE_CHECKING:
     from orbit_registry.hook.call import Payload
 
 SURFACES = {
-    "tool": TOOL, "tool-done": TOOL, "tool-failed": TOOL, "prompt": PROMPT, "session-start": SESSION,
+    "tool": TOOL,
+    "tool-done": TOOL,
+    "tool-failed": TOOL,
+    "prompt": PROMPT,
+    "session-start": SESSION,
     "subagent-start": SESSION,
-}  # fmt: skip
+}
 LOGGED = {
-    "stop": "stop", "subagent-stop": "subagent stop", "session-end": "session end", "compaction": "compaction",
+    "stop": "stop",
+    "subagent-stop": "subagent stop",
+    "session-end": "session end",
+    "compaction": "compaction",
     "compacted": "compacted",
-}  # fmt: skip
+}
 
 
 def read(payload: "Payload") -> Call | None:
@@ -62,16 +70,36 @@ def reply(call: Call, text: str) -> str:
 
 def agent() -> "Agent":
     """Return what the installer needs."""
-    from orbit_registry.agents.agent import PATH, ROOT, SESSION, TEXT, Agent, CommandFile, SettingsFile, flat
+    from orbit_registry.agents.agent import (
+        PATH,
+        ROOT,
+        SESSION,
+        TEXT,
+        Agent,
+        CommandFile,
+        SettingsFile,
+        flat,
+    )
 
     return Agent(
         name="generic",
         title="Any other tool",
         evidence="what it takes and answers is our own, and published as a schema",
-        settings={"local": SettingsFile(".orbit/state/hook-generic.sh", CommandFile("generic_hook.sh", "shell"))},
-        payload={"event": "tool", "session": SESSION, "cwd": ROOT, "tool": "edit", "input": {"file_path": PATH}},
+        settings={
+            "local": SettingsFile(
+                ".orbit/state/hook-generic.sh", CommandFile("generic_hook.sh", "shell")
+            )
+        },
+        payload={
+            "event": "tool",
+            "session": SESSION,
+            "cwd": ROOT,
+            "tool": "edit",
+            "input": {"file_path": PATH},
+        },
         event="tool",
         replies=flat(SURFACES, "context", message=TEXT),
         texts=(("context",),),
-        after="Let your tool run `sh .orbit/state/hook-generic.sh` with the call on its standard input.",
+        after="Let your tool run `sh .orbit/state/hook-generic.sh` with the call on its "
+        "standard input.",
     )

@@ -21,14 +21,22 @@ def agent() -> "Agent":
         proven=True,
         servers={
             "user": base.ServersFile(
-                "~/.config/opencode/opencode.json", ("mcp",), {"type": "local"}, one_list=True, home="XDG_CONFIG_HOME"
+                "~/.config/opencode/opencode.json",
+                ("mcp",),
+                {"type": "local"},
+                one_list=True,
+                home="XDG_CONFIG_HOME",
             ),
-            "project": base.ServersFile("opencode.json", ("mcp",), {"type": "local"}, one_list=True),
+            "project": base.ServersFile(
+                "opencode.json", ("mcp",), {"type": "local"}, one_list=True
+            ),
         },
         settings={
             "local": base.SettingsFile(".opencode/plugin/orbit.local.js", plugin),
             "project": base.SettingsFile(".opencode/plugin/orbit.js", plugin),
-            "user": base.SettingsFile("~/.config/opencode/plugin/orbit.js", plugin, "XDG_CONFIG_HOME"),
+            "user": base.SettingsFile(
+                "~/.config/opencode/plugin/orbit.js", plugin, "XDG_CONFIG_HOME"
+            ),
         },
         payload={
             "event": "tool-done",

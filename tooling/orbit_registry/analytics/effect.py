@@ -1,8 +1,9 @@
 """Estimates of the effect of showing records, from sessions of which some had them withheld.
 
-Shares of one record are compared by Newcombe's interval (method 10, from Wilson's); means, and all records together,
-by sums over sessions, whose pairs are not independent. Turns and tokens used are compared by their logarithms, as a few
-sessions use most of all: the difference is a part of what was used without the record. All intervals are of 95 %.
+Shares of one record are compared by Newcombe's interval (method 10, from Wilson's); means, and all
+records together, by sums over sessions, whose pairs are not independent. Turns and tokens used are
+compared by their logarithms, as a few sessions use most of all: the difference is a part of what
+was used without the record. All intervals are of 95 %.
 """
 
 import math
@@ -18,37 +19,56 @@ FEWEST = 20  # sessions that each arm needs
 FEWEST_CASES = 5  # pairs with and without an outcome that a share of all records needs
 FEWEST_SPREAD = 10  # sessions that the number of needed ones is worked out from, at least
 DETECTED, POWERED = 0.2, 0.8416212335729143
-"""Part of a value that a difference of it is to be seen, and the standard deviations for 8 of 10 tries."""
+"""Part of a value that a difference of it is to be seen,
+and the standard deviations for 8 of 10 tries.
+"""
 WEIGHED = ("failures", "turns", "used_tokens")
 LISTED = 10
-LOT, TIME = "hold-out", "before and after"  # origin of the arms: by lot, or before a record was live, which proves less
+LOT, TIME = (
+    "hold-out",
+    "before and after",
+)  # origin of the arms: by lot, or before a record was live, which proves less
 NOT_ENOUGH = "not enough data"
 WITHOUT = {LOT: "withheld", TIME: "before it stood"}
-NOTES = {TIME: "whatever else changed with time is in these differences too, and in no interval: only a lot proves"}
+NOTES = {
+    TIME: (
+        "whatever else changed with time is in these differences too, and in no interval: "
+        "only a lot proves"
+    )
+}
 SHARES = ("failures", "opened", "edited", "turned_green", "reverted")
 """Outcomes that a pair has or has not; the others are counts."""
 USED = ("turns", "used_tokens")  # outcomes that a transcript tells; pairs without one are left out
 LABELS: Mapping[str, Mapping[str, str]] = {
     LOT: {
-        "failures": "a failure that the record describes", "opened": "opened", "edited": "its file written afterwards",
-        "turned_green": "tests turned green", "reverted": "the commit reverted", "failed_calls": "calls that failed",
-        "retries": "commands run again", "tokens": "tokens pushed", "turns": "turns afterwards",
+        "failures": "a failure that the record describes",
+        "opened": "opened",
+        "edited": "its file written afterwards",
+        "turned_green": "tests turned green",
+        "reverted": "the commit reverted",
+        "failed_calls": "calls that failed",
+        "retries": "commands run again",
+        "tokens": "tokens pushed",
+        "turns": "turns afterwards",
         "used_tokens": "tokens used afterwards",
     },
     TIME: {
-        "failures": "fixed or reverted afterwards", "reverted": "reverted", "retries": "commits of its files after it",
+        "failures": "fixed or reverted afterwards",
+        "reverted": "reverted",
+        "retries": "commits of its files after it",
         "tokens": "tokens shown",
     },
-}  # fmt: skip
+}
 """Words for each outcome, by origin of the arms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Value of both arms, the difference shown − withheld, and its interval; None without enough data.
+    """Value of both arms, the difference shown − withheld, and its interval; None without enough
+    data.
 
-    A difference of means has no interval where all values of each arm are equal. Of what is used the values are
-    geometric means, and difference and interval are parts of the withheld arm's.
+    A difference of means has no interval where all values of each arm are equal. Of what is used
+    the values are geometric means, and difference and interval are parts of the withheld arm's.
     """
 
     shown: float | None
@@ -57,19 +77,27 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     needed: int | None = None
-    """Sessions in each arm with which a difference of `DETECTED` is seen in 8 of 10 tries; None if unknown."""
+    """Sessions in each arm with which a difference of `DETECTED` is seen in 8 of 10 tries;
+    None if unknown.
+    """
     is_relative: bool = False
 
     def as_data(self) -> dict[str, object]:
         """Return the estimate for JSON."""
         names = ("shown", "withheld", "difference", "low", "high", "needed")
-        return {"enough": self.difference is not None, **{name: rounded(getattr(self, name)) for name in names}}
+        return {
+            "enough": self.difference is not None,
+            **{name: rounded(getattr(self, name)) for name in names},
+        }
 
     def text(self, without: str) -> str:
         """Return the estimate in words; `without` names the other arm."""
         if self.difference is None:
             return NOT_ENOUGH
-        means = f"{_short(self.shown)} shown, {_short(self.withheld)} {without}: {self._signed(self.difference)}"
+        means = (
+            f"{_short(self.shown)} shown, {_short(self.withheld)} {without}: "
+            f"{self._signed(self.difference)}"
+        )
         if self.low is None or self.high is None:
             return f"{means} (nothing varies: no interval)"
         sure = "" if self.low * self.high > 0 else ", so it may be nothing"
@@ -87,23 +115,41 @@ class Effect:
     withheld: int
     estimates: Mapping[str, Estimate]
     by: str = LOT
-    described: int = 0  # shown pairs whose record describes an error; failures are known for these only
+    described: int = (
+        0  # shown pairs whose record describes an error; failures are known for these only
+    )
 
     @property
     def avoided(self) -> tuple[float, float, float] | None:
-        """Failures avoided, with the least and the most; None if unknown, and only a lot proves a cause."""
+        """Failures avoided, with the least and the most;
+        None if unknown, and only a lot proves a cause.
+        """
         estimate = self.estimates["failures"]
-        if self.by != LOT or estimate.difference is None or estimate.low is None or estimate.high is None:
+        if (
+            self.by != LOT
+            or estimate.difference is None
+            or estimate.low is None
+            or estimate.high is None
+        ):
             return None
         count = self.described
-        return 0.0 - estimate.difference * count, 0.0 - estimate.high * count, 0.0 - estimate.low * count
+        return (
+            0.0 - estimate.difference * count,
+            0.0 - estimate.high * count,
+            0.0 - estimate.low * count,
+        )
 
     def as_data(self) -> dict[str, object]:
         """Return the effect for JSON."""
         rounded = (round(value, 1) for value in self.avoided or ())
         avoided = dict(zip(("count", "low", "high"), rounded, strict=False)) or None
         estimates = {name: estimate.as_data() for name, estimate in self.estimates.items()}
-        return {"shown": self.shown, "withheld": self.withheld, "failures_avoided": avoided, **estimates}
+        return {
+            "shown": self.shown,
+            "withheld": self.withheld,
+            "failures_avoided": avoided,
+            **estimates,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +163,17 @@ class RecordTitle:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Effect of all records and of each; `by` is `LOT` or `TIME`, `reason` says why there is no estimate."""
+    """Effect of all records and of each; `by` is `LOT` or `TIME`,
+    `reason` says why there is no estimate.
+    """
 
     by: str
     sessions: int
     overall: Effect
     records: Mapping[str, Effect]
-    signals: Mapping[str, Mapping[str, float]]  # by record: sessions with each signal among those shown, and the score
+    signals: Mapping[
+        str, Mapping[str, float]
+    ]  # by record: sessions with each signal among those shown, and the score
     titles: Mapping[str, RecordTitle]
     reason: str = ""
     days: float = 0.0  # days between the first and the last event
@@ -132,8 +182,13 @@ class Report:
     def as_data(self) -> dict[str, object]:
         """Return the report for JSON; the schema is docs/schemas/effect.schema.json."""
         return {
-            "by": self.by, "sessions": self.sessions, "enough": self.enough, "why": self.reason or None,
-            "note": NOTES.get(self.by), "transcripts": self.transcripts, "overall": self.overall.as_data(),
+            "by": self.by,
+            "sessions": self.sessions,
+            "enough": self.enough,
+            "why": self.reason or None,
+            "note": NOTES.get(self.by),
+            "transcripts": self.transcripts,
+            "overall": self.overall.as_data(),
             "records": [
                 {
                     "id": record_id,
@@ -144,7 +199,7 @@ class Report:
                 }
                 for record_id in self.ranked
             ],
-        }  # fmt: skip
+        }
 
     @property
     def enough(self) -> bool:
@@ -177,7 +232,10 @@ class Report:
                 yield f"  {labels[name]:<36} {estimate.text(without)}"
             yield from _avoided(overall)
         if self.by == LOT:
-            yield f"  transcripts that tell turns and tokens: of {self.transcripts} of {self.sessions} sessions"
+            yield (
+                f"  transcripts that tell turns and tokens: of {self.transcripts} of "
+                f"{self.sessions} sessions"
+            )
         yield from _power(overall, labels)
         if self.by in NOTES:
             yield f"  {NOTES[self.by]}"
@@ -186,16 +244,26 @@ class Report:
             yield "score  shown   without  votes"
         for record_id in self.ranked[:LISTED]:
             title, effect = self.titles.get(record_id), self.records[record_id]
-            head = f"{self.signals[record_id]['score']:>5.2f}  {effect.shown:>5}  {effect.withheld:>8}"
-            yield f"{head}  {title.votes if title else 0:>5}  {record_id}  {title.title[:60] if title else '(gone)'}"
+            head = (
+                f"{self.signals[record_id]['score']:>5.2f}  {effect.shown:>5}  {effect.withheld:>8}"
+            )
+            yield (
+                f"{head}  {title.votes if title else 0:>5}  {record_id}  "
+                f"{title.title[:60] if title else '(gone)'}"
+            )
             yield from (f"       {line.strip()}" for line in _avoided(effect))
 
 
 def _power(overall: Effect, labels: Mapping[str, str]) -> Iterator[str]:
-    estimates = ((name, overall.estimates[name].needed) for name in WEIGHED if name in overall.estimates)
+    estimates = (
+        (name, overall.estimates[name].needed) for name in WEIGHED if name in overall.estimates
+    )
     needed = [f"{count:,} for {labels[name]}" for name, count in estimates if count]
     if needed:
-        yield f"  a difference of {100 * DETECTED:.0f} % is seen in 8 of 10 tries with about so many sessions an arm:"
+        yield (
+            f"  a difference of {100 * DETECTED:.0f} % is seen in 8 of 10 tries with about so "
+            f"many sessions an arm:"
+        )
         yield f"    {', '.join(needed)}"
 
 
@@ -210,14 +278,21 @@ def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle], by: str = L
     by_record: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_record.setdefault(pair.record, []).append(pair)
-    patterned = {record_id for record_id, title in titles.items() if title.has_pattern or by == TIME}
+    patterned = {
+        record_id for record_id, title in titles.items() if title.has_pattern or by == TIME
+    }
     patterned |= {pair.record for pair in pairs if pair.failed_again}
     sessions = len({pair.session for pair in pairs})
     transcripts = len({pair.session for pair in pairs if pair.turns is not None})
-    records = {record_id: _effect(mine, patterned, _of_one_record, by) for record_id, mine in by_record.items()}
+    records = {
+        record_id: _effect(mine, patterned, _of_one_record, by)
+        for record_id, mine in by_record.items()
+    }
     signals_by_record = {record_id: signals(mine) for record_id, mine in by_record.items()}
     overall = _effect(pairs, patterned, _of_all, by)
-    result = Report(by, sessions, overall, records, signals_by_record, titles, transcripts=transcripts)
+    result = Report(
+        by, sessions, overall, records, signals_by_record, titles, transcripts=transcripts
+    )
     return result if result.enough else replace(result, reason=_why(overall, by))
 
 
@@ -225,14 +300,20 @@ def _why(overall: Effect, by: str) -> str:
     if not overall.shown and not overall.withheld:
         return "no record came due in a session"
     if not overall.withheld:
-        return "nothing was withheld: experiment.holdout is 0" if by == LOT else "no record came due before it stood"
+        return (
+            "nothing was withheld: experiment.holdout is 0"
+            if by == LOT
+            else "no record came due before it stood"
+        )
     return f"each arm needs {FEWEST} sessions"
 
 
 def signals(pairs: Iterable[Pair]) -> dict[str, float]:
     """Count the pairs with each signal among those shown, and score them from -1 to 1."""
     shown_pairs = [pair for pair in pairs if not pair.withheld]
-    counts: dict[str, float] = {name: sum(bool(getattr(pair, name)) for pair in shown_pairs) for name in WEIGHTS}
+    counts: dict[str, float] = {
+        name: sum(bool(getattr(pair, name)) for pair in shown_pairs) for name in WEIGHTS
+    }
     return {**counts, "score": sum(pair.worth for pair in shown_pairs) / (len(shown_pairs) + PRIOR)}
 
 
@@ -245,7 +326,9 @@ def _value_of(name: str) -> Value:
     return (lambda pair: bool(value(pair))) if name in SHARES else value
 
 
-def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimator, by: str) -> Effect:
+def _effect(
+    pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimator, by: str
+) -> Effect:
     withheld = sum(pair.withheld for pair in pairs)
     described = [pair for pair in pairs if pair.record in patterned]
     estimates: dict[str, Estimate] = {}
@@ -254,7 +337,9 @@ def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimat
         if name in USED:
             estimates[name] = _of_usage([pair for pair in cases if value(pair) is not None], value)
             continue
-        needed = needed_sessions(cases, value, DETECTED * (mean([value(pair) for pair in cases]) or 0.0))
+        needed = needed_sessions(
+            cases, value, DETECTED * (mean([value(pair) for pair in cases]) or 0.0)
+        )
         estimates[name] = replace(estimate(cases, value, name in SHARES), needed=needed)
     shown_count = sum(not pair.withheld for pair in described)
     return Effect(len(pairs) - withheld, withheld, estimates, by, shown_count)
@@ -263,7 +348,10 @@ def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimat
 def _of_one_record(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
     if not is_share:
         return _clustered(pairs, value)
-    arms = [[bool(value(pair)) for pair in pairs if pair.withheld is withheld] for withheld in (False, True)]
+    arms = [
+        [bool(value(pair)) for pair in pairs if pair.withheld is withheld]
+        for withheld in (False, True)
+    ]
     means = (mean(arms[0]), mean(arms[1]))
     if min(map(len, arms)) < FEWEST:
         return Estimate(*means)
@@ -275,9 +363,15 @@ def _of_all(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
     having = sum(bool(value(pair)) for pair in pairs)
     if is_share and min(having, len(pairs) - having) < FEWEST_CASES:
         return Estimate(estimate.shown, estimate.withheld)
-    if is_share and estimate.difference is not None and not {estimate.shown, estimate.withheld}.isdisjoint((0, 1)):
+    if (
+        is_share
+        and estimate.difference is not None
+        and not {estimate.shown, estimate.withheld}.isdisjoint((0, 1))
+    ):
         # All or none of an arm: sums don't vary, so each session counts as one trial.
-        shown, withheld = (len({pair.session for pair in pairs if pair.withheld is arm}) for arm in (False, True))
+        shown, withheld = (
+            len({pair.session for pair in pairs if pair.withheld is arm}) for arm in (False, True)
+        )
         having_arms = ((estimate.shown or 0.0) * shown, (estimate.withheld or 0.0) * withheld)
         interval = newcombe(having_arms[0], shown, having_arms[1], withheld)
         return Estimate(estimate.shown, estimate.withheld, *interval)
@@ -297,7 +391,9 @@ def _of_usage(pairs: Sequence[Pair], value: Value) -> Estimate:
 
 
 def needed_sessions(pairs: Iterable[Pair], value: Value, difference: float) -> int | None:
-    """Return how many sessions each arm needs to see a difference, from how sessions vary; None if too few tell."""
+    """Return how many sessions each arm needs to see a difference, from how sessions vary;
+    None if too few tell.
+    """
     by_session: dict[str, list[float]] = {}
     for pair in pairs:
         by_session.setdefault(pair.session, []).append(value(pair))
@@ -316,11 +412,17 @@ def _clustered(pairs: Sequence[Pair], value: Value) -> Estimate:
     pulls: dict[str, list[float]] = {}
     for arm, average, sign in zip(arms, means, (1, -1), strict=True):
         for pair in arm:
-            pulls.setdefault(pair.session, []).append(sign * (value(pair) - (average or 0.0)) / len(arm))
+            pulls.setdefault(pair.session, []).append(
+                sign * (value(pair) - (average or 0.0)) / len(arm)
+            )
     sums = [math.fsum(pull) for pull in pulls.values()]
     half = Z * math.sqrt(math.fsum(total * total for total in sums) * len(sums) / (len(sums) - 1))
     difference = (means[0] or 0.0) - (means[1] or 0.0)
-    return Estimate(*means, difference, difference - half, difference + half) if half else Estimate(*means, difference)
+    return (
+        Estimate(*means, difference, difference - half, difference + half)
+        if half
+        else Estimate(*means, difference)
+    )
 
 
 def _short(value: float | None) -> str:

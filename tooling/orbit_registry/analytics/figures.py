@@ -17,15 +17,23 @@ class Share:
     def as_data(self) -> dict[str, object]:
         """Return the share for JSON; null without a case."""
         low, high = wilson(self.count, self.of) if self.of else (None, None)
-        return {"count": self.count, "of": self.of, "share": ratio(self.count, self.of), "low": rounded(low),
-                "high": rounded(high)}  # fmt: skip
+        return {
+            "count": self.count,
+            "of": self.of,
+            "share": ratio(self.count, self.of),
+            "low": rounded(low),
+            "high": rounded(high),
+        }
 
     def text(self) -> str:
         """Return the share with its interval, in per cent."""
         if not self.of:
             return "no case"
         low, high = wilson(self.count, self.of)
-        return f"{100 * self.count / self.of:.1f} % [{100 * low:.0f}, {100 * high:.0f}], {self.count} of {self.of}"
+        return (
+            f"{100 * self.count / self.of:.1f} % [{100 * low:.0f}, {100 * high:.0f}], "
+            f"{self.count} of {self.of}"
+        )
 
 
 def wilson(having: float, of: int) -> tuple[float, float]:
@@ -37,10 +45,15 @@ def wilson(having: float, of: int) -> tuple[float, float]:
 
 
 def newcombe(having: float, of: int, other: float, of_others: int) -> tuple[float, float, float]:
-    """Return the difference of two independent shares, and its interval (Newcombe 1998, method 10)."""
+    """Return the difference of two independent shares,
+    and its interval (Newcombe 1998, method 10).
+    """
     first, second = having / of, other / of_others
     (low, high), (low_other, high_other) = wilson(having, of), wilson(other, of_others)
-    below, above = math.hypot(first - low, high_other - second), math.hypot(high - first, second - low_other)
+    below, above = (
+        math.hypot(first - low, high_other - second),
+        math.hypot(high - first, second - low_other),
+    )
     return first - second, first - second - below, first - second + above
 
 

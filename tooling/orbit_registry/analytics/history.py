@@ -1,4 +1,6 @@
-"""History to replay: commits, from git or a file, and the versions of records that were live before each."""
+"""History to replay: commits, from git or a file,
+and the versions of records that were live before each.
+"""
 
 import calendar
 import json
@@ -29,7 +31,9 @@ GIT, DATES = "git history of the records", "dates in the records"
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """Record at one time, None where its file held none; `has_body`: its prose is a separate file."""
+    """Record at one time, None where its file held none;
+    `has_body`: its prose is a separate file.
+    """
 
     record: Record | None
     has_body: bool = False
@@ -55,7 +59,11 @@ class History:
     @property
     def latest(self) -> dict[str, Record]:
         """Return the last version of each record, by uid."""
-        return {record.uid: record for version in self.versions if (record := version.record) is not None}
+        return {
+            record.uid: record
+            for version in self.versions
+            if (record := version.record) is not None
+        }
 
 
 LONGEST_LINE = 4_000_000
@@ -84,7 +92,9 @@ def _read_commits(path: Path, since: str | None = None) -> CommitFile:
         elif since and commit.name.startswith(since):
             after = True
     if not after:
-        raise UsageError(f"no commit of {path} is named {since!r}", hint="name one as its `commit` field does")
+        raise UsageError(
+            f"no commit of {path} is named {since!r}", hint="name one as its `commit` field does"
+        )
     return CommitFile(commits, skipped[:MOST_NAMED], len(skipped))
 
 
@@ -96,7 +106,9 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     yield number, line or b""
     except OSError as error:
         reason = (error.strerror or "").lower()
-        raise UnreadableFileError(f"{path} can't be read: {reason}", hint="name a file of JSON lines") from None
+        raise UnreadableFileError(
+            f"{path} can't be read: {reason}", hint="name a file of JSON lines"
+        ) from None
 
 
 def _parse_commit(line: bytes) -> Commit | str:
@@ -105,7 +117,11 @@ def _parse_commit(line: bytes) -> Commit | str:
     except (ValueError, RecursionError):
         return "torn, too long or not JSON"
     data: Mapping[str, Any] = row if isinstance(row, dict) else {}
-    name, message, files = data.get("commit"), data.get("message", data.get("subject")), data.get("files", [])
+    name, message, files = (
+        data.get("commit"),
+        data.get("message", data.get("subject")),
+        data.get("files", []),
+    )
     if not isinstance(name, str) or not name or not isinstance(message, str):
         return "`commit` and `subject` are texts"
     if not isinstance(files, list) or not all(isinstance(file, str) and file for file in files):
@@ -118,14 +134,19 @@ def _parse_commit(line: bytes) -> Commit | str:
 
 
 def commit_time(text: str) -> float:
-    """Return a commit's time in seconds since 1970; of a bare day its start, so that nothing is shown too early."""
+    """Return a commit's time in seconds since 1970;
+    of a bare day its start, so that nothing is shown too early.
+    """
     at = datetime.fromisoformat(f"{text}T00:00:00Z" if len(text) == len("2026-01-01") else text)
     if at.tzinfo is None:
         raise ValueError("a time needs a zone")
     return at.timestamp()
 
 
-ACCEPTED = ("accepted_at", "x-accepted_at")  # fields for the date on which an imported decision was accepted
+ACCEPTED = (
+    "accepted_at",
+    "x-accepted_at",
+)  # fields for the date on which an imported decision was accepted
 _CREATED, _DATE, _ACCEPTED, _NONE = "created_at", "date", "accepted_at", "no date"
 
 
@@ -170,12 +191,20 @@ def _steps(commits: Sequence[Commit], turns: list[tuple[float, int]]) -> list[St
 def _as_live(record: Record) -> Record:
     if record.phase == "live":
         return record
-    live_status = next((status.name for status in record.kind.statuses.values() if status.phase == "live"), None)
-    return record if live_status is None else replace(record, data={**record.data, "status": live_status})
+    live_status = next(
+        (status.name for status in record.kind.statuses.values() if status.phase == "live"), None
+    )
+    return (
+        record
+        if live_status is None
+        else replace(record, data={**record.data, "status": live_status})
+    )
 
 
 def live_since(record: Record) -> float:
-    """Return since when a record was live by its dates, in seconds since 1970; infinity if it states none."""
+    """Return since when a record was live by its dates, in seconds since 1970;
+    infinity if it states none.
+    """
     return _begin(record)[0]
 
 
@@ -203,7 +232,9 @@ def _end(record: Record, by_id: Mapping[str, Record]) -> float:
 
 
 def _time(text: str | None) -> float | None:
-    """Return a time in seconds since 1970; of a day, a month or a year its end; None for other texts."""
+    """Return a time in seconds since 1970; of a day, a month or a year its end;
+    None for other texts.
+    """
     if text is None:
         return None
     try:
@@ -219,7 +250,9 @@ def _time(text: str | None) -> float | None:
 
 _RECORD, _VOTES, _BODY = range(3)
 
-Blobs = tuple[str, str, str]  # hashes of a record's file, its votes and its body; empty where there is none
+Blobs = tuple[
+    str, str, str
+]  # hashes of a record's file, its votes and its body; empty where there is none
 
 
 def _history_from_git(workspace: Workspace, logged: Sequence[Commit]) -> History:
@@ -233,7 +266,10 @@ def _history_from_git(workspace: Workspace, logged: Sequence[Commit]) -> History
     versions, unread = _versions(git, states)
     notes = ["scopes, texts and votes are those of then"]
     if unread:
-        notes.append(f"{unread} of {len(versions)} versions hold no record that can be read today and were left out")
+        notes.append(
+            f"{unread} of {len(versions)} versions hold no record that can be read today and "
+            f"were left out"
+        )
     if git.is_shallow:
         notes.append("the clone is shallow: what was before its first commit is unknown")
     return History(GIT, versions, steps, tuple(notes))
@@ -299,7 +335,9 @@ class _States:
 
 
 def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
-    """Return the versions, and how many are unreadable: these keep their position, and are never shown."""
+    """Return the versions, and how many are unreadable:
+    these keep their position, and are never shown.
+    """
     texts = git.blobs(blob for _, _, blobs in states.met for blob in blobs[:2] if blob)
     now = datetime.now(UTC)
     versions: list[Version] = []
@@ -311,7 +349,9 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
             record, _ = decode_record(text.decode("utf-8", "replace"), kind, path, explain=False)
         votes_text = texts.get(votes, b"") if votes else b""
         if record is not None and votes_text and len(votes_text) <= DOCUMENT_LIMIT:
-            parsed_votes, _ = parse_votes(votes_text.decode("utf-8", "replace"), path, record.id, now)
+            parsed_votes, _ = parse_votes(
+                votes_text.decode("utf-8", "replace"), path, record.id, now
+            )
             record = replace(record, votes=tuple(parsed_votes))
         versions.append(Version(record, bool(body)))
     return versions, sum(version.record is None for version in versions)
@@ -326,7 +366,11 @@ def load_history(
         return _history_of_branch(workspace, since), tracked, CommitFile()
     commit_file = _read_commits(commits, since)
     past = history_by_dates(commit_file.commits, _current_records(workspace))
-    return past, list({*tracked, *(file for commit in commit_file.commits for file in commit.files)}), commit_file
+    return (
+        past,
+        list({*tracked, *(file for commit in commit_file.commits for file in commit.files)}),
+        commit_file,
+    )
 
 
 def _history_of_branch(workspace: Workspace, since: str | None) -> History:
@@ -338,7 +382,9 @@ def _history_of_branch(workspace: Workspace, since: str | None) -> History:
     commits = commits_since(git, since)
     if git.run("ls-tree", "-d", "HEAD", "--", ORBIT, check=False):  # HEAD holds records
         return _history_from_git(workspace, commits)
-    return history_by_dates([commit for commit in commits if len(commit.parents) < 2], _current_records(workspace))
+    return history_by_dates(
+        [commit for commit in commits if len(commit.parents) < 2], _current_records(workspace)
+    )
 
 
 def _current_records(workspace: Workspace) -> list[tuple[Record, bool]]:

@@ -1,4 +1,6 @@
-"""Proof on this repository: what reaches an edit and a prompt, and what `git log` and FTS5 find instead."""
+"""Proof on this repository: what reaches an edit and a prompt,
+and what `git log` and FTS5 find instead.
+"""
 
 import random
 import re
@@ -37,14 +39,21 @@ _SHORTEST = 4  # letters of a word that `git log --grep` is asked for
 
 
 class FullText:
-    """Records in an FTS5 table in memory: porter stems, ranked by BM25, with no idea of a status."""
+    """Records in an FTS5 table in memory: porter stems, ranked by BM25,
+    with no idea of a status.
+    """
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._db = sqlite3.connect(":memory:")
         try:
-            self._db.execute("CREATE VIRTUAL TABLE texts USING fts5(uid UNINDEXED, text, tokenize='porter unicode61')")
+            self._db.execute(
+                "CREATE VIRTUAL TABLE texts USING fts5(uid UNINDEXED, text, tokenize='porter "
+                "unicode61')"
+            )
         except sqlite3.OperationalError as error:
-            raise UsageError(f"SQLite has no full-text search here: {error}", hint="use a Python with FTS5") from None
+            raise UsageError(
+                f"SQLite has no full-text search here: {error}", hint="use a Python with FTS5"
+            ) from None
         texts = ((record.uid, "\n".join((*parts_of(record), record.prose))) for record in records)
         rows = [(uid, text.encode("utf-8", "replace").decode()) for uid, text in texts]
         self._db.executemany("INSERT INTO texts VALUES (?, ?)", rows)
@@ -75,15 +84,28 @@ class GitLog:
                 self._positions.setdefault(path, []).append(position)
 
     def of_files(self, paths: Iterable[str], before: int = -1) -> list[int]:
-        """Return the commits that `git log -- PATH …` prints, those older than the one at `before`."""
-        positions = {position for path in paths for position in self._positions.get(path, ()) if position > before}
+        """Return the commits that `git log -- PATH …` prints,
+        those older than the one at `before`.
+        """
+        positions = {
+            position
+            for path in paths
+            for position in self._positions.get(path, ())
+            if position > before
+        }
         return sorted(positions)[:LOGGED]
 
     def with_words(self, text: str, before: int = -1) -> list[int]:
-        """Return the commits that `git log -i --grep=WORD …` prints, for the long words of a text."""
+        """Return the commits that `git log -i --grep=WORD …` prints,
+        for the long words of a text.
+        """
         words = [word for word in _WORD.findall(text.casefold()) if len(word) >= _SHORTEST]
         positions = range(before + 1, len(self._commits) if words else 0)
-        matches = (position for position in positions if any(map(self._folded[position].__contains__, words)))
+        matches = (
+            position
+            for position in positions
+            if any(map(self._folded[position].__contains__, words))
+        )
         return [position for position, _ in zip(matches, range(LOGGED), strict=False)]
 
     def uids(self, positions: Iterable[int]) -> frozenset[str]:
@@ -93,14 +115,21 @@ class GitLog:
     def tokens(self, positions: Iterable[int]) -> int:
         """Return the tokens of commits, each with its message."""
         return sum(
-            tokens(f"{self._commits[position].short} {self._commits[position].message}") for position in positions
+            tokens(f"{self._commits[position].short} {self._commits[position].message}")
+            for position in positions
         )
 
 
 WAYS = ("orbit", "git log", "fts5")
 MOST_FILES, MOST_TITLES = 2_000, 300
-"""Files that live records apply to, and superseded records, that are asked about; of more a sample is drawn."""
-FIRST, AT_PROMPT, AT_EDIT = 5, 3, 5  # records of a search, at a prompt and at an edit that count; FTS5 may give as many
+"""Files that live records apply to, and superseded records, that are asked about;
+of more a sample is drawn.
+"""
+FIRST, AT_PROMPT, AT_EDIT = (
+    5,
+    3,
+    5,
+)  # records of a search, at a prompt and at an edit that count; FTS5 may give as many
 SEED = 20_261
 UNRELATED = Path(__file__).with_name("unrelated.txt")
 """Texts, one a line, that have nothing to do with a repository of code."""
@@ -111,13 +140,23 @@ Measures = Mapping[str, tuple[str, str]]
 MEASURES: Measures = {
     "delivery": (
         "more",
-        "pairs of a file and a live record in whose scope it is that the first edit of the file shows",
+        (
+            "pairs of a file and a live record in whose scope it is that the first edit of the "
+            "file "
+            "shows"
+        ),
     ),
     "retired": ("less", "records shown at these edits that are not live"),
-    "related": ("more", f"commits that name a record: it is among the first {FIRST} for the commit's subject"),
+    "related": (
+        "more",
+        f"commits that name a record: it is among the first {FIRST} for the commit's subject",
+    ),
     "prompt": ("more", f"the same, among the {AT_PROMPT} that a prompt of these words shows"),
     "silence": ("more", "prompts that have nothing to do with the repository, and show nothing"),
-    "superseded": ("less", "superseded records that are the first hit for their title, and not their successor"),
+    "superseded": (
+        "less",
+        "superseded records that are the first hit for their title, and not their successor",
+    ),
     "successor": ("more", f"the same titles: a successor is among the first {FIRST}"),
 }
 """What is measured: whether more or less is better, and the words for it."""
@@ -131,49 +170,82 @@ class Proof:
     records: int
     live: int
     commits: int
-    broad_pairs: int = 0  # pairs of a file and a live record that is shown when a session starts, as its scope is broad
+    # pairs of a file and a live record that is shown when a session starts, as its scope is broad
+    broad_pairs: int = 0
     samples: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By measure: how many cases were asked about, and how many there are."""
-    tokens: dict[str, Sequence[int]] = field(default_factory=dict)  # by way, those of each first edit
-    shares: dict[str, Sequence[Share]] = field(default_factory=dict)  # by measure, one for each of `WAYS`
+    tokens: dict[str, Sequence[int]] = field(
+        default_factory=dict
+    )  # by way, those of each first edit
+    shares: dict[str, Sequence[Share]] = field(
+        default_factory=dict
+    )  # by measure, one for each of `WAYS`
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def as_data(self) -> dict[str, object]:
         """Return the proof for JSON; the schema is docs/schemas/prove.schema.json."""
         return {
-            "records": self.records, "live": self.live, "commits": self.commits,
-            "samples": {name: {"asked": size, "of": of} for name, (size, of) in self.samples.items()},
+            "records": self.records,
+            "live": self.live,
+            "commits": self.commits,
+            "samples": {
+                name: {"asked": size, "of": of} for name, (size, of) in self.samples.items()
+            },
             "measures": [
-                {"name": name, "what": what, "better": better,
-                 "ways": {way: share.as_data() for way, share in zip(WAYS, self.shares[name], strict=True)}}
+                {
+                    "name": name,
+                    "what": what,
+                    "better": better,
+                    "ways": {
+                        way: share.as_data()
+                        for way, share in zip(WAYS, self.shares[name], strict=True)
+                    },
+                }
                 for name, (better, what) in MEASURES.items()
             ],
             "broad_pairs": self.broad_pairs,
             "tokens": {way: _token_data(counts) for way, counts in self.tokens.items()},
             "notes": self.notes,
             "seconds": round(self.seconds, 2),
-        }  # fmt: skip
+        }
 
     def text(self) -> str:
-        """Return the proof as text: what was asked, a table that Markdown takes too, and what its rows count."""
+        """Return the proof as text: what was asked, a table that Markdown takes too,
+        and what its rows count.
+        """
         rows = [("measure", "better", *WAYS), ("---",) * (2 + len(WAYS))]
         rows += [
-            (name, better, *(share.text() for share in self.shares[name])) for name, (better, _) in MEASURES.items()
+            (name, better, *(share.text() for share in self.shares[name]))
+            for name, (better, _) in MEASURES.items()
         ]
         rows.append(("tokens", "less", *(_token_text(self.tokens.get(way, ())) for way in WAYS)))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        table = (" | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-        notes = [f"records: {self.records}, live: {self.live}; newest commits: {self.commits}", *self.notes]
+        table = (
+            " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            for row in rows
+        )
+        notes = [
+            f"records: {self.records}, live: {self.live}; newest commits: {self.commits}",
+            *self.notes,
+        ]
         if self.broad_pairs:
-            notes.append(f"{self.broad_pairs} pairs more are of broad records, which are shown when a session starts")
+            notes.append(
+                f"{self.broad_pairs} pairs more are of broad records, which are shown when a "
+                f"session starts"
+            )
         legend = (f"{name}: {what}" for name, (_, what) in MEASURES.items())
-        return "\n".join(["; ".join(notes), "", *(f"| {row} |" for row in table), "", *legend, TOKENS])
+        return "\n".join(
+            ["; ".join(notes), "", *(f"| {row} |" for row in table), "", *legend, TOKENS]
+        )
 
 
 def _token_data(counts: Sequence[int]) -> dict[str, object]:
-    return {"edits": len(counts), "median": statistics.median(counts) if counts else None,
-            "most": max(counts, default=None)}  # fmt: skip
+    return {
+        "edits": len(counts),
+        "median": statistics.median(counts) if counts else None,
+        "most": max(counts, default=None),
+    }
 
 
 def _token_text(counts: Sequence[int]) -> str:
@@ -186,14 +258,23 @@ def unrelated_texts() -> list[str]:
 
 
 def prove(
-    workspace: Workspace, records: RecordSet, searcher: Searcher, commits: int,
+    workspace: Workspace,
+    records: RecordSet,
+    searcher: Searcher,
+    commits: int,
     on_progress: OnProgress = lambda step: None,
-) -> Proof:  # fmt: skip
-    """Measure what the hook and the search show; `records` have their prose, `commits` are the newest that count."""
+) -> Proof:
+    """Measure what the hook and the search show;
+    `records` have their prose, `commits` are the newest that count.
+    """
     if not records:
-        raise UsageError("there is no record to prove anything with", hint="orbit adr new, or orbit learning new")
+        raise UsageError(
+            "there is no record to prove anything with", hint="orbit adr new, or orbit learning new"
+        )
     if workspace.git.top is None:
-        raise UsageError("this is not a git repository", hint="run `git init`, and commit the records and files")
+        raise UsageError(
+            "this is not a git repository", hint="run `git init`, and commit the records and files"
+        )
     started = time.monotonic()
     prover = _Prover(workspace, records, searcher, commits)
     for step in (prover.edits, prover.commits, prover.unrelated, prover.titles):
@@ -204,7 +285,9 @@ def prove(
 
 
 class _Prover:
-    def __init__(self, workspace: Workspace, records: RecordSet, searcher: Searcher, commits: int) -> None:
+    def __init__(
+        self, workspace: Workspace, records: RecordSet, searcher: Searcher, commits: int
+    ) -> None:
         self._root = str(workspace.root)
         self._workspace, self._records, self._searcher = workspace, list(records), searcher
         self._index: Index = current_index(workspace)
@@ -217,14 +300,18 @@ class _Prover:
         self._now = time.time()
         self.proof = Proof(len(self._records), len(self._live), len(self._newest[:commits]))
         if not self._newest:
-            self.proof.notes.append("there is no commit: no record can be named by one, and git log prints nothing")
+            self.proof.notes.append(
+                "there is no commit: no record can be named by one, and git log prints nothing"
+            )
         if workspace.git.is_shallow:
             self.proof.notes.append("the clone is shallow: git log has only what it holds")
 
     def edits(self) -> None:
         """Ask for the first edit of each file that a live record applies to."""
         files = self._workspace.git.tracked() or []
-        applying = {file: self._applying(file) for file in files if not file.startswith(f"{ORBIT}/")}
+        applying = {
+            file: self._applying(file) for file in files if not file.startswith(f"{ORBIT}/")
+        }
         due = {file: narrow for file, (narrow, _) in applying.items() if narrow}
         self.proof.broad_pairs = sum(broad for _, broad in applying.values())
         pairs: list[Sequence[bool]] = []
@@ -232,7 +319,9 @@ class _Prover:
         costs: tuple[list[int], list[int]] = [], []
         for file in self._sample("files", due, MOST_FILES):
             logged = self._git.of_files([file])
-            text = self._hook("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{self._root}/{file}"})
+            text = self._hook(
+                "PreToolUse", tool_name="Edit", tool_input={"file_path": f"{self._root}/{file}"}
+            )
             ways = self._shown(text), self._git.uids(logged), self._fts.of_file(file, AT_EDIT)
             pairs += [[uid in uids for uids in ways] for uid in due[file]]
             for total, more in zip(displayed, ways, strict=True):
@@ -255,7 +344,10 @@ class _Prover:
             right = self._named_before(commit) if Query(text).words else frozenset()
             if not right:
                 continue
-            logged = [*self._git.of_files(commit.files, position), *self._git.with_words(text, position)]
+            logged = [
+                *self._git.of_files(commit.files, position),
+                *self._git.with_words(text, position),
+            ]
             by_git, texts = self._git.uids(logged), self._fts.search(text, FIRST)
             by_hook = self._shown(self._hook("UserPromptSubmit", prompt=text))
             related.append(_reached(right, self._found(text), by_git, texts))
@@ -266,8 +358,14 @@ class _Prover:
     def unrelated(self) -> None:
         """Ask what has nothing to do with a repository."""
         texts = unrelated_texts()
-        answers = [(self._hook("UserPromptSubmit", prompt=text), self._git.with_words(text), self._fts.search(text, 1))
-                 for text in texts]  # fmt: skip
+        answers = [
+            (
+                self._hook("UserPromptSubmit", prompt=text),
+                self._git.with_words(text),
+                self._fts.search(text, 1),
+            )
+            for text in texts
+        ]
         self._put("silence", [[not answer for answer in ways] for ways in answers])
 
     def titles(self) -> None:
@@ -275,7 +373,9 @@ class _Prover:
         records = {record.uid: record for record in self._records}
         successors: dict[str, frozenset[str]] = {}
         for record in self._records:
-            uids = frozenset(self._uids[name] for name in record.superseded_by if name in self._uids)
+            uids = frozenset(
+                self._uids[name] for name in record.superseded_by if name in self._uids
+            )
             if record.phase == "closed" and uids & self._live and Query(record.title).words:
                 successors[record.uid] = uids & self._live
         first: list[Sequence[bool]] = []
@@ -283,7 +383,9 @@ class _Prover:
         for uid in self._sample("superseded", successors, MOST_TITLES):
             record, right = records[uid], successors[uid]
             hits, texts = self._found(record.title), self._fts.search(record.title, FIRST)
-            by_git = self._git.uids(self._git.of_files([record.path, *([record.source.path] if record.source else [])]))
+            by_git = self._git.uids(
+                self._git.of_files([record.path, *([record.source.path] if record.source else [])])
+            )
             first.append((hits[:1] == [uid], right.isdisjoint(by_git), texts[:1] == [uid]))
             reached.append(_reached(right, hits, by_git, texts))
         self._put("superseded", first)
@@ -292,8 +394,12 @@ class _Prover:
     def _applying(self, file: str) -> tuple[frozenset[str], int]:
         rows = (self._index.row(hit >> 32) for hit in self._index.match(file))
         live = [row for row in rows if row.values[ID] in self._uids and row.values[PHASE] == "live"]
-        narrow = [row for row in live if not row.flags & BROAD and not row.values[PATH].startswith("~/")]
-        return frozenset(self._uids[row.values[ID]] for row in narrow), sum(bool(row.flags & BROAD) for row in live)
+        narrow = [
+            row for row in live if not row.flags & BROAD and not row.values[PATH].startswith("~/")
+        ]
+        return frozenset(self._uids[row.values[ID]] for row in narrow), sum(
+            bool(row.flags & BROAD) for row in live
+        )
 
     def _hook(self, event: str, **payload: object) -> str:
         call = load_agent("claude").read({"hook_event_name": event, "cwd": self._root, **payload})
@@ -303,14 +409,20 @@ class _Prover:
         return render(select(self._index, context_of(call, paths, self._now)))
 
     def _shown(self, text: str) -> frozenset[str]:
-        return frozenset(self._uids[record_id] for record_id in ids_in(text) if record_id in self._uids)
+        return frozenset(
+            self._uids[record_id] for record_id in ids_in(text) if record_id in self._uids
+        )
 
     def _found(self, text: str) -> list[str]:
         return [hit.record.uid for hit in self._searcher.search(Query(text, limit=FIRST)).hits]
 
     def _named_before(self, commit: Commit) -> frozenset[str]:
         cited = self._live.intersection(self._names.cited(commit.message))
-        there = (record for record in self._records if record.uid in cited and live_since(record) < commit.at)
+        there = (
+            record
+            for record in self._records
+            if record.uid in cited and live_since(record) < commit.at
+        )
         return frozenset(record.uid for record in there if not _touches(commit, record))
 
     def _sample(self, name: str, cases: Mapping[str, Item], most: int) -> list[str]:
@@ -318,11 +430,15 @@ class _Prover:
         chosen = names if len(names) <= most else sorted(random.Random(SEED).sample(names, most))
         self.proof.samples[name] = (len(chosen), len(names))
         if len(chosen) < len(names):
-            self.proof.notes.append(f"{len(chosen)} of {len(names)} {name} were asked about, drawn at random")
+            self.proof.notes.append(
+                f"{len(chosen)} of {len(names)} {name} were asked about, drawn at random"
+            )
         return chosen
 
     def _put(self, name: str, rows: Sequence[Sequence[bool]]) -> None:
-        self.proof.shares[name] = [Share(sum(row[way] for row in rows), len(rows)) for way in range(len(WAYS))]
+        self.proof.shares[name] = [
+            Share(sum(row[way] for row in rows), len(rows)) for way in range(len(WAYS))
+        ]
 
 
 def _reached(right: Collection[str], *ways: Iterable[str]) -> list[bool]:

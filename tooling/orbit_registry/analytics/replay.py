@@ -1,7 +1,8 @@
 """Replay of a history: what each commit would have been shown, and what that predicts.
 
-Each file of a commit is one call of an editing tool; a few commits in a row are one session. Nothing was withheld in a
-history, so `effect` compares with the commits before a record was live, which proves less than a lot.
+Each file of a commit is one call of an editing tool; a few commits in a row are one session.
+Nothing was withheld in a history, so `effect` compares with the commits before a record was live,
+which proves less than a lot.
 """
 
 import re
@@ -50,9 +51,14 @@ class Replay:
     """History with one index of all versions, of which each commit sees those that were live."""
 
     def __init__(self, past: History, files: Sequence[str], half_life_days: float) -> None:
-        """`files` decide which scopes are broad where there are few commits; sets of versions are bit masks."""
+        """`files` decide which scopes are broad where there are few commits;
+        sets of versions are bit masks.
+        """
         self.past = past
-        changes = ([file for file in step.commit.files if not file.startswith(f"{ORBIT}/")] for step in past.steps)
+        changes = (
+            [file for file in step.commit.files if not file.startswith(f"{ORBIT}/")]
+            for step in past.steps
+        )
         self.edits = Edits.of([names for names in changes if names][::-1], files)
         self._index = _version_index(past, self.edits, half_life_days)
         self.can_be_shown, self.broad = self._index.whole, self._index.broad
@@ -61,7 +67,9 @@ class Replay:
         for number, version in enumerate(past.versions):
             if (record := version.record) is not None:
                 self._of_record[record.uid] = self.versions_of(record.uid) | 1 << number
-                self.scoped |= bool(record.scope.paths or record.scope.symbols) << number & self.can_be_shown
+                self.scoped |= (
+                    bool(record.scope.paths or record.scope.symbols) << number & self.can_be_shown
+                )
 
     def versions_of(self, uid: str) -> int:
         """Return the versions of a record."""
@@ -83,19 +91,27 @@ class Replay:
             drops: set[tuple[int, str]] = set()
             used = speaking = 0
             for file in step.commit.files:
-                selection = select(self._index, Context(TOOL, step.commit.at, paths=(file,), task_class=CODE), ledger)
+                selection = select(
+                    self._index,
+                    Context(TOOL, step.commit.at, paths=(file,), task_class=CODE),
+                    ledger,
+                )
                 drops |= {(int(row.values[ORIGIN]), reason) for row, reason in selection.drops}
                 if selection.matches or selection.named:
                     speaking += 1
                     used += tokens(render(selection))
                     versions += [int(match.row.values[ORIGIN]) for match in selection.matches]
             counts = Counter(reason for version, reason in drops if version not in versions)
-            yield ReplayedCommit(step, tuple(versions), used, len(step.commit.files), speaking, counts)
+            yield ReplayedCommit(
+                step, tuple(versions), used, len(step.commit.files), speaking, counts
+            )
 
     def applying(self, files: Iterable[str], versions: int) -> set[str]:
         """Return the records of which one of some versions applies to a file."""
         self._index.standing = versions
-        return self.uids(self._index.version_of(hit >> 32) for file in files for hit in self._index.match(file))
+        return self.uids(
+            self._index.version_of(hit >> 32) for file in files for hit in self._index.match(file)
+        )
 
 
 class _Session(SessionLog):
@@ -120,8 +136,11 @@ class _VersionIndex(Index):
         self._rows = list(map(super().row, range(self.records)))
         self._versions = [int(row.values[ORIGIN]) for row in self._rows]
         self.whole = sum(1 << version for version in self._versions)
-        self.broad = sum(1 << version for version, row in zip(self._versions, self._rows, strict=True)
-                         if row.flags & reader.BROAD)  # fmt: skip
+        self.broad = sum(
+            1 << version
+            for version, row in zip(self._versions, self._rows, strict=True)
+            if row.flags & reader.BROAD
+        )
         self._paths: dict[str, list[int]] = {}
         self.standing = 0  # versions that it answers with
 
@@ -148,12 +167,20 @@ class _VersionIndex(Index):
 
 
 def _version_index(past: History, edits: Edits, half_life_days: float) -> _VersionIndex:
-    parts = sorted(_parts(past, half_life_days), key=lambda part: (order_in(part), int(part.row[reader.ORIGIN])))
-    broad = broad_of((part.row[reader.GLOBS].split(reader.LIST) for part in parts if part.row[reader.GLOBS]), edits)
+    parts = sorted(
+        _parts(past, half_life_days),
+        key=lambda part: (order_in(part), int(part.row[reader.ORIGIN])),
+    )
+    broad = broad_of(
+        (part.row[reader.GLOBS].split(reader.LIST) for part in parts if part.row[reader.GLOBS]),
+        edits,
+    )
     content = pack(with_breadth(parts, broad))
     index = read_index(content, "")
     if not isinstance(index, Index):
-        raise SnapshotError(f"the records of then: {index.reason}", hint="this is a bug, please report it")
+        raise SnapshotError(
+            f"the records of then: {index.reason}", hint="this is a bug, please report it"
+        )
     return _VersionIndex(content, memoryview(content)[: reader.HEADER_WORDS * 8].cast("Q").tolist())
 
 
@@ -167,12 +194,19 @@ def _parts(past: History, half_life_days: float) -> Iterator[Part]:
 
 
 def _without_secrets(past: History) -> Iterable[tuple[int, Record]]:
-    recorded = [(number, version.record) for number, version in enumerate(past.versions) if version.record is not None]
+    recorded = [
+        (number, version.record)
+        for number, version in enumerate(past.versions)
+        if version.record is not None
+    ]
     live = [(number, record) for number, record in recorded if record.phase == "live"]
     # `free_of_secrets` identifies records by path, and versions of one record share it.
     apart = [replace(record, path=f"{number}/{record.path}") for number, record in live]
     clean = free_of_secrets(apart)
-    return [(number, replace(cleaned, path=record.path)) for (number, record), cleaned in zip(live, clean, strict=True)]
+    return [
+        (number, replace(cleaned, path=record.path))
+        for (number, record), cleaned in zip(live, clean, strict=True)
+    ]
 
 
 BY_ID, BY_TASK = "id", "task"
@@ -221,22 +255,32 @@ def tasks_of(record: Record) -> list[str]:
     """Return the ids of tasks that a record names, without words that could be anything."""
     evidence = [reference for kind, reference in record.evidence if kind == "task"]
     task_ids = dict.fromkeys([*record.words("tasks"), *record.scope.tasks, *evidence])
-    return [name for name in task_ids if len(name) >= _SHORTEST and any(map(str.isdigit, name)) and not name.isdigit()]
+    return [
+        name
+        for name in task_ids
+        if len(name) >= _SHORTEST and any(map(str.isdigit, name)) and not name.isdigit()
+    ]
 
 
 def _plain(name: str) -> str:
     """Return an id without leading zeros: `ADR 12` means ADR-0012."""
     word, dash, number = name.rpartition("-")
-    return f"{word}{dash}{int(number)}" if dash and number.isdecimal() and number.isascii() else name
+    return (
+        f"{word}{dash}{int(number)}" if dash and number.isdecimal() and number.isascii() else name
+    )
 
 
-FOLLOWED = 50  # commits in which the fate of one is looked for; the last ones of a history have fewer and are left out
+# commits in which the fate of one is looked for; the last ones of a history have fewer and are left
+# out
+FOLLOWED = 50
 _MENDS = re.compile(r"\b(?:(?:hot|bug)?fix(?:e[sd])?\b|revert)", re.IGNORECASE)
 """First line of a message that fixes something."""
 
 
 def pairs_in(past: History, replay: Replay) -> Iterator[Pair]:
-    """Yield a pair for each commit and record that was shown for it, or that applies to it before it was live."""
+    """Yield a pair for each commit and record that was shown for it,
+    or that applies to it before it was live.
+    """
     ids = {uid: record.id for uid, record in past.latest.items()}
     stood = 0
     fates = _CommitOutcomes([step.commit for step in past.steps])
@@ -267,7 +311,9 @@ class _CommitOutcomes:
                 self._of_file.setdefault(file, []).append(position)
 
     def outcome(self, position: int) -> tuple[bool, int, int]:
-        """Return whether a commit is reverted, whether it was fixed, and how many commits change its files again."""
+        """Return whether a commit is reverted, whether it was fixed,
+        and how many commits change its files again.
+        """
         commit = self._touches[position]
         later: set[int] = set()
         for file in commit.files:
@@ -276,12 +322,16 @@ class _CommitOutcomes:
                 if other > position + FOLLOWED:
                     break
                 later.add(other)
-        repaired = any(_MENDS.search(self._touches[other].message.partition("\n")[0]) for other in later)
+        repaired = any(
+            _MENDS.search(self._touches[other].message.partition("\n")[0]) for other in later
+        )
         reverted = commit.name.startswith(self._reverted)
         return reverted, int(reverted or repaired), len(later)
 
 
-def effect(workspace: Workspace, since: str | None = None, commits: Path | None = None) -> EffectReport:
+def effect(
+    workspace: Workspace, since: str | None = None, commits: Path | None = None
+) -> EffectReport:
     """Return the effect of records in a history: commits that had one against those before it."""
     past, tracked, _ = load_history(workspace, since, commits)
     pairs = list(pairs_in(past, Replay(past, tracked, half_life_days())))

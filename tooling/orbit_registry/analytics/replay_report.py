@@ -22,18 +22,24 @@ SESSIONS = (1, 5, 20)  # lengths of a session in commits that are compared
 
 @dataclass(slots=True)
 class Citations:
-    """Pairs of a commit and a record that it cites; each further count is a part of an earlier one."""
+    """Pairs of a commit and a record that it cites;
+    each further count is a part of an earlier one.
+    """
 
     commits: int = 0  # commits that cite a record that could be shown then
     cited: int = 0
-    not_yet: int = 0  # cited, but not live before the commit: what the commit itself adds is among them
+    not_yet: int = (
+        0  # cited, but not live before the commit: what the commit itself adds is among them
+    )
     standing: int = 0
     scoped: int = 0  # of those standing, the ones whose scope names a path
     reached: int = 0  # of those scoped, the ones whose scope has a file of the commit
     shown: int = 0
     shown_by_id: int = 0  # of those shown, the ones cited by id and not by task
     shown_in_citing: int = 0  # all that was shown in these commits
-    expected: float = 0.0  # how many of those would be cited if as many scoped records were drawn at random
+    expected: float = (
+        0.0  # how many of those would be cited if as many scoped records were drawn at random
+    )
 
 
 @dataclass(slots=True)
@@ -45,12 +51,16 @@ class Tally:
     shown: list[int] = field(default_factory=list)  # records shown, for each commit with files
     tokens: list[int] = field(default_factory=list)
     drops: Counter[str] = field(default_factory=Counter)
-    by_record: Counter[str] = field(default_factory=Counter)  # commits in which a record was shown, by uid
+    by_record: Counter[str] = field(
+        default_factory=Counter
+    )  # commits in which a record was shown, by uid
     cited_by_record: Counter[str] = field(default_factory=Counter)
     citations: Citations = field(default_factory=Citations)
     sessions: dict[int, UsageSlice] = field(default_factory=dict)
     """What commits would have been shown, by how many of them are one session."""
-    never: Mapping[str, str] = field(default_factory=dict)  # reason why a record was never shown, by uid
+    never: Mapping[str, str] = field(
+        default_factory=dict
+    )  # reason why a record was never shown, by uid
 
     @property
     def commits(self) -> int:
@@ -86,14 +96,28 @@ def count(replay: Replay, names: NameResolver) -> Tally:
         if cited := names.cited(replayed.step.commit.message):
             _cite(tally, replayed, cited, replay, applied)
     tally.sessions = {commits: _session(replay, commits) for commits in SESSIONS}
-    tally.never = {uid: reason for uid, reason in _never(replay, reached) if uid not in tally.by_record}
+    tally.never = {
+        uid: reason for uid, reason in _never(replay, reached) if uid not in tally.by_record
+    }
     return tally
 
 
-def _cite(tally: Tally, replayed: ReplayedCommit, cited: Mapping[str, str], replay: Replay, applied: set[str]) -> None:
+def _cite(
+    tally: Tally,
+    replayed: ReplayedCommit,
+    cited: Mapping[str, str],
+    replay: Replay,
+    applied: set[str],
+) -> None:
     pairs = tally.citations
-    standing = {uid for uid in cited if replay.versions_of(uid) & replay.can_be_shown & replayed.step.standing}
-    scoped = {uid for uid in standing if replay.versions_of(uid) & replay.scoped & replayed.step.standing}
+    standing = {
+        uid
+        for uid in cited
+        if replay.versions_of(uid) & replay.can_be_shown & replayed.step.standing
+    }
+    scoped = {
+        uid for uid in standing if replay.versions_of(uid) & replay.scoped & replayed.step.standing
+    }
     pairs.cited += len(cited)
     pairs.not_yet += len(cited) - len(standing)
     pairs.standing += len(standing)
@@ -142,7 +166,8 @@ class Report:
     past: History
     tally: Tally
     commits_from: str
-    edits: int  # number of edits that decide which scopes are broad: commits, or in a short history files
+    # number of edits that decide which scopes are broad: commits, or in a short history files
+    edits: int
     skipped: Sequence[tuple[int, str]]
     skipped_count: int
     seconds: float
@@ -154,22 +179,37 @@ class Report:
             "commits_from": self.commits_from,
             "records_by": self.past.records_by,
             "notes": list(self.past.notes),
-            "skipped": {"count": self.skipped_count,
-                        "lines": [{"line": line, "why": reason} for line, reason in self.skipped]},
-            "commits": {"with_files": tally.commits, "without_files": tally.without_files, "silent": self._silent},
+            "skipped": {
+                "count": self.skipped_count,
+                "lines": [{"line": line, "why": reason} for line, reason in self.skipped],
+            },
+            "commits": {
+                "with_files": tally.commits,
+                "without_files": tally.without_files,
+                "silent": self._silent,
+            },
             "silent_share": ratio(self._silent, tally.commits),
-            "calls": {"count": tally.calls.calls, "speaking": tally.calls.speaking,
-                      "silent_share": tally.calls.silent_share},
-            "shown": {**_spread(tally.shown),
-                      "by_count": {str(count): times for count, times in sorted(Counter(tally.shown).items())}},
+            "calls": {
+                "count": tally.calls.calls,
+                "speaking": tally.calls.speaking,
+                "silent_share": tally.calls.silent_share,
+            },
+            "shown": {
+                **_spread(tally.shown),
+                "by_count": {
+                    str(count): times for count, times in sorted(Counter(tally.shown).items())
+                },
+            },
             "tokens": _spread(tally.tokens),
             "left_out": dict(sorted(tally.drops.items())),
             "citations": _citations(tally.citations),
             "sessions": [
                 {
                     "commits": commits,
-                    "shown": usage.shown, "shown_per_commit": ratio(usage.shown, usage.calls, 2),
-                    "tokens": usage.tokens, "tokens_per_commit": ratio(usage.tokens, usage.calls, 2),
+                    "shown": usage.shown,
+                    "shown_per_commit": ratio(usage.shown, usage.calls, 2),
+                    "tokens": usage.tokens,
+                    "tokens_per_commit": ratio(usage.tokens, usage.calls, 2),
                     "silent_share": usage.silent_share,
                 }
                 for commits, usage in tally.sessions.items()
@@ -181,15 +221,19 @@ class Report:
                 "top": [self._record(records, uid, count) for uid, count in self._top],
                 "never_shown": [
                     {"id": records[uid].id, "title": _title(records[uid]), "why": reason}
-                    for uid, reason in sorted(tally.never.items(), key=lambda pair: records[pair[0]].sort_key)
+                    for uid, reason in sorted(
+                        tally.never.items(), key=lambda pair: records[pair[0]].sort_key
+                    )
                 ],
             },
             "seconds": round(self.seconds, 2),
-        }  # fmt: skip
+        }
 
     def text(self) -> str:
         """Return the report as text."""
-        return "\n".join([*self._head(), *self._shown(), *self._cited(), *self._sessions(), *self._records()])
+        return "\n".join(
+            [*self._head(), *self._shown(), *self._cited(), *self._sessions(), *self._records()]
+        )
 
     @property
     def _silent(self) -> int:
@@ -198,16 +242,25 @@ class Report:
     @property
     def _top(self) -> list[tuple[str, int]]:
         records = self.past.latest
-        return sorted(self.tally.by_record.items(), key=lambda pair: (-pair[1], records[pair[0]].sort_key))
+        return sorted(
+            self.tally.by_record.items(), key=lambda pair: (-pair[1], records[pair[0]].sort_key)
+        )
 
     def _record(self, records: Mapping[str, Record], uid: str, commits: int) -> dict[str, object]:
         cited = self.tally.cited_by_record[uid]
-        return {"id": records[uid].id, "title": _title(records[uid]), "commits": commits, "cited": cited}
+        return {
+            "id": records[uid].id,
+            "title": _title(records[uid]),
+            "commits": commits,
+            "cited": cited,
+        }
 
     def _head(self) -> Iterator[str]:
         tally = self.tally
         commits = "commit" if tally.commits == 1 else "commits"
-        yield f"{tally.commits:,} {commits} with files from {self.commits_from}; {self.seconds:.1f} s"
+        yield (
+            f"{tally.commits:,} {commits} with files from {self.commits_from}; {self.seconds:.1f} s"
+        )
         yield f"records count as there by: {self.past.records_by}"
         yield from (f"  {note}" for note in self.past.notes)
         if tally.without_files:
@@ -220,15 +273,20 @@ class Report:
         tally = self.tally
         yield ""
         yield f"silent      {_of(self._silent, tally.commits, 'commits')}"
-        yield f"            {_of(tally.calls.silent, tally.calls.calls, 'calls')}: one for each file of a commit"
+        yield (
+            f"            {_of(tally.calls.silent, tally.calls.calls, 'calls')}: one for each "
+            f"file of a commit"
+        )
         for name, values in (("shown", tally.shown), ("tokens", tally.tokens)):
             spread = _spread(values)
             if spread["mean_speaking"] is None:
                 yield f"{name:<12}nothing"
                 continue
             yield (
-                f"{name:<12}{spread['total']:,}: {spread['mean']} a commit, {spread['mean_speaking']} if any; "
-                f"half of commits at most {spread['p50']}, nine in ten {spread['p90']}, the most {spread['most']}"
+                f"{name:<12}{spread['total']:,}: {spread['mean']} a commit, "
+                f"{spread['mean_speaking']} if any; "
+                f"half of commits at most {spread['p50']}, nine in ten {spread['p90']}, the "
+                f"most {spread['most']}"
             )
         for reason, times in sorted(tally.drops.items()):
             yield f"left out    {times:,} × {DROPS.get(reason, reason)}"
@@ -236,18 +294,36 @@ class Report:
     def _cited(self) -> Iterator[str]:
         pairs, everywhere = self.tally.citations, sum(self.tally.shown)
         yield ""
-        yield f"{pairs.commits:,} commits name a record that could be shown then, by its id or by one of its tasks"
+        yield (
+            f"{pairs.commits:,} commits name a record that could be shown then, by its id or "
+            f"by one of its tasks"
+        )
         yield f"precision   {_of(pairs.shown, pairs.shown_in_citing, 'shown in them')} are named"
-        yield f"            {percent(pairs.expected, pairs.shown_in_citing):<7} by chance, of records with a scope"
-        yield f"            {_of(pairs.shown, everywhere, 'shown anywhere')}; a commit that names none does not count"
+        yield (
+            f"            {percent(pairs.expected, pairs.shown_in_citing):<7} by chance, of "
+            f"records with a scope"
+        )
+        yield (
+            f"            {_of(pairs.shown, everywhere, 'shown anywhere')}; a commit that "
+            f"names none does not count"
+        )
         yield f"recall      {_of(pairs.shown, pairs.scoped, 'named that had a scope')} were shown"
-        yield f"            {_of(pairs.shown, pairs.reached, 'of these whose scope has a file of the commit')}"
-        yield f"            {pairs.standing} named could be shown, {pairs.not_yet} could not yet or no longer"
+        yield (
+            f"            "
+            f"{_of(pairs.shown, pairs.reached, 'of these whose scope has a file of the commit')}"
+        )
+        yield (
+            f"            {pairs.standing} named could be shown, {pairs.not_yet} could not "
+            f"yet or no longer"
+        )
 
     def _sessions(self) -> Iterator[str]:
         yield ""
         for commits, usage in self.tally.sessions.items() if self.tally.commits else ():
-            records, tokens = ratio(usage.shown, usage.calls, 2), ratio(usage.tokens, usage.calls, 2)
+            records, tokens = (
+                ratio(usage.shown, usage.calls, 2),
+                ratio(usage.tokens, usage.calls, 2),
+            )
             silent = percent(usage.silent, usage.calls)
             head = f"sessions of {commits:>2} commit{'s' if commits > 1 else ' '}"
             yield f"{head}: {records} records and {tokens} tokens a commit, silent {silent}"
@@ -260,9 +336,16 @@ class Report:
         for uid, commits in self._top[:LISTED]:
             cited = tally.cited_by_record[uid]
             record = records[uid]
-            yield f"  {commits:>5,} commits, {cited:>3} cite it  {record.id}  {_title(record)[:LONGEST_TITLE]}"
+            yield (
+                f"  {commits:>5,} commits, {cited:>3} cite it  {record.id}  "
+                f"{_title(record)[:LONGEST_TITLE]}"
+            )
         for never_reason, label in NEVER.items():
-            missed = [records[uid] for uid, uid_reason in tally.never.items() if uid_reason == never_reason]
+            missed = [
+                records[uid]
+                for uid, uid_reason in tally.never.items()
+                if uid_reason == never_reason
+            ]
             if missed:
                 ids = [record.id for record in sorted(missed, key=lambda record: record.sort_key)]
                 yield f"  never shown, {label}: {listed(ids, LISTED)}"
@@ -282,7 +365,10 @@ def _citations(pairs: Citations) -> dict[str, object]:
 
 def _spread(values: Sequence[int]) -> dict[str, object]:
     ordered, total = sorted(values), sum(values)
-    means = {"mean": ratio(total, len(values), 2), "mean_speaking": ratio(total, len(values) - values.count(0), 2)}
+    means = {
+        "mean": ratio(total, len(values), 2),
+        "mean_speaking": ratio(total, len(values) - values.count(0), 2),
+    }
     percentiles = {f"p{part}": percentile(ordered, part / 100) for part in (50, 90, 99)}
     return {"total": total, **means, **percentiles, "most": max(ordered, default=0)}
 
@@ -296,7 +382,9 @@ def _title(record: Record) -> str:
 
 
 def replay(workspace: Workspace, since: str | None = None, commits: Path | None = None) -> Report:
-    """Replay the commits of the current branch, or of a file of JSON lines, with the records that were live then."""
+    """Replay the commits of the current branch, or of a file of JSON lines,
+    with the records that were live then.
+    """
     started = time.monotonic()
     past, tracked, commit_file = load_history(workspace, since, commits)
     names = NameResolver(past.latest.values(), workspace.kinds.id_forms)
@@ -304,4 +392,12 @@ def replay(workspace: Workspace, since: str | None = None, commits: Path | None 
     tally = count(replay, names)
     source = str(commits) if commits is not None else f"{since}..HEAD" if since else "HEAD"
     took = time.monotonic() - started
-    return Report(past, tally, source, len(replay.edits.groups), commit_file.skipped, commit_file.skipped_count, took)
+    return Report(
+        past,
+        tally,
+        source,
+        len(replay.edits.groups),
+        commit_file.skipped,
+        commit_file.skipped_count,
+        took,
+    )

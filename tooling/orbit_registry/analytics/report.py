@@ -10,7 +10,14 @@ from pathlib import Path
 from orbit_registry.agents.agent import TranscriptReader, transcript_readers
 from orbit_registry.analytics.effect import RecordTitle, Report, report, signals
 from orbit_registry.analytics.figures import ratio
-from orbit_registry.analytics.stats import DAY, EventCounter, Tally, UsageSlice, mark_reverted, pairs_of
+from orbit_registry.analytics.stats import (
+    DAY,
+    EventCounter,
+    Tally,
+    UsageSlice,
+    mark_reverted,
+    pairs_of,
+)
 from orbit_registry.capture.transcripts import Progress, entries_in
 from orbit_registry.errors import plural
 from orbit_registry.formats.secrets import without_secrets
@@ -30,7 +37,9 @@ READERS = transcript_readers("usage")
 
 @dataclass(frozen=True, slots=True)
 class SessionUsage:
-    """Answers of the model in one session and its subagents, by time in seconds since 1970, each with its tokens."""
+    """Answers of the model in one session and its subagents, by time in seconds since 1970,
+    each with its tokens.
+    """
 
     answers: Sequence[tuple[float, int]]
 
@@ -41,7 +50,9 @@ class SessionUsage:
 
 
 def usage_of(workspace: Workspace, sessions: Sequence[str]) -> Mapping[str, SessionUsage]:
-    """Return the usage of the sessions that have a transcript with any, the newest of them; `sessions` are in order."""
+    """Return the usage of the sessions that have a transcript with any, the newest of them;
+    `sessions` are in order.
+    """
     usages: dict[str, SessionUsage] = {}
     for session in sessions[-MOST_SESSIONS:]:
         if safe_name(session) != session:
@@ -49,14 +60,18 @@ def usage_of(workspace: Workspace, sessions: Sequence[str]) -> Mapping[str, Sess
         for name, agent in READERS.items():
             if (path := agent.transcript(workspace.root, session)) is not None:
                 paths = (path, *agent.subagents(path))
-                answers = sorted(answer for file in paths for answer in _answers(workspace, name, agent, file))
+                answers = sorted(
+                    answer for file in paths for answer in _answers(workspace, name, agent, file)
+                )
                 if answers:
                     usages[session] = SessionUsage(answers)
                 break
     return usages
 
 
-def _answers(workspace: Workspace, agent: str, reader: TranscriptReader, path: Path) -> Iterable[tuple[float, int]]:
+def _answers(
+    workspace: Workspace, agent: str, reader: TranscriptReader, path: Path
+) -> Iterable[tuple[float, int]]:
     try:
         status = path.stat()
     except OSError:
@@ -67,7 +82,9 @@ def _answers(workspace: Workspace, agent: str, reader: TranscriptReader, path: P
 
 
 def _read(path: Path, reader: TranscriptReader) -> list[list[float]]:
-    """Return when each answer of a transcript began, and its tokens; one that is written again counts with the most."""
+    """Return when each answer of a transcript began, and its tokens;
+    one that is written again counts with the most.
+    """
     answers: dict[str, list[float]] = {}
     try:
         for usage in entries_in(path, reader.usage, Progress()):
@@ -107,42 +124,62 @@ class Stats:
         """Return the counts for JSON."""
         tally = self.tally
         opened_after = tally.opened_after.total()
-        with_pattern = [record_id for record_id, summary in self.records.items() if summary.has_pattern]
+        with_pattern = [
+            record_id for record_id, summary in self.records.items() if summary.has_pattern
+        ]
         return {
             "since": stamp(self.since),
             "first": stamp(tally.first),
             "last": stamp(tally.last),
             "log": {
-                "files": self.log.files, "bytes": self.log.size, "lines": self.log.lines, "older": tally.before,
-                "skipped": dict(self.log.skipped), "clock_set_back": self.log.backwards,
+                "files": self.log.files,
+                "bytes": self.log.size,
+                "lines": self.log.lines,
+                "older": tally.before,
+                "skipped": dict(self.log.skipped),
+                "clock_set_back": self.log.backwards,
             },
             **_part_data(tally.total),
             "trials": tally.trials,
             "tokens_estimated_calls": tally.estimated,
             "sessions": {"count": len(tally.sessions), "calls_without": tally.without_session},
             "opened_after_shown": {
-                "count": opened_after, "of": tally.pairs, "share": ratio(opened_after, tally.pairs),
+                "count": opened_after,
+                "of": tally.pairs,
+                "share": ratio(opened_after, tally.pairs),
             },
             "prevention": {
-                "applied": sum(tally.shown[record_id] for record_id in with_pattern), "records": len(with_pattern),
-                "failed_before_shown": tally.failed_before.total(), "failed_after_shown": tally.failed_after.total(),
+                "applied": sum(tally.shown[record_id] for record_id in with_pattern),
+                "records": len(with_pattern),
+                "failed_before_shown": tally.failed_before.total(),
+                "failed_after_shown": tally.failed_after.total(),
             },
-            "surfaces": [{"surface": name, **_part_data(part)} for name, part in by_calls(tally.surfaces)],
-            "agents": [{"agent": name or None, **_part_data(part)} for name, part in by_calls(tally.agents)],
+            "surfaces": [
+                {"surface": name, **_part_data(part)} for name, part in by_calls(tally.surfaces)
+            ],
+            "agents": [
+                {"agent": name or None, **_part_data(part)} for name, part in by_calls(tally.agents)
+            ],
             "days": [
                 {"day": name, "calls": part.calls, "speaking": part.speaking, "shown": part.shown}
                 for name, part in sorted(tally.days.items())
             ],
             "records": [self._record(record_id) for record_id in self.ranked],
-            "never_shown": [{"id": record_id, "title": self.records[record_id].title} for record_id in self.never],
-        }  # fmt: skip
+            "never_shown": [
+                {"id": record_id, "title": self.records[record_id].title}
+                for record_id in self.never
+            ],
+        }
 
     @property
     def ranked(self) -> list[str]:
         """Ids of the records with any event, the most shown first."""
         tally = self.tally
         names = {*tally.shown, *tally.opened, *tally.failed_before, *tally.failed_after}
-        return sorted(names, key=lambda record_id: (-tally.shown[record_id], -tally.opened[record_id], record_id))
+        return sorted(
+            names,
+            key=lambda record_id: (-tally.shown[record_id], -tally.opened[record_id], record_id),
+        )
 
     @property
     def never(self) -> list[str]:
@@ -152,10 +189,19 @@ class Stats:
 
     def _record(self, record_id: str) -> dict[str, object]:
         tally, summary = self.tally, self.records.get(record_id)
-        counts = {"shown": tally.shown, "opened": tally.opened, "opened_after_shown": tally.opened_after,
-                  "failed_before_shown": tally.failed_before, "failed_after_shown": tally.failed_after}  # fmt: skip
+        counts = {
+            "shown": tally.shown,
+            "opened": tally.opened,
+            "opened_after_shown": tally.opened_after,
+            "failed_before_shown": tally.failed_before,
+            "failed_after_shown": tally.failed_after,
+        }
         title = summary.title if summary else None
-        return {"id": record_id, "title": title, **{name: count[record_id] for name, count in counts.items()}}
+        return {
+            "id": record_id,
+            "title": title,
+            **{name: count[record_id] for name, count in counts.items()},
+        }
 
 
 def stats(workspace: Workspace, days: int | None = None) -> Stats:
@@ -163,23 +209,39 @@ def stats(workspace: Workspace, days: int | None = None) -> Stats:
     now = time.time()
     since = None if days is None else now - days * DAY
     index = current_index(workspace)
-    patterns = {record.id for record in read_collection(workspace).records if record.text("error_pattern")}
+    patterns = {
+        record.id for record in read_collection(workspace).records if record.text("error_pattern")
+    }
     rows = map(index.row, reversed(range(index.records)))
     summaries = {row.id: _record_summary(row, index, patterns) for row in rows}
     frame = tokens("\n".join((render.START, render.INTRODUCTION, render.END)))
     log = LogScan()
-    counting = EventCounter(since, {record_id: record.tokens for record_id, record in summaries.items()}, frame)
-    return Stats(counting.add_all(logged_events(log_files(workspace.state), now, log)), log, summaries, since)
+    counting = EventCounter(
+        since, {record_id: record.tokens for record_id, record in summaries.items()}, frame
+    )
+    return Stats(
+        counting.add_all(logged_events(log_files(workspace.state), now, log)), log, summaries, since
+    )
 
 
 def effect(workspace: Workspace, days: int | None = None, *, transcripts: bool = False) -> Report:
-    """Estimate the effect of showing records, from the events of the last days, from git and from `transcripts`."""
+    """Estimate the effect of showing records, from the events of the last days,
+    from git and from `transcripts`.
+    """
     now = time.time()
     since = 0.0 if days is None else now - days * DAY
-    events = [event for event in logged_events(log_files(workspace.state), now, LogScan()) if event.at >= since]
+    events = [
+        event
+        for event in logged_events(log_files(workspace.state), now, LogScan())
+        if event.at >= since
+    ]
     pairs = pairs_of(events)
     mark_reverted(workspace.git, pairs)
-    usages = usage_of(workspace, list(dict.fromkeys(pair.session for pair in pairs))) if transcripts else {}
+    usages = (
+        usage_of(workspace, list(dict.fromkeys(pair.session for pair in pairs)))
+        if transcripts
+        else {}
+    )
     for pair in pairs:
         if pair.session in usages:
             pair.turns, pair.used_tokens = usages[pair.session].since(pair.at)
@@ -188,7 +250,9 @@ def effect(workspace: Workspace, days: int | None = None, *, transcripts: bool =
 
 
 def outcome(workspace: Workspace, record_id: str) -> dict[str, float]:
-    """Return the signals and the score of a record in the sessions that were shown it, without reverts."""
+    """Return the signals and the score of a record in the sessions that were shown it,
+    without reverts.
+    """
     files = log_files(workspace.state)
     if not any(record_id.encode() in file.read_bytes() for file in files):
         return {}
@@ -201,18 +265,27 @@ def outcome_words(counts: Mapping[str, float]) -> str:
     """Return an outcome in one line; empty if no session was shown the record."""
     if not counts:
         return ""
-    phrases = {"opened": "opened it", "turned_green": "tests turned green", "edited": "its files were written",
-            "failed_again": "it failed as it says"}  # fmt: skip
+    phrases = {
+        "opened": "opened it",
+        "turned_green": "tests turned green",
+        "edited": "its files were written",
+        "failed_again": "it failed as it says",
+    }
     parts = [f"{words} in {counts[name]:.0f}" for name, words in phrases.items() if counts[name]]
     count = plural(round(counts["sessions"]), "session")
-    return f"shown in {count} here: {', '.join(parts) or 'no sign of use'}; score {counts['score']:.2f}"
+    return (
+        f"shown in {count} here: {', '.join(parts) or 'no sign of use'}; score "
+        f"{counts['score']:.2f}"
+    )
 
 
 def record_titles(workspace: Workspace) -> dict[str, RecordTitle]:
     """Return the titles of today's records, by id."""
     return {
         record.id: RecordTitle(
-            without_secrets(record.title), len(distinct_votes(record.votes)), bool(record.text("error_pattern"))
+            without_secrets(record.title),
+            len(distinct_votes(record.votes)),
+            bool(record.text("error_pattern")),
         )
         for record in read_collection(workspace).records
     }
@@ -220,12 +293,17 @@ def record_titles(workspace: Workspace) -> dict[str, RecordTitle]:
 
 def _part_data(part: UsageSlice) -> dict[str, object]:
     return {
-        "calls": part.calls, "speaking": part.speaking,
-        "silent_share": part.silent_share, "skip_reasons": dict(part.skips.most_common()),
-        "shown": part.shown, "omitted": part.omitted, "opened": part.opened, "tokens": part.tokens,
+        "calls": part.calls,
+        "speaking": part.speaking,
+        "silent_share": part.silent_share,
+        "skip_reasons": dict(part.skips.most_common()),
+        "shown": part.shown,
+        "omitted": part.omitted,
+        "opened": part.opened,
+        "tokens": part.tokens,
         "faults": dict(part.faults.most_common()),
         "ms": {"p50": part.time_of(0.5), "p99": part.time_of(0.99)},
-    }  # fmt: skip
+    }
 
 
 def by_calls(parts: Mapping[str, UsageSlice]) -> Sequence[tuple[str, UsageSlice]]:
@@ -236,7 +314,9 @@ def by_calls(parts: Mapping[str, UsageSlice]) -> Sequence[tuple[str, UsageSlice]
 def _record_summary(row: Row, index: Index, patterns: set[str]) -> RecordSummary:
     record_id = row.values[reader.ID]
     title = row.teaser.partition("\n")[0].removeprefix(f"- [{record_id}] ")
-    return RecordSummary(title, tokens(row.teaser) + 1, row.number < index.pushed, record_id in patterns)
+    return RecordSummary(
+        title, tokens(row.teaser) + 1, row.number < index.pushed, record_id in patterns
+    )
 
 
 def stamp(at: float | None) -> str | None:

@@ -54,7 +54,9 @@ class UsageSlice:
         self.tokens += tokens
 
     def time_of(self, share: float) -> float | None:
-        """Return the milliseconds that this share of the calls did not exceed, three digits; None without calls."""
+        """Return the milliseconds that this share of the calls did not exceed, three digits;
+        None without calls.
+        """
         if not self.times:
             return None
         ms = percentile(sorted(self.times), share)
@@ -95,10 +97,14 @@ class Tally:
     """Opened after the same session was shown the record: once a session."""
     failed_before: Counter[str] = field(default_factory=Counter)
     """Failures that a record describes, in a session that had not been shown it."""
-    failed_after: Counter[str] = field(default_factory=Counter)  # the same in a session that had been shown it
+    failed_after: Counter[str] = field(
+        default_factory=Counter
+    )  # the same in a session that had been shown it
     pairs: int = 0  # pairs of a session and a record that was shown in it
     trials: int = 0  # trial calls of the installed hook; they count nowhere else
-    estimated: int = 0  # calls without tokens in their event; these are estimated from today's records
+    estimated: int = (
+        0  # calls without tokens in their event; these are estimated from today's records
+    )
 
 
 class EventCounter:
@@ -133,7 +139,12 @@ class EventCounter:
             tally.estimated += 1
             tokens = self._frame + sum(self._costs.get(record_id, 0) for record_id in event.shown)
         day = datetime.fromtimestamp(event.at, UTC).date().isoformat()
-        for part in (tally.total, tally.surfaces[event.surface], tally.agents[event.agent], tally.days[day]):
+        for part in (
+            tally.total,
+            tally.surfaces[event.surface],
+            tally.agents[event.agent],
+            tally.days[day],
+        ):
             part.add(event, tokens or 0)
         if event.session:
             tally.sessions.add(event.session)
@@ -147,7 +158,9 @@ class EventCounter:
             self._forgotten[event.session] += 1
         context = (event.session, self._forgotten[event.session])
         for record_id in event.failed:
-            counts = tally.failed_after if (*context, record_id) in self._seen else tally.failed_before
+            counts = (
+                tally.failed_after if (*context, record_id) in self._seen else tally.failed_before
+            )
             counts[record_id] += 1
         tally.shown.update(event.shown)
         for record_id in event.shown if event.session else ():
@@ -160,9 +173,16 @@ class EventCounter:
                 tally.opened_after[record_id] += 1
 
 
-WEIGHTS = {"opened": 1.0, "turned_green": 1.0, "edited": 0.25, "failed_again": -1.0, "reverted": -1.0}
+WEIGHTS = {
+    "opened": 1.0,
+    "turned_green": 1.0,
+    "edited": 0.25,
+    "failed_again": -1.0,
+    "reverted": -1.0,
+}
 """Worth of a session's signals to a record that it was shown; the sum is clipped to -1 … 1."""
-PRIOR = 4  # sessions without a signal that are added to each record's, so that one session moves no score far
+# sessions without a signal that are added to each record's, so that one session moves no score far
+PRIOR = 4
 REVERT_DAYS = 7
 DAY = 86_400
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
@@ -191,7 +211,9 @@ class Pair:
     @property
     def worth(self) -> float:
         """Sum of the signals, from -1 to 1."""
-        return max(-1.0, min(1.0, sum(weight for name, weight in WEIGHTS.items() if getattr(self, name))))
+        return max(
+            -1.0, min(1.0, sum(weight for name, weight in WEIGHTS.items() if getattr(self, name)))
+        )
 
 
 @dataclass(slots=True)
@@ -210,7 +232,9 @@ class _Session:
 
 
 def pairs_of(events: Iterable[LoggedEvent]) -> list[Pair]:
-    """Return the pairs of a log, in the order in which records came due; events without a session are skipped."""
+    """Return the pairs of a log, in the order in which records came due;
+    events without a session are skipped.
+    """
     sessions: dict[str, _Session] = {}
     pairs: list[Pair] = []
     for event in events:
@@ -222,7 +246,9 @@ def pairs_of(events: Iterable[LoggedEvent]) -> list[Pair]:
         for ids, withheld in ((event.shown, False), (event.withheld, True)):
             for record in ids:
                 if record not in session.pairs:
-                    session.pairs[record] = Pair(name, record, withheld, event.at, frozenset(event.paths))
+                    session.pairs[record] = Pair(
+                        name, record, withheld, event.at, frozenset(event.paths)
+                    )
                     pairs.append(session.pairs[record])
         for pair in session.pairs.values() if event.tokens else ():
             pair.tokens += event.tokens or 0
@@ -260,7 +286,9 @@ def _assume_passed(session: _Session, command: _Command) -> None:
 
 
 def mark_reverted(git: Git, pairs: Sequence[Pair]) -> None:
-    """Mark the pairs whose paths were changed by a commit within a week that a later one reverts."""
+    """Mark the pairs whose paths were changed by a commit within a week that a later one
+    reverts.
+    """
     started = min((pair.at for pair in pairs if pair.paths), default=None)
     if started is None or git.head() is None:
         return
@@ -273,10 +301,16 @@ def mark_reverted(git: Git, pairs: Sequence[Pair]) -> None:
     for dated_commits in touching.values():
         dated_commits.sort()
     for pair in pairs:
-        following = [dated_commits[position] for path in pair.paths if (dated_commits := touching.get(path, []))
-                 if (position := bisect_left(dated_commits, (pair.at, 0))) < len(dated_commits)]  # fmt: skip
+        following = [
+            dated_commits[position]
+            for path in pair.paths
+            if (dated_commits := touching.get(path, []))
+            if (position := bisect_left(dated_commits, (pair.at, 0))) < len(dated_commits)
+        ]
         at, position = min(following, default=(math.inf, 0))
-        pair.reverted = at <= pair.at + REVERT_DAYS * DAY and commits[position].name.startswith(reverted)
+        pair.reverted = at <= pair.at + REVERT_DAYS * DAY and commits[position].name.startswith(
+            reverted
+        )
 
 
 def reverted_of(messages: Iterable[str]) -> tuple[str, ...]:

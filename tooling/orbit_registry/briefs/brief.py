@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from orbit_registry.briefs.task_class import CLASSIFIER, COMMAND, TaskClass, class_of, resolve_task, why_unresolved
+from orbit_registry.briefs.task_class import (
+    CLASSIFIER,
+    COMMAND,
+    TaskClass,
+    class_of,
+    resolve_task,
+    why_unresolved,
+)
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.context import (
     BRIEF,
@@ -67,15 +74,25 @@ class BriefInputs:
         """Return the inputs for JSON and the event."""
         agent = None
         if self.categories is not None:
-            agent = {"name": self.agent, "known": self.categories.is_mapped, "categories": list(self.categories.names)}
-        task = {"id": self.task.id, "title": self.task.title} if self.task.id or self.task.title else None
+            agent = {
+                "name": self.agent,
+                "known": self.categories.is_mapped,
+                "categories": list(self.categories.names),
+            }
+        task = (
+            {"id": self.task.id, "title": self.task.title}
+            if self.task.id or self.task.title
+            else None
+        )
         opinion = self.task_class.as_data() if self.task_class is not None else None
         return {"agent": agent, "task": task, "task_class": opinion}
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """Selected records, the inputs, and whether records already shown in the session were left out."""
+    """Selected records, the inputs, and whether records already shown in the session were
+    left out.
+    """
 
     selection: Selection
     deduplicated: bool
@@ -85,16 +102,27 @@ class Brief:
         """Return the brief for JSON; the schema is docs/schemas/brief.schema.json."""
         selection = self.selection
         matches = [
-            {**_match_data(match, match.text), "matched_by": [_match_origin(*trigger) for trigger in match.triggers]}
+            {
+                **_match_data(match, match.text),
+                "matched_by": [_match_origin(*trigger) for trigger in match.triggers],
+            }
             for match in selection.matches
         ]
-        dropped = [{"id": row.values[ID], "reason": reason, "said": DROPS[reason]} for row, reason in selection.drops]
+        dropped = [
+            {"id": row.values[ID], "reason": reason, "said": DROPS[reason]}
+            for row, reason in selection.drops
+        ]
         titles = [_match_data(match, match.title) for match in selection.named]
         return {
-            "matches": matches, "named": titles, "omitted": selection.omitted, "dropped": dropped,
-            "skip_reason": selection.skip_reason or None, "deduplicated": self.deduplicated, **self.inputs.as_data(),
+            "matches": matches,
+            "named": titles,
+            "omitted": selection.omitted,
+            "dropped": dropped,
+            "skip_reason": selection.skip_reason or None,
+            "deduplicated": self.deduplicated,
+            **self.inputs.as_data(),
             "warnings": list(self.inputs.warnings),
-        }  # fmt: skip
+        }
 
     def text(self) -> str:
         """Return the brief as part of a prompt; empty without records."""
@@ -108,11 +136,16 @@ class Brief:
             return "no live record has these paths, tags or words"
         row, reason = drops[0]
         more = f" and {len(drops) - 1:,} more" if len(drops) > 1 else ""
-        return f"no record is shown; left out: {row.values[ID]} ({DROPS[reason]}){more}; `--format json` lists all"
+        return (
+            f"no record is shown; left out: {row.values[ID]} ({DROPS[reason]}){more}; "
+            f"`--format json` lists all"
+        )
 
 
 def brief(workspace: Workspace, request: BriefRequest) -> Brief:
-    """Select records for work, add them to the session, and log the event; the index is brought up to date."""
+    """Select records for work, add them to the session, and log the event;
+    the index is brought up to date.
+    """
     started = time.monotonic()
     inputs = _resolve_inputs(workspace, request)
     index = current_index(workspace)
@@ -137,16 +170,29 @@ def brief(workspace: Workspace, request: BriefRequest) -> Brief:
 def _context(workspace: Workspace, inputs: BriefInputs, now: float, index: Index) -> Context:
     writes_code = inputs.task_class is not None and inputs.task_class.writes_code
     context = Context(
-        BRIEF, now, paths=inputs.paths, tags=inputs.tags, agent=inputs.agent, task=inputs.task.id,
-        project=inputs.task.project, task_class=CODE if writes_code else "", text=inputs.task.words,
+        BRIEF,
+        now,
+        paths=inputs.paths,
+        tags=inputs.tags,
+        agent=inputs.agent,
+        task=inputs.task.id,
+        project=inputs.task.project,
+        task_class=CODE if writes_code else "",
+        text=inputs.task.words,
         min_relevance=workspace.config.setting("rules", "min_relevance"),
-        budgets={kind.name: kind.brief["budget"] for kind in workspace.kinds if "budget" in kind.brief},
+        budgets={
+            kind.name: kind.brief["budget"] for kind in workspace.kinds if "budget" in kind.brief
+        },
         widths=scope_widths(workspace, index) if inputs.paths else {},
-    )  # fmt: skip
+    )
     if inputs.categories is not None:
         limits = workspace.config.learnings
         context.categories, context.budgets = inputs.categories.names or (_NONE,), {}
-        context.per_category, context.per_call, context.tokens = limits.per_category, 0, limits.tokens
+        context.per_category, context.per_call, context.tokens = (
+            limits.per_category,
+            0,
+            limits.tokens,
+        )
     return context
 
 
@@ -156,7 +202,11 @@ _NONE = ""  # category that no learning has, for an agent without categories
 def details(inputs: BriefInputs) -> dict[str, object]:
     """Return the details for the event: no text of the task, and no reasons of a program."""
     opinion = inputs.task_class
-    data: dict[str, object] = {**inputs.as_data(), "task": inputs.task.id or None, "notes": list(inputs.warnings)}
+    data: dict[str, object] = {
+        **inputs.as_data(),
+        "task": inputs.task.id or None,
+        "notes": list(inputs.warnings),
+    }
     del data["agent"]  # every event has it already
     if inputs.categories is not None:
         data["categories"] = list(inputs.categories.names)
@@ -166,25 +216,49 @@ def details(inputs: BriefInputs) -> dict[str, object]:
 
 
 def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
-    task = resolve_task(workspace, request.task) if isinstance(request.task, str) and request.task else request.task
+    task = (
+        resolve_task(workspace, request.task)
+        if isinstance(request.task, str) and request.task
+        else request.task
+    )
     task = task if isinstance(task, Task) else Task()
     if request.text.strip():
         task = replace(task, text="\n\n".join(filter(None, (task.text, request.text))))
     task = replace(task, project=working_project(request.project or task.project))
     agent = agent_name(request.agent)
-    paths = dict.fromkeys(_inside(workspace, path) for path in (*request.paths, *task.context_files))
+    paths = dict.fromkeys(
+        _inside(workspace, path) for path in (*request.paths, *task.context_files)
+    )
     if not (paths or request.tags or agent or task.words):
-        reason = f"; of task {task.id} only the id is known: {why_unresolved(workspace)}" if task.id else ""
-        hint = 'say it in words, `orbit brief "retry uploads"`, or name a `--path`, a `--tag`, the `--agent` or a task'
+        reason = (
+            f"; of task {task.id} only the id is known: {why_unresolved(workspace)}"
+            if task.id
+            else ""
+        )
+        hint = (
+            'say it in words, `orbit brief "retry uploads"`, or name a `--path`, a `--tag`, '
+            "the `--agent` or a task"
+        )
         raise UsageError(f"a brief needs to know the work{reason}", hint=hint)
-    opinion = class_of(workspace, task, request.task_class) if task.words or request.task_class else None
+    opinion = (
+        class_of(workspace, task, request.task_class) if task.words or request.task_class else None
+    )
     settings = workspace.config.tasks
-    configured = {COMMAND: settings.command and isinstance(request.task, str) and request.task,
-             CLASSIFIER: settings.classifier and task.words and not request.task_class}  # fmt: skip
-    warnings = [*filter(None, (not_run_message(workspace, key) for key, would_run in configured.items() if would_run))]
+    configured = {
+        COMMAND: settings.command and isinstance(request.task, str) and request.task,
+        CLASSIFIER: settings.classifier and task.words and not request.task_class,
+    }
+    warnings = [
+        *filter(
+            None,
+            (not_run_message(workspace, key) for key, would_run in configured.items() if would_run),
+        )
+    ]
     categories = workspace.config.learnings.categories_for(agent)
     if categories is not None and not categories.is_mapped:
-        warnings.append(f"no mapping names the agent {agent[:LONGEST_NAME]}: it gets `{GENERAL}` alone")
+        warnings.append(
+            f"no mapping names the agent {agent[:LONGEST_NAME]}: it gets `{GENERAL}` alone"
+        )
     if opinion is not None and opinion.fault:
         warnings.append(f"tasks.classifier failed, so the task counts as `other`: {opinion.fault}")
     tags = dict.fromkeys(name for tag in request.tags for name in workspace.config.names_of(tag))
@@ -193,7 +267,9 @@ def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
 
 def _inside(workspace: Workspace, path: str) -> str:
     if path.startswith("/") and PurePosixPath(path).is_relative_to(workspace.root):
-        path = PurePosixPath(path).relative_to(workspace.root).as_posix() + ("/" if path.endswith("/") else "")
+        path = PurePosixPath(path).relative_to(workspace.root).as_posix() + (
+            "/" if path.endswith("/") else ""
+        )
     return project_path(path)
 
 

@@ -88,18 +88,32 @@ class Pitch:
         return {
             "pitched": [
                 {
-                    "rank": rank, "id": entry.candidate.id, "target": str(entry.candidate.target),
-                    "kind": entry.candidate.kind, "title": entry.candidate.title, "score": entry.score,
-                    "factors": [{"factor": name, "weight": size, "why": why} for name, size, why in entry.factors],
+                    "rank": rank,
+                    "id": entry.candidate.id,
+                    "target": str(entry.candidate.target),
+                    "kind": entry.candidate.kind,
+                    "title": entry.candidate.title,
+                    "score": entry.score,
+                    "factors": [
+                        {"factor": name, "weight": size, "why": why}
+                        for name, size, why in entry.factors
+                    ],
                 }
                 for rank, entry in enumerate(self.pitched, 1)
             ],
-            "left_out": [{"id": candidate.id, "target": str(candidate.target), "title": candidate.title, "why": reason}
-                         for candidate, reason in self.left_out],
+            "left_out": [
+                {
+                    "id": candidate.id,
+                    "target": str(candidate.target),
+                    "title": candidate.title,
+                    "why": reason,
+                }
+                for candidate, reason in self.left_out
+            ],
             "capacity": dict(self.capacity),
             "reason": self.reason or None,
             "warnings": list(self.warnings),
-        }  # fmt: skip
+        }
 
 
 def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5) -> Pitch:
@@ -112,30 +126,62 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
     if room["available"] == 0:
         result = Pitch((), (), room, NO_CAPACITY, tuple(warnings))
     else:
-        failed = [(failure, _subject_of_failure(failure)) for failure in failures.open_failures(records, now)]
+        failed = [
+            (failure, _subject_of_failure(failure))
+            for failure in failures.open_failures(records, now)
+        ]
         worked = [*_worked(records)]
-        reasons = ((candidate.id, _exclusion_reason(candidate, failed, now)) for candidate in candidates)
+        reasons = (
+            (candidate.id, _exclusion_reason(candidate, failed, now)) for candidate in candidates
+        )
         excluded = {record_id: reason for record_id, reason in reasons if reason}
-        ranked = sorted((_score(candidate, failed, worked) for candidate in candidates if candidate.id not in excluded),
-                        key=lambda entry: (-entry.score, entry.candidate.id))  # fmt: skip
-        out = tuple((candidate, excluded[candidate.id]) for candidate in candidates if candidate.id in excluded)
-        result = Pitch(tuple(ranked[:most]), out, room, "" if ranked else "nothing to pitch", tuple(warnings))
+        ranked = sorted(
+            (
+                _score(candidate, failed, worked)
+                for candidate in candidates
+                if candidate.id not in excluded
+            ),
+            key=lambda entry: (-entry.score, entry.candidate.id),
+        )
+        out = tuple(
+            (candidate, excluded[candidate.id])
+            for candidate in candidates
+            if candidate.id in excluded
+        )
+        result = Pitch(
+            tuple(ranked[:most]), out, room, "" if ranked else "nothing to pitch", tuple(warnings)
+        )
     ids = [entry.candidate.id for entry in result.pitched if entry.candidate.kind == ADR]
-    write_event(workspace, events.PITCHED, ids, {"pitched": len(result.pitched), "reason": result.reason or None})
+    write_event(
+        workspace,
+        events.PITCHED,
+        ids,
+        {"pitched": len(result.pitched), "reason": result.reason or None},
+    )
     return result
 
 
 def verdict(
-    workspace: Workspace, name: str, author: Author, review: Review, now: datetime, *, approved: bool
+    workspace: Workspace,
+    name: str,
+    author: Author,
+    review: Review,
+    now: datetime,
+    *,
+    approved: bool,
 ) -> Record | None:
-    """Log a person's verdict, and write it into the decision, which is returned, or into a failure."""
+    """Log a person's verdict, and write it into the decision, which is returned,
+    or into a failure.
+    """
     if author.role == "agent":
         raise RefusedError(f"an agent may not decide on {name[:100]}", hint=BY_A_PERSON)
     records = read_collection(workspace).records
     is_id = ":" not in name and workspace.kinds.of_id(name) is not None
     record = records.get(name) if is_id else None
     if record is not None and record.kind.name != ADR:
-        raise RecordNotFoundError(f"{name} is not a decision", hint="`orbit pitch` lists what can be decided on")
+        raise RecordNotFoundError(
+            f"{name} is not a decision", hint="`orbit pitch` lists what can be decided on"
+        )
     target = _target_of(record) if record is not None else _listed_target(workspace, name)
     existing = failures.open_failure(records, target, now)
     if approved and existing is not None:
@@ -146,7 +192,11 @@ def verdict(
     if not approved:
         reason = f"rejected in a pitch: {review.reason}"
         failures.fail(workspace, target, {"reason": reason}, author, now, verb="was")
-    details = {"target": str(target), "verdict": "approved" if approved else "rejected", "by": review.by or author.name}
+    details = {
+        "target": str(target),
+        "verdict": "approved" if approved else "rejected",
+        "by": review.by or author.name,
+    }
     write_event(workspace, events.PITCHED, [record.id] if record is not None else [], details)
     return record
 
@@ -156,7 +206,9 @@ def _target(name: str) -> failures.Target:
 
 
 def _listed_target(workspace: Workspace, name: str) -> failures.Target:
-    """Return the target of a work item; a bare name has to be listed, so that a typo is no failure."""
+    """Return the target of a work item; a bare name has to be listed,
+    so that a typo is no failure.
+    """
     target = _target(name)
     listed = () if ":" in name else ask_sources(workspace, ("work_items",)).get("work_items")
     if ":" not in name and target not in {candidate.target for candidate in _items(listed, [])}:
@@ -173,16 +225,26 @@ def _decisions(records: RecordSet) -> Iterable[Candidate]:
     for record in records.of_kind(ADR):
         if record.status.name == PROPOSED:
             priority = record.data.get("priority", 0)
-            yield Candidate(_target_of(record), record.id, record.title, ADR, _subject(record),
-                            priority / 255 if isinstance(priority, int) else 0.0)  # fmt: skip
+            yield Candidate(
+                _target_of(record),
+                record.id,
+                record.title,
+                ADR,
+                _subject(record),
+                priority / 255 if isinstance(priority, int) else 0.0,
+            )
 
 
 def _items(listed: Any, warnings: list[str]) -> Iterable[Candidate]:
-    """Yield the work items of a source: `id` as a target or a task's, `title`, `tags`, `paths`, `priority` up to 1."""
+    """Yield the work items of a source: `id` as a target or a task's, `title`, `tags`, `paths`,
+    `priority` up to 1.
+    """
     for number, entry in enumerate(listed if isinstance(listed, list) else (), 1):
         name = entry.get("id") if isinstance(entry, Mapping) else entry
         if not isinstance(name, str) or not name:
-            warnings.append(f'work_items: item {number}: it has no `id`; for example "id": "story:shop:S-4"')
+            warnings.append(
+                f'work_items: item {number}: it has no `id`; for example "id": "story:shop:S-4"'
+            )
             continue
         try:
             target = _target(name)
@@ -191,8 +253,12 @@ def _items(listed: Any, warnings: list[str]) -> Iterable[Candidate]:
             continue
         item: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
         priority = item.get("priority")
-        weight = float(priority) if isinstance(priority, int | float) and priority is not True else 0.0
-        names = frozenset({str(target), target.id, *_texts(item.get("links")), *_texts(item.get("tasks"))})
+        weight = (
+            float(priority) if isinstance(priority, int | float) and priority is not True else 0.0
+        )
+        names = frozenset(
+            {str(target), target.id, *_texts(item.get("links")), *_texts(item.get("tasks"))}
+        )
         ground = Subject(frozenset(_texts(item.get("tags"))), (*_texts(item.get("paths")),), names)
         title = inert_line(str(item.get("title") or name))[:300]
         yield Candidate(target, str(target), title, "work item", ground, min(max(weight, 0.0), 1.0))
@@ -205,7 +271,9 @@ def _texts(value: object) -> tuple[str, ...]:
 def _subject(record: Record) -> Subject:
     linked = {link.to for link in record.links} | {reference for _, reference in record.evidence}
     names = {record.id, *linked, *record.words("tasks"), *record.scope.tasks}
-    return Subject(frozenset((*record.tags, *record.words("labels"))), record.globs, frozenset(names))
+    return Subject(
+        frozenset((*record.tags, *record.words("labels"))), record.globs, frozenset(names)
+    )
 
 
 def _subject_of_failure(record: Record) -> Subject:
@@ -225,8 +293,12 @@ def _worked(records: RecordSet) -> Iterable[tuple[str, Subject]]:
                 yield f"{target} in {retro.id}", Subject(names=frozenset({str(target), target.id}))
 
 
-def _exclusion_reason(candidate: Candidate, failed: Sequence[tuple[Record, Subject]], now: datetime) -> str:
-    failure = next((record for record, _ in failed if failures.target_of(record) == candidate.target), None)
+def _exclusion_reason(
+    candidate: Candidate, failed: Sequence[tuple[Record, Subject]], now: datetime
+) -> str:
+    failure = next(
+        (record for record, _ in failed if failures.target_of(record) == candidate.target), None
+    )
     if failure is None:
         return ""
     state = failures.state(failure, now)
@@ -235,14 +307,31 @@ def _exclusion_reason(candidate: Candidate, failed: Sequence[tuple[Record, Subje
 
 
 def _score(
-    candidate: Candidate, failed: Sequence[tuple[Record, Subject]], worked: Sequence[tuple[str, Subject]]
+    candidate: Candidate,
+    failed: Sequence[tuple[Record, Subject]],
+    worked: Sequence[tuple[str, Subject]],
 ) -> RankedCandidate:
     factors = [("base", BASE, "every candidate has it")]
     if candidate.priority:
-        factors.append(("priority", round(PER_PRIORITY * candidate.priority, 4), f"{candidate.priority:.2f} of 1"))
-    near = [(str(failures.target_of(record)), candidate.ground.shared(ground)) for record, ground in failed]
-    factors += [("failed", PER_FAILURE, f"{name} failed; {reason}") for name, reason in near if reason][:MOST_FACTORS]
-    good = [(name, candidate.ground.shared(ground)) for name, ground in worked if not ground.names & {candidate.id}]
+        factors.append(
+            (
+                "priority",
+                round(PER_PRIORITY * candidate.priority, 4),
+                f"{candidate.priority:.2f} of 1",
+            )
+        )
+    near = [
+        (str(failures.target_of(record)), candidate.ground.shared(ground))
+        for record, ground in failed
+    ]
+    factors += [
+        ("failed", PER_FAILURE, f"{name} failed; {reason}") for name, reason in near if reason
+    ][:MOST_FACTORS]
+    good = [
+        (name, candidate.ground.shared(ground))
+        for name, ground in worked
+        if not ground.names & {candidate.id}
+    ]
     done = [("worked", PER_SUCCESS, f"{name} worked; {reason}") for name, reason in good if reason]
     return RankedCandidate(candidate, (*factors, *done[:MOST_FACTORS]))
 

@@ -1,4 +1,6 @@
-"""Plan brief for the next run; a source that is missing, slow or malformed is `unknown` with a warning."""
+"""Plan brief for the next run; a source that is missing,
+slow or malformed is `unknown` with a warning.
+"""
 
 import json
 from collections import Counter, defaultdict, deque
@@ -28,12 +30,22 @@ from orbit_registry.workspace.trusted_commands import run_program
 from orbit_registry.workspace.workspace import Workspace
 
 UNKNOWN = "unknown"
-_FORMS: Mapping[str, type] = {"active_loops": list, "system_health": dict, "capacity": dict, "work_items": list}
+_FORMS: Mapping[str, type] = {
+    "active_loops": list,
+    "system_health": dict,
+    "capacity": dict,
+    "work_items": list,
+}
 MOST_RETROS, MOST_PITCHES, MOST_EVENTS, MOST_LISTED, MOST_WAITING = 10, 20, 50, 10, 5
 SECONDS = 5.0  # timeout of a source; all are asked at once
 _NEWS = frozenset(events.DONE) - {
-    events.OPENED, events.LOADED, events.BRIEF_PLAN, events.OUTCOME, events.SYNCED, events.WITHHELD,
-}  # fmt: skip
+    events.OPENED,
+    events.LOADED,
+    events.BRIEF_PLAN,
+    events.OUTCOME,
+    events.SYNCED,
+    events.WITHHELD,
+}
 """Events that matter for planning."""
 
 
@@ -60,7 +72,9 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
             return name, None, "" if name == "capacity" else "no source is configured"
         origin = str(source.get("file", "its command"))
         try:
-            value = _sanitised(json.loads(_text(workspace, name, source), parse_constant=refuse_constant))
+            value = _sanitised(
+                json.loads(_text(workspace, name, source), parse_constant=refuse_constant)
+            )
         except OrbitError as error:
             return name, None, error.message
         except (ValueError, RecursionError):
@@ -90,17 +104,26 @@ def _sanitised(value: Any) -> Any:
     if isinstance(value, str):
         return inert_text(without_secrets(value))
     if isinstance(value, Mapping):
-        return {inert_line(without_secrets(str(name))): _sanitised(member) for name, member in value.items()}
-    if isinstance(value, float) and not isfinite(value):  # `1e999` reads as infinity, which JSON can't hold
+        return {
+            inert_line(without_secrets(str(name))): _sanitised(member)
+            for name, member in value.items()
+        }
+    if isinstance(value, float) and not isfinite(
+        value
+    ):  # `1e999` reads as infinity, which JSON can't hold
         raise ValueError(value)
     return [_sanitised(item) for item in value] if isinstance(value, list) else value
 
 
 def plan_brief(
-    workspace: Workspace, records: RecordSet, now: datetime,
+    workspace: Workspace,
+    records: RecordSet,
+    now: datetime,
     related: Callable[[], Iterable[Mapping[str, Any]]] | None = None,
-) -> Mapping[str, Any]:  # fmt: skip
-    """Return what to know before planning, and log the event; `related` gives the learnings for the work ahead."""
+) -> Mapping[str, Any]:
+    """Return what to know before planning, and log the event;
+    `related` gives the learnings for the work ahead.
+    """
     answers = ask_sources(workspace, ("active_loops", "system_health", "capacity"))
     warnings = list(answers.warnings)
     loops = answers.get("active_loops")
@@ -126,7 +149,12 @@ def plan_brief(
             "count": len(waiting),
             "by_kind": dict(sorted(Counter(record.kind.name for record in waiting).items())),
             "longest_waiting": [
-                {"id": record.id, "kind": record.kind.name, "title": record.title, "since": _since(record)}
+                {
+                    "id": record.id,
+                    "kind": record.kind.name,
+                    "title": record.title,
+                    "since": _since(record),
+                }
                 for record in sorted(waiting, key=_since)[:MOST_WAITING]
             ],
         },
@@ -135,7 +163,9 @@ def plan_brief(
     }
     availability = {name: data[name] != UNKNOWN for name in ("active_loops", "system_health")}
     details = {"known": availability, "failed_targets": len(data["failed_targets"])}
-    write_event(workspace, events.BRIEF_PLAN, [retro.id for retro in retros], details, surface="brief:plan")
+    write_event(
+        workspace, events.BRIEF_PLAN, [retro.id for retro in retros], details, surface="brief:plan"
+    )
     cleaned: Mapping[str, Any] = _sanitised(data)
     return cleaned
 
@@ -147,7 +177,9 @@ def _since(record: Record) -> str:
 def recent_retros(records: RecordSet) -> list[Record]:
     """Return the live retros, the latest first."""
     retros = [retro for retro in records.of_kind(RETRO) if retro.phase == "live"]
-    return sorted(retros, key=lambda retro: (retro.text("date") or "", retro.id), reverse=True)[:MOST_RETROS]
+    return sorted(retros, key=lambda retro: (retro.text("date") or "", retro.id), reverse=True)[
+        :MOST_RETROS
+    ]
 
 
 def _retro(record: Record) -> dict[str, Any]:
@@ -165,7 +197,12 @@ def _retro(record: Record) -> dict[str, Any]:
 def _experience(records: RecordSet) -> dict[str, list[dict[str, Any]]]:
     tools: dict[str, Counter[str]] = defaultdict(Counter)
     tried: dict[int, Counter[str]] = defaultdict(Counter)
-    outcomes = (outcome for record in records.of_kind(RETRO) if record.phase == "live" for outcome in _outcomes(record))
+    outcomes = (
+        outcome
+        for record in records.of_kind(RETRO)
+        if record.phase == "live"
+        for outcome in _outcomes(record)
+    )
     for outcome in outcomes:
         result, attempts = outcome.get("result"), outcome.get("attempts")
         is_command = failures.target_from(outcome.get("target")).type == COMMAND_PURPOSE
@@ -180,8 +217,12 @@ def _experience(records: RecordSet) -> dict[str, list[dict[str, Any]]]:
         return -tools[name][COMPLETED] / tools[name].total(), -tools[name].total(), name
 
     return {
-        "tools": [{"tool": name, **_ended(tools[name])} for name in sorted(tools, key=rank)[:MOST_LISTED]],
-        "attempts": [{"attempts": many, **_ended(tried[many])} for many in sorted(tried)[:MOST_LISTED]],
+        "tools": [
+            {"tool": name, **_ended(tools[name])} for name in sorted(tools, key=rank)[:MOST_LISTED]
+        ],
+        "attempts": [
+            {"attempts": many, **_ended(tried[many])} for many in sorted(tried)[:MOST_LISTED]
+        ],
     }
 
 
@@ -201,7 +242,9 @@ def failed_targets(records: RecordSet, now: datetime) -> list[dict[str, object]]
 
 
 def capacity(workspace: Workspace, sources: Sources) -> dict[str, object]:
-    """Return how many loops run, may run, and could be started; a source overrides the configuration."""
+    """Return how many loops run, may run, and could be started;
+    a source overrides the configuration.
+    """
     reported, loops = sources.get("capacity"), sources.get("active_loops")
     limits: Mapping[str, Any] = reported if isinstance(reported, Mapping) else {}
     usual = workspace.config.setting("loop", "max_concurrent_loops")
@@ -228,10 +271,19 @@ def _log(
                 watermark = str(row.get("at"))
                 if row.get("verdict") in ("approved", "rejected"):
                     names = ("target", "verdict", "by")
-                    history.append({"at": watermark, **{name: str(row.get(name) or "")[:300] for name in names}})
+                    history.append(
+                        {
+                            "at": watermark,
+                            **{name: str(row.get(name) or "")[:300] for name in names},
+                        }
+                    )
             elif event.kind in _NEWS:
                 listed, target = row.get("ids"), row.get("target")
-                ids = [str(record_id)[:100] for record_id in listed[:20]] if isinstance(listed, list) else []
+                ids = (
+                    [str(record_id)[:100] for record_id in listed[:20]]
+                    if isinstance(listed, list)
+                    else []
+                )
                 details = {"target": target[:300]} if isinstance(target, str) else {}
                 news.append({"at": str(row.get("at")), "event": event.kind, "ids": ids, **details})
     except OrbitError as error:
@@ -242,9 +294,16 @@ def _log(
 def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any]]:
     sources = {("derived_from", retro.id) for retro in retros}
     live = (learning for learning in records.of_kind("learning") if learning.phase == "live")
-    learnings = [learning for learning in live if sources & {(link.rel, link.to) for link in learning.links}]
-    learnings.sort(key=lambda learning: (learning.text("updated_at") or "", learning.id), reverse=True)
-    return [{"id": entry.id, "summary": entry.title, "path": entry.path} for entry in learnings[:MOST_LISTED]]
+    learnings = [
+        learning for learning in live if sources & {(link.rel, link.to) for link in learning.links}
+    ]
+    learnings.sort(
+        key=lambda learning: (learning.text("updated_at") or "", learning.id), reverse=True
+    )
+    return [
+        {"id": entry.id, "summary": entry.title, "path": entry.path}
+        for entry in learnings[:MOST_LISTED]
+    ]
 
 
 def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
@@ -265,20 +324,35 @@ def plan_text(data: Mapping[str, Any]) -> str:
     free, waiting, news = data["capacity"], data["queue"], data["recent_events"]
     kinds = ", ".join(f"{count} {kind}" for kind, count in waiting["by_kind"].items())
     failed = [{**entry, "until": entry["until"] or "cleared"} for entry in data["failed_targets"]]
-    return "\n".join([
-        f"capacity: {free['available']} of {free['max_concurrent_loops']} free, {free['active_loops']} active",
-        *_section("recent retros", data["recent_retros"],
-                  "{date:.10}  {loop_id}  {stories_completed} completed, {stories_failed} failed: {summary}"),
-        *_section("tools", data["tools"], "{tool}: {completed} completed, {failed} failed"),
-        *_section("by attempts", data["attempts"], "{tries}: {completed} completed, {failed} failed"),
-        *_section("active loops", data["active_loops"]),
-        *_section("left alone", failed, "{target} ({tries}), until {until}: {reason}"),
-        *_section("pitched before", data["recent_pitch_history"], "{at:.10}  {target} {verdict} by {by}"),
-        f"system health: {_words(data['system_health'])}",
-        *_section("learnings", data["related_learnings"], "{id}  {summary}"),
-        f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""),
-        f"events since {news['after'] or 'the log began'}: {len(news['events'])}",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            (
+                f"capacity: {free['available']} of {free['max_concurrent_loops']} free, "
+                f"{free['active_loops']} active"
+            ),
+            *_section(
+                "recent retros",
+                data["recent_retros"],
+                "{date:.10}  {loop_id}  {stories_completed} completed, {stories_failed} failed: "
+                "{summary}",
+            ),
+            *_section("tools", data["tools"], "{tool}: {completed} completed, {failed} failed"),
+            *_section(
+                "by attempts", data["attempts"], "{tries}: {completed} completed, {failed} failed"
+            ),
+            *_section("active loops", data["active_loops"]),
+            *_section("left alone", failed, "{target} ({tries}), until {until}: {reason}"),
+            *_section(
+                "pitched before",
+                data["recent_pitch_history"],
+                "{at:.10}  {target} {verdict} by {by}",
+            ),
+            f"system health: {_words(data['system_health'])}",
+            *_section("learnings", data["related_learnings"], "{id}  {summary}"),
+            f"queue: {waiting['count']} waiting" + (f" ({kinds})" if kinds else ""),
+            f"events since {news['after'] or 'the log began'}: {len(news['events'])}",
+        ]
+    )
 
 
 def _section(name: str, entries: Any, form: str = "") -> list[str]:
@@ -293,4 +367,8 @@ def _section(name: str, entries: Any, form: str = "") -> list[str]:
 
 def _words(content: Any) -> str:
     is_mapping = isinstance(content, Mapping)
-    return ", ".join(f"{name} {value}" for name, value in content.items()) if is_mapping else str(content)
+    return (
+        ", ".join(f"{name} {value}" for name, value in content.items())
+        if is_mapping
+        else str(content)
+    )

@@ -1,8 +1,9 @@
 """Class of a task by its words, with reasons and without a model.
 
-What decides is what is asked for: the verb of a sentence or of its parts, the object of that verb, how a question
-begins, and what is ruled out ("don't change anything"). The words are in `task_class.yaml`. "Unsure" costs little, but
-a question taken for work on code shows the wrong records.
+What decides is what is asked for: the verb of a sentence or of its parts, the object of that verb,
+how a question begins, and what is ruled out ("don't change anything"). The words are in
+`task_class.yaml`. "Unsure" costs little, but a question taken for work on code shows the wrong
+records.
 """
 
 import json
@@ -28,28 +29,49 @@ CLASSES: tuple[Name, ...] = (CODE_GEN, "exploration", "qa", "other")
 SURE = 0.6  # confidence from which a class is relied on
 LONGEST = 20_000  # characters of a task that are read
 MOST_REASONS = 8
-MOST_SENTENCES, MOST_PARTS = 200, 20  # sentences, and parts of each, that are weighed: requests come first
+MOST_SENTENCES, MOST_PARTS = (
+    200,
+    20,
+)  # sentences, and parts of each, that are weighed: requests come first
 _SPACES = re.compile(r"[^\S\n]+")
 _FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED = re.compile(r"^\s*>.*$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?;\n]+(?:[.](?=\w)[^.!?;\n]*)*[.!?;]*")
-_PART = re.compile(r",\s+(?:and\s+|then\s+|but\s+)?|\s+(?:and|then|but)\s+(?:then\s+)?|\s+-+\s+|\s*[—–]\s*|\(")
+_PART = re.compile(
+    r",\s+(?:and\s+|then\s+|but\s+)?|\s+(?:and|then|but)\s+(?:then\s+)?|\s+-+\s+|\s*[—–]\s*|\("
+)
 _LABEL = re.compile(r"\s*\[?([A-Za-z][\w /-]{0,30}?)\]?(?:\([^)\n]{0,60}\))?!?\s*:\s")
 _WORD = re.compile(r"[a-z0-9][\w'’-]*")
-_PATH = re.compile(r"(?<![\w:/])(?:[\w.-]+/)*[\w-]+\.([A-Za-z]\w{0,4})\b(?!\.\w)|(?<![\w:/])(?:[\w.-]+/)+[\w.-]*")
+_PATH = re.compile(
+    r"(?<![\w:/])(?:[\w.-]+/)*[\w-]+\.([A-Za-z]\w{0,4})\b(?!\.\w)|(?<![\w:/])(?:[\w.-]+/)+[\w.-]*"
+)
 _NAME = re.compile(r"\b(?:\w+\(\)|[a-z0-9]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|\w+::\w+)")
 _PROSE_FILES = frozenset(("md", "rst", "txt", "adoc", "docx", "pdf"))
 _ARTICLE = re.compile(r" (?:the|these|those|both)(?= ((?:[\w-]+ ){1,2}))")
 _MARKS = ".,:;!?()[]{}`'\"*<>"
-_CODE_POINTER = "a path or a name from code"  # replaces it in reasons, which are logged and hold no word of a task
-_PREPOSITIONS = frozenset(("in", "for", "about", "as", "like", "with", "to", "over", "between", "from", "of"))
+# replaces it in reasons, which are logged and hold no word of a task
+_CODE_POINTER = "a path or a name from code"
+_PREPOSITIONS = frozenset(
+    ("in", "for", "about", "as", "like", "with", "to", "over", "between", "from", "of")
+)
 _PRONOUNS = frozenset(("it", "this", "that", "them", "these", "those", "both", ""))
-_NEGATIONS = ("don't", "do not", "dont", "never", "no need to", "not", "without", "nobody")  # codespell:ignore nobody
+_NEGATIONS = (
+    "don't",
+    "do not",
+    "dont",
+    "never",
+    "no need to",
+    "not",
+    "without",
+    "nobody",  # codespell:ignore nobody
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskClass:
-    """Class with its confidence, reasons, and origin: `rules`, `caller` or the project's `command`."""
+    """Class with its confidence, reasons, and origin:
+    `rules`, `caller` or the project's `command`.
+    """
 
     name: Name
     confidence: float
@@ -70,9 +92,13 @@ class TaskClass:
     def as_data(self) -> dict[str, object]:
         """Return the class for JSON."""
         return {
-            "class": self.name, "confidence": round(self.confidence, 2), "sure": self.sure,
-            "reasons": list(self.reasons), "by": self.by, "fault": self.fault or None,
-        }  # fmt: skip
+            "class": self.name,
+            "confidence": round(self.confidence, 2),
+            "sure": self.sure,
+            "reasons": list(self.reasons),
+            "by": self.by,
+            "fault": self.fault or None,
+        }
 
 
 def classify(text: str) -> TaskClass:
@@ -87,7 +113,9 @@ def classify(text: str) -> TaskClass:
             phrase = " ".join(part.split()).lstrip("-*#0123456789.) ")
             request, requested = _stripped(phrase.lower())
             if request:
-                _weigh_part(phrase[len(phrase) - len(request) :], request, requested, is_question, evidence)
+                _weigh_part(
+                    phrase[len(phrase) - len(request) :], request, requested, is_question, evidence
+                )
     padded = f" {' '.join(_WORD.findall(plain.lower()))} "
     for phrase in _words()["phrases"]:
         for words in phrase["words"]:
@@ -114,7 +142,10 @@ class _Evidence:
     def opinion(self) -> TaskClass:
         weights = {name: max(weight, 0.0) for name, weight in self.weights.items()}
         if weights[CODE_GEN] >= 3:  # a change with an explanation is a change
-            weights = {name: weight if name == CODE_GEN else min(weight / 3, 1) for name, weight in weights.items()}
+            weights = {
+                name: weight if name == CODE_GEN else min(weight / 3, 1)
+                for name, weight in weights.items()
+            }
         order = sorted(CLASSES, key=lambda name: -weights[name])  # ties in the order of CLASSES
         first, second = weights[order[0]], weights[order[1]]
         weighed = sorted(self.reasons, key=lambda entry: -abs(entry[0]))[:MOST_REASONS]
@@ -126,7 +157,9 @@ class _Evidence:
 
 @cache
 def _words() -> Mapping[str, Any]:
-    """Return the tables of task_class.yaml: openings by length, nouns with their endings, labels and verbs by word."""
+    """Return the tables of task_class.yaml: openings by length, nouns with their endings,
+    labels and verbs by word.
+    """
     data = load(Path(__file__).with_name("task_class.yaml").read_text(encoding="utf-8"))
     assert isinstance(data, dict)
     for name in ("requests", "fillers"):
@@ -161,9 +194,14 @@ def _weigh_label(text: str, evidence: _Evidence) -> str:
 
 def _stripped(text: str) -> tuple[str, bool]:
     words = _words()
-    openings = [*dict.fromkeys(words["requests"], True).items(), *dict.fromkeys(words["fillers"], False).items()]
+    openings = [
+        *dict.fromkeys(words["requests"], True).items(),
+        *dict.fromkeys(words["fillers"], False).items(),
+    ]
     requested = False
-    while opening := next(((start, request) for start, request in openings if _begins(text, start)), None):
+    while opening := next(
+        ((start, request) for start, request in openings if _begins(text, start)), None
+    ):
         text, requested = _after(text, opening[0]), requested or opening[1]
     return text, requested
 
@@ -176,7 +214,9 @@ def _after(text: str, start: str) -> str:
     return text[len(start) :].lstrip(" ,:")
 
 
-def _weigh_part(part: str, text: str, requested: bool, is_question: bool, evidence: _Evidence) -> None:
+def _weigh_part(
+    part: str, text: str, requested: bool, is_question: bool, evidence: _Evidence
+) -> None:
     for start in _NEGATIONS:
         if _begins(text, start):
             verb = _first(_after(text, start))
@@ -215,7 +255,9 @@ def _weigh_question(part: str, text: str, start: str, name: str, evidence: _Evid
         name = "exploration" if here else "qa"
     elif name == "qa" and here and _code_pointer(part):
         name = "exploration"
-    evidence.add("exploration" if name == "exploration" else "qa", 3, f"a question: `{start}`{here}")
+    evidence.add(
+        "exploration" if name == "exploration" else "qa", 3, f"a question: `{start}`{here}"
+    )
 
 
 def _weigh_request(part: str, object_text: str, verb: str, kind: str, evidence: _Evidence) -> None:
@@ -267,7 +309,9 @@ def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:
 
 
 def _code(word: str) -> str:
-    return next((piece for piece in (word, *word.split("-")) if piece in _words()["code_nouns"]), "")
+    return next(
+        (piece for piece in (word, *word.split("-")) if piece in _words()["code_nouns"]), ""
+    )
 
 
 def _is_here(part: str, text: str) -> str:
@@ -288,7 +332,9 @@ def _is_here(part: str, text: str) -> str:
 
 def _code_pointer(part: str) -> str:
     mentions = (match[0] for form in (_PATH, _NAME) for match in form.finditer(part))
-    return next((word for word in mentions if word.lower().strip("./") not in _words()["not_places"]), "")
+    return next(
+        (word for word in mentions if word.lower().strip("./") not in _words()["not_places"]), ""
+    )
 
 
 LARGEST = 1_000_000  # bytes of a task file
@@ -312,24 +358,38 @@ def read_task(text: str, where: str) -> Task:
         data["id"] = str(data["id"])
     data = {name: value for name, value in data.items() if value is not None}
     if not _NEEDED & data.keys():
-        raise UsageError(f"{where}:1:1: a task needs a `title`, a `text` or `context_files`", hint=_FORM)
+        raise UsageError(
+            f"{where}:1:1: a task needs a `title`, a `text` or `context_files`", hint=_FORM
+        )
     problems = read_schema(TASK_SCHEMA).problems(data)
     if problems:
         position = position_of(text, problems[0].pointer)
         message = "; ".join(dict.fromkeys(problem.message for problem in problems))
-        raise UsageError(f"{where}:{position.line}:{position.column}: {message}", hint=problems[0].hint or _FORM)
+        raise UsageError(
+            f"{where}:{position.line}:{position.column}: {message}", hint=problems[0].hint or _FORM
+        )
     files = tuple(dict.fromkeys(data.get("context_files", ())))
-    return Task(data.get("id", ""), data.get("title", ""), data.get("text", ""), files, data.get("project", ""))
+    return Task(
+        data.get("id", ""),
+        data.get("title", ""),
+        data.get("text", ""),
+        files,
+        data.get("project", ""),
+    )
 
 
 def resolve_task(workspace: Workspace, task_id: str) -> Task:
-    """Return the task that the project's own program prints for an id; without one, a task with the id only."""
+    """Return the task that the project's own program prints for an id;
+    without one, a task with the id only.
+    """
     words, seconds = workspace.config.tasks.command, workspace.config.tasks.timeout_seconds
     if not words or not_run_message(workspace, COMMAND):
         return Task(task_id)
     if not _ID.fullmatch(task_id) or len(task_id) > LONGEST_ID:
         hint = f"at most {LONGEST_ID} characters on one line, not beginning with `-` or a space"
-        raise UsageError(f"{task_id[:80]!r} can't be given to `{words[0]}` as a task's id", hint=hint)
+        raise UsageError(
+            f"{task_id[:80]!r} can't be given to `{words[0]}` as a task's id", hint=hint
+        )
     if not any(PLACE in word for word in words):
         hint = f"write {PLACE} where the task's id belongs: [gh, issue, view, '{PLACE}', …]"
         raise UsageError(f"tasks.command in .orbit/config.yaml has no {PLACE}", hint=hint)
@@ -340,7 +400,9 @@ def resolve_task(workspace: Workspace, task_id: str) -> Task:
 
 def why_unresolved(workspace: Workspace) -> str:
     """Return why only the id of a task is known."""
-    return not_run_message(workspace, COMMAND) or "no `tasks.command` is configured that would find it"
+    return (
+        not_run_message(workspace, COMMAND) or "no `tasks.command` is configured that would find it"
+    )
 
 
 CLASSIFIER = "tasks.classifier"
@@ -348,15 +410,24 @@ LONGEST_REASON = 200
 
 
 def class_of(workspace: Workspace, task: Task, caller_class: str = "") -> TaskClass:
-    """Return the class of a task: the caller's, that of the program `tasks.classifier`, or by the words."""
+    """Return the class of a task: the caller's, that of the program `tasks.classifier`,
+    or by the words.
+    """
     for name in CLASSES:
         if name == (CODE_GEN if caller_class == CODE else caller_class):
             return TaskClass(name, 1.0, ("the caller says so",), "caller")
     if not workspace.config.tasks.classifier or not_run_message(workspace, CLASSIFIER):
         return classify(task.words)
-    request = {"id": task.id, "title": task.title, "text": task.text[:LONGEST], "context_files": task.context_files}
+    request = {
+        "id": task.id,
+        "title": task.title,
+        "text": task.text[:LONGEST],
+        "context_files": task.context_files,
+    }
     try:
-        printed = run_program(workspace, CLASSIFIER, workspace.config.tasks.timeout_seconds, json.dumps(request))
+        printed = run_program(
+            workspace, CLASSIFIER, workspace.config.tasks.timeout_seconds, json.dumps(request)
+        )
         return _opinion(json.loads(printed))
     except ProgramError as error:
         return _other(error.fault)

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orbit_registry.capture.findings import Lesson
-from orbit_registry.checks.duplicates import Neighbour, near_duplicates, refusing_copies, says_the_same
+from orbit_registry.checks.duplicates import (
+    Neighbour,
+    near_duplicates,
+    refusing_copies,
+    says_the_same,
+)
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.formats.untrusted import inert_line, inert_text
@@ -21,14 +26,20 @@ KIND = "learning"
 AUTHOR = Author("orbit capture", "agent")
 LONGEST_BODY = 2_000
 _ORDER = re.compile(
-    r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,60}\b(?:previous|prior|above|earlier|all|any|instructions?|rules?)\b"
-    r"|\bsystem prompt\b|\byou (?:must|are now|will|shall|have to|need to)\b|\bas an? (?:ai|assistant|agent|model)\b"
-    r"|\b(?:do not|don['’]t|never) (?:tell|mention|reveal|ask|inform)\b|\b(?:new|following|these) instructions?\b"
-    r"|\b(?:run|execute|paste|type|send|post|upload|download|fetch|open|visit|install) (?:this|the following|it)\b"
+    r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,60}\b(?:previous|prior|above|earlier|all"
+    r"|any|instructions?|rules?)\b"
+    r"|\bsystem prompt\b|\byou (?:must|are now|will|shall|have to|need to)\b|\bas an? "
+    r"(?:ai|assistant|agent|model)\b"
+    r"|\b(?:do not|don['’]t|never) "
+    r"(?:tell|mention|reveal|ask|inform)\b|\b(?:new|following|these) instructions?\b"
+    r"|\b(?:run|execute|paste|type|send|post|upload|download|fetch|open|visit|install) "
+    r"(?:this|the following|it)\b"
     r"|https?://|\bwww\.|[$`]\(|\|\s*(?:ba|z)?sh\b|<\/?[a-z]|\b(?:assistant|system|user|human)\s*:",
 )
 """Text that reads as an instruction or leads elsewhere: no fact about a project needs it."""
-_DANGEROUS = re.compile(r"\b(?:curl|wget|eval|sudo|chmod|base64|rm -|nc -|ssh |scp )", re.IGNORECASE)
+_DANGEROUS = re.compile(
+    r"\b(?:curl|wget|eval|sudo|chmod|base64|rm -|nc -|ssh |scp )", re.IGNORECASE
+)
 """Commands that no fact needs; a person's rule may forbid one."""
 
 
@@ -46,8 +57,15 @@ class Provenance:
         """Return the `provenance` field of a record made from a lesson."""
         source = {"command": "tool", "correction": "user"}.get(lesson.pattern, self.source)
         source = self.source if self.source == "web" else source
-        data = {"source": source, "pattern": lesson.pattern, "subject": lesson.subject, "agent": self.agent,
-                "session": self.session, "transcript": self.transcript, "commit": self.commit}  # fmt: skip
+        data = {
+            "source": source,
+            "pattern": lesson.pattern,
+            "subject": lesson.subject,
+            "agent": self.agent,
+            "session": self.session,
+            "transcript": self.transcript,
+            "commit": self.commit,
+        }
         return {name: value for name, value in data.items() if value}
 
 
@@ -68,16 +86,25 @@ class CandidateResult:
 
 
 def propose(
-    workspace: Workspace, records: Iterable[Record], lessons: Sequence[tuple[Lesson, Provenance]],
-    recalled: Iterable[str] = (), *, sources: Sequence[str] = (), dry_run: bool = False,
-) -> CandidateResult:  # fmt: skip
-    """Add lessons as pending learnings; `recalled` are lines that the sessions were shown, `sources` ids for links."""
+    workspace: Workspace,
+    records: Iterable[Record],
+    lessons: Sequence[tuple[Lesson, Provenance]],
+    recalled: Iterable[str] = (),
+    *,
+    sources: Sequence[str] = (),
+    dry_run: bool = False,
+) -> CandidateResult:
+    """Add lessons as pending learnings; `recalled` are lines that the sessions were shown,
+    `sources` ids for links.
+    """
     result = CandidateResult()
     existing = list(records)
     recalled_texts = [_plain(line) for line in recalled]
     for lesson, provenance in lessons:
         try:
-            candidate = _candidate(workspace, existing, lesson, provenance, recalled_texts, sources, dry_run=dry_run)
+            candidate = _candidate(
+                workspace, existing, lesson, provenance, recalled_texts, sources, dry_run=dry_run
+            )
         except _KnownError as error:
             result.skipped[error.reason] += 1
             continue
@@ -102,9 +129,15 @@ def _plain(text: str) -> str:
 
 
 def _candidate(
-    workspace: Workspace, existing: Sequence[Record], lesson: Lesson, provenance: Provenance, recalled: Sequence[str],
-    sources: Sequence[str], *, dry_run: bool,
-) -> Candidate:  # fmt: skip
+    workspace: Workspace,
+    existing: Sequence[Record],
+    lesson: Lesson,
+    provenance: Provenance,
+    recalled: Sequence[str],
+    sources: Sequence[str],
+    *,
+    dry_run: bool,
+) -> Candidate:
     texts = (lesson.summary, lesson.body, lesson.error_pattern, *lesson.paths, *lesson.inputs)
     if any(any(find_secrets(text)) for text in texts):
         raise _KnownError("holds what looks like a secret")
@@ -114,13 +147,17 @@ def _candidate(
     old = _existing_record(workspace, existing, lesson)
     summary = _plain(lesson.summary)
     was_shown = any(summary in line or line in summary for line in recalled if line)
-    if was_shown and (old is None or lesson.pattern == "command"):  # what is stale may be found anew
+    if was_shown and (
+        old is None or lesson.pattern == "command"
+    ):  # what is stale may be found anew
         raise _KnownError("was shown to the session")
     fields = _fields(workspace, lesson, provenance, old, sources)
     kind = workspace.kinds[KIND]
     try:
         draft = draft_record(workspace, kind, AUTHOR, fields)[1]
-        _refuse_duplicates(near for near in near_duplicates(workspace, existing, draft) if near.record is not old)
+        _refuse_duplicates(
+            near for near in near_duplicates(workspace, existing, draft) if near.record is not old
+        )
         if dry_run:
             return Candidate(draft, old)
         admit = refusing_copies(workspace, kind, existing, _refuse_duplicates)
@@ -137,13 +174,17 @@ def _refuse_duplicates(near: Iterable[Neighbour]) -> None:
             raise _KnownError("was rejected" if neighbour.record.is_rejected else "is known")
 
 
-def _existing_record(workspace: Workspace, existing: Sequence[Record], lesson: Lesson) -> Record | None:
+def _existing_record(
+    workspace: Workspace, existing: Sequence[Record], lesson: Lesson
+) -> Record | None:
     stale: Record | None = None
     for record in existing:
         provenance = record.data.get("provenance")
         is_about = isinstance(provenance, Mapping) and provenance.get("subject") == lesson.subject
         text = f"{record.data['summary']}\n{record.data.get('body', '')}"
-        is_same = (is_about and lesson.core in text) or _states_lesson(str(record.data["summary"]), lesson)
+        is_same = (is_about and lesson.core in text) or _states_lesson(
+            str(record.data["summary"]), lesson
+        )
         if is_same and record.is_rejected:
             raise _KnownError("was rejected")
         if is_same and record.phase == "pending":
@@ -160,14 +201,20 @@ def _existing_record(workspace: Workspace, existing: Sequence[Record], lesson: L
 
 
 def _states_lesson(summary: str, lesson: Lesson) -> bool:
-    """Compare headlines: our own word for word, those of a program by two thirds of the shorter one's words."""
+    """Compare headlines: our own word for word,
+    those of a program by two thirds of the shorter one's words.
+    """
     if lesson.pattern != "command":
         return _plain(summary) == _plain(lesson.summary)
     return says_the_same(summary, lesson.summary, 2 / 3)
 
 
 def _fields(
-    workspace: Workspace, lesson: Lesson, provenance: Provenance, old: Record | None, sources: Sequence[str]
+    workspace: Workspace,
+    lesson: Lesson,
+    provenance: Provenance,
+    old: Record | None,
+    sources: Sequence[str],
 ) -> dict[str, object]:
     scope = {"paths": list(lesson.paths), "symbols": list(lesson.symbols)}
     evidence = [{"kind": "session", "reference": provenance.session}] if provenance.session else []

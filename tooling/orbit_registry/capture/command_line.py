@@ -1,4 +1,6 @@
-"""Command lines of a session, as commands of the project: what each is for, and what makes it work."""
+"""Command lines of a session, as commands of the project:
+what each is for, and what makes it work.
+"""
 
 import posixpath
 import re
@@ -34,9 +36,18 @@ def table(file: str) -> Any:
 COMMANDS: Mapping[str, Any] = table("commands.yaml")
 _PARTS, _CLIENTS, _DROPPED, _FILTERS, _NEUTRAL, _OF_THE_MACHINE, _STARTERS, _STARTING, _SERVICES = (
     frozenset(COMMANDS[name])
-    for name in ("part_options", "clients", "dropped", "filters", "neutral", "machine_variables", "starters",
-                 "starting", "services")
-)  # fmt: skip
+    for name in (
+        "part_options",
+        "clients",
+        "dropped",
+        "filters",
+        "neutral",
+        "machine_variables",
+        "starters",
+        "starting",
+        "services",
+    )
+)
 _WRAPPER_WORDS = frozenset(word for phrase in WRAPPERS for word in phrase.split())
 _VERBS = frozenset(("run", "compose", "pip"))  # words of a runner before its script
 _OUTSIDE = ("/", "~", "$")  # how the folder of an option begins that may be outside the project
@@ -57,7 +68,8 @@ _PLAIN = re.compile(r"@?[A-Za-z0-9][\w.-]{0,30}(?:/(?!\.\.)[\w.-]{1,30}){0,4}\Z"
 class ProjectCommand:
     """Command of a project: `words` start it, `tool` does it, `script` is what a runner was given.
 
-    `names` are words in it that only the project knows: a service, a group, a variable whose value is left out.
+    `names` are words in it that only the project knows: a service, a group, a variable whose value
+    is left out.
     """
 
     purpose: str
@@ -72,7 +84,9 @@ class ProjectCommand:
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """Commands of one line; the exit code of a piped one, or of one before `;`, is not that of its commands."""
+    """Commands of one line; the exit code of a piped one, or of one before `;`,
+    is not that of its commands.
+    """
 
     ways: tuple[ProjectCommand, ...]
     is_piped: bool = False
@@ -108,7 +122,9 @@ def read_command(text: str, root: str = "") -> CommandLine:
             prefix, names = prefix + settings[0], names + settings[1]
         elif program in ("source", ".") and len(piece) == 2 and _ENVIRONMENT.match(piece[1]):
             prefix = [f"source {piece[1]} &&", *prefix]
-        elif (way := _project_command(_from_root(piece, root) if not folder else piece)) is not None:
+        elif (
+            way := _project_command(_from_root(piece, root) if not folder else piece)
+        ) is not None:
             command = " ".join([*prefix, way.words])
             ways.append(replace(way, words=command, names=(*names, *way.names), folder=folder))
         elif program not in _NEUTRAL:
@@ -117,7 +133,9 @@ def read_command(text: str, root: str = "") -> CommandLine:
 
 
 def _folder(folder: str, path: str, root: str) -> str | None:
-    """Return the folder, from the root, that `cd` leads to; nothing if it may be outside the project."""
+    """Return the folder, from the root, that `cd` leads to;
+    nothing if it may be outside the project.
+    """
     top = root or "/-"
     result = posixpath.relpath(posixpath.join(top, folder, path), top)
     if result == ".":
@@ -126,12 +144,22 @@ def _folder(folder: str, path: str, root: str) -> str | None:
 
 
 def _from_root(words: Sequence[str], root: str) -> list[str]:
-    """Return the words of a command with the folder of a part from the root; the root itself is no part."""
+    """Return the words of a command with the folder of a part from the root;
+    the root itself is no part.
+    """
     result: list[str] = []
-    words = [part for word in words for part in (("-C", word[2:]) if re.match(r"-C[\w./]", word) else (word,))]
-    separate = (word.split("=", 1) if word.partition("=")[0] in _PARTS else [word] for word in words)
+    words = [
+        part
+        for word in words
+        for part in (("-C", word[2:]) if re.match(r"-C[\w./]", word) else (word,))
+    ]
+    separate = (
+        word.split("=", 1) if word.partition("=")[0] in _PARTS else [word] for word in words
+    )
     for option, word in pairwise(("", *chain.from_iterable(separate))):
-        path = _folder("", word, root) if option in _PARTS and word.startswith(("/", "./")) else None
+        path = (
+            _folder("", word, root) if option in _PARTS and word.startswith(("/", "./")) else None
+        )
         if path == "":
             result.pop()
         else:
@@ -176,7 +204,10 @@ def _project_command(words: Sequence[str]) -> ProjectCommand | None:
         position += 1
     prefix, names = _settings(words[:position])
     command = words[position + (words[position : position + 1] == ["sudo"]) :]
-    if name_of((command or [""])[0]) in _STARTERS and (way := _service_command(command)) is not None:
+    if (
+        name_of((command or [""])[0]) in _STARTERS
+        and (way := _service_command(command)) is not None
+    ):
         return way
     start = program_at(command)
     if start >= len(command) or not _take_prefix(command[:start], prefix, names):
@@ -189,12 +220,16 @@ def _project_command(words: Sequence[str]) -> ProjectCommand | None:
     if name in TOOLS:
         action = [word for word in command[start + 1 : start + 2] if word in ACTIONS.get(name, ())]
         arguments = tuple(_arguments(command[start + 1 + len(action) :]))
-        return ProjectCommand(purpose, " ".join([*prefix, raw, *action]), name, "", tuple(names), "", arguments)
+        return ProjectCommand(
+            purpose, " ".join([*prefix, raw, *action]), name, "", tuple(names), "", arguments
+        )
     file = command[start + 1] if name in SHELLS and len(command) > start + 1 else raw
     if file.endswith(".sh") and purpose and _FOLDER.match(file := file.removeprefix("./")):
         return ProjectCommand(purpose, " ".join([*prefix, f"./{file}"]), file, "", tuple(names))
     if prefix[-1:] == ["-m"] and _PLAIN.match(name):
-        return ProjectCommand(f"python -m {name}", " ".join([*prefix, name]), "python", name, (*names, name))
+        return ProjectCommand(
+            f"python -m {name}", " ".join([*prefix, name]), "python", name, (*names, name)
+        )
     if name not in RUNNERS:
         return None
     return _runner_command(command[start:], name, purpose, prefix, names)
@@ -203,7 +238,9 @@ def _project_command(words: Sequence[str]) -> ProjectCommand | None:
 def _runner_command(
     words: Sequence[str], name: str, purpose: str, prefix: list[str], names: list[str]
 ) -> ProjectCommand | None:
-    """Return what a runner is given; without a purpose of the table, the program with its script is one."""
+    """Return what a runner is given; without a purpose of the table,
+    the program with its script is one.
+    """
     script = script_of(words) if name not in _CLIENTS else ""
     position = words.index(script) if script else 0
     if not _SCRIPT_NAME.match(script):
@@ -220,18 +257,25 @@ def _runner_command(
     else:
         pairs = [pair for pair in pairwise(words) if pair[0] in _PARTS and _PLAIN.match(pair[1])]
         details, parts = [word for pair in pairs for word in pair], [value for _, value in pairs]
-        arguments = [argument for argument in _arguments([*words[1:position], *words[position + 1 :]])
-                     if argument.partition(" ")[0] not in _PARTS]  # fmt: skip
+        arguments = [
+            argument
+            for argument in _arguments([*words[1:position], *words[position + 1 :]])
+            if argument.partition(" ")[0] not in _PARTS
+        ]
     options = [*pairwise(words), *(word.partition("=")[::2] for word in words)]
     if any(option in _PARTS and value.startswith(_OUTSIDE) for option, value in options):
         return None
     line = [*prefix, words[0], *verbs, *filter(None, (script,)), *details]
     own = f"{name} {script}".strip()
-    return ProjectCommand(purpose or own, " ".join(line), name, script, (*names, *parts), "", tuple(arguments))
+    return ProjectCommand(
+        purpose or own, " ".join(line), name, script, (*names, *parts), "", tuple(arguments)
+    )
 
 
 def _arguments(words: Sequence[str]) -> Iterator[str]:
-    """Yield options, with a value that is a plain word, and operands that may be a path or a part of the project."""
+    """Yield options, with a value that is a plain word,
+    and operands that may be a path or a part of the project.
+    """
     value_of = ""
     for word, following in pairwise([*words, ""]):
         option, has_value, value = word.partition("=")
@@ -241,7 +285,11 @@ def _arguments(words: Sequence[str]) -> Iterator[str]:
             if _PLAIN.match(word.removeprefix("./").removesuffix("/...")):
                 yield word
         elif _FLAG.match(option) and not has_value:
-            value_of = following if _PLAIN.match(following) and (word in WITH_VALUE or word[:2] == "--") else ""
+            value_of = (
+                following
+                if _PLAIN.match(following) and (word in WITH_VALUE or word[:2] == "--")
+                else ""
+            )
             yield f"{word} {value_of}".strip()
         elif _FLAG.match(option) and _PLAIN.match(value):
             yield word
@@ -251,7 +299,11 @@ def _service_command(words: Sequence[str]) -> ProjectCommand | None:
     plain = [word.rpartition("/")[2].partition(":")[0].partition("@")[0] for word in words]
     plain = [word for word in plain if word in _STARTING or word in _SERVICES]
     starts = {"start", "restart", "-d"}.intersection(plain) and _SERVICES.intersection(plain[1:])
-    return ProjectCommand("start", " ".join(plain), plain[0]) if starts and "compose" not in words else None
+    return (
+        ProjectCommand("start", " ".join(plain), plain[0])
+        if starts and "compose" not in words
+        else None
+    )
 
 
 def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> bool:
@@ -259,7 +311,11 @@ def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> b
     for position, word in enumerate(words):
         if value_follows or word[:1] != "-":
             setting = _settings([word]) if _ANY_SETTING.match(word) else None
-            plain = _name(word) is not None if position == 0 else bool(_PLAIN.match(word)) or setting is not None
+            plain = (
+                _name(word) is not None
+                if position == 0
+                else bool(_PLAIN.match(word)) or setting is not None
+            )
             if not plain:
                 return False
             if setting is not None:
@@ -280,4 +336,6 @@ def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> b
 
 def _name(word: str) -> str | None:
     folder, slash, name = word.rpartition("/")
-    return name if not slash or (_FOLDER_PREFIX.match(f"{folder}/") and ".." not in folder) else None
+    return (
+        name if not slash or (_FOLDER_PREFIX.match(f"{folder}/") and ".." not in folder) else None
+    )

@@ -1,4 +1,6 @@
-"""Facts of a project: its tracked files, where its commands are defined, how its code is laid out."""
+"""Facts of a project: its tracked files, where its commands are defined,
+how its code is laid out.
+"""
 
 import re
 from collections import Counter
@@ -22,10 +24,17 @@ FEWEST, SHARE = 5, 0.9  # a habit needs so many files, and nine of ten
 _DEFINITIONS = COMMANDS["definitions"]
 _MANIFESTS = ("Cargo.toml", "package.json", "pyproject.toml", "go.mod")
 _PACKAGES = ("npm", "pnpm", "yarn", "bun")
-_PYTHON_OWN = re.compile(r"(?m)^(?:from (\.+)[\w.]* import|from (\w+)(?:\.[\w.]+)? import|import (\w+))")
-_JAVASCRIPT_OWN = re.compile(r"""(?m)^\s*(?:import|export)\b[^'"\n]*['"](\.{1,2}/[^'"\n]+|[@~]/[^'"\n]+)['"]""")
+_PYTHON_OWN = re.compile(
+    r"(?m)^(?:from (\.+)[\w.]* import|from (\w+)(?:\.[\w.]+)? import|import (\w+))"
+)
+_JAVASCRIPT_OWN = re.compile(
+    r"""(?m)^\s*(?:import|export)\b[^'"\n]*['"](\.{1,2}/[^'"\n]+|[@~]/[^'"\n]+)['"]"""
+)
 _JAVASCRIPT_SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mts", ".mjs")
-_DEFINES = r"^[[:space:]]*(export )?(default )?(abstract |async |pub )*(class|interface|type|enum|struct|trait|def|func|fn|function|const) {}([^A-Za-z0-9_]|$)"  # noqa: E501
+_DEFINES = (
+    r"^[[:space:]]*(export )?(default )?(abstract |async |pub )*"
+    r"(class|interface|type|enum|struct|trait|def|func|fn|function|const) {}([^A-Za-z0-9_]|$)"
+)
 
 
 class Project:
@@ -52,7 +61,9 @@ class Project:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names of tracked files and folders without extension: what a module may be called."""
-        return frozenset(part.partition(".")[0] for path in self.tracked for part in path.split("/"))
+        return frozenset(
+            part.partition(".")[0] for path in self.tracked for part in path.split("/")
+        )
 
     @cached_property
     def _inputs(self) -> Fingerprints:
@@ -75,24 +86,38 @@ class Project:
         if way.tool in _DEFINITIONS:
             defined = _DEFINITIONS[way.tool]
             definition = re.compile(defined["form"].replace("{}", re.escape(way.script)))
-            files = [path for path in _in_or_above(way.folder, defined["files"]) if path in self.files]
+            files = [
+                path for path in _in_or_above(way.folder, defined["files"]) if path in self.files
+            ]
             return tuple(path for path in files if definition.search(self.text(path)))[:1]
         inputs = COMMANDS["inputs"].get(way.tool, COMMANDS["other_inputs"])
         if way.tool in _PACKAGES:
             is_install = way.script in ("install", "ci") and " run " not in way.words
             inputs = ["package.json" if is_install else f"package.json#scripts.{way.script}"]
         sources = _in_or_above(way.folder, inputs)
-        if way.tool in _PACKAGES and way.names:  # a part of the project, which its name does not lead to
-            sources += [f"{path}#scripts.{way.script}" for path in self.tracked if path.endswith("/package.json")]
-        return next(((source,) for source in sources if self._inputs.find(source).hash is not None), ())
+        if (
+            way.tool in _PACKAGES and way.names
+        ):  # a part of the project, which its name does not lead to
+            sources += [
+                f"{path}#scripts.{way.script}"
+                for path in self.tracked
+                if path.endswith("/package.json")
+            ]
+        return next(
+            ((source,) for source in sources if self._inputs.find(source).hash is not None), ()
+        )
 
     def defines(self, way: ProjectCommand) -> bool:
-        """Say whether the project has a command: a script is defined in its files, a program is one of the tables."""
+        """Say whether the project has a command: a script is defined in its files,
+        a program is one of the tables.
+        """
         return bool(self.inputs_of(way)) or not (way.tool in _DEFINITIONS or way.tool in _PACKAGES)
 
     @staticmethod
     def is_script(way: ProjectCommand) -> bool:
-        """Say whether a command starts what the project's files define: a target of make, a script of a package."""
+        """Say whether a command starts what the project's files define:
+        a target of make, a script of a package.
+        """
         is_check = way.purpose in ("test", "lint", "types", "format")
         return not is_check and (way.tool in _DEFINITIONS or way.tool in _PACKAGES)
 
@@ -103,7 +128,9 @@ class Project:
         return bad.script == good.script and (len(tools) == 1 or tools.issubset(_PACKAGES))
 
     def has_path(self, text: str) -> bool:
-        """Say whether a text names a tracked file or a folder of them, perhaps as gradle writes it."""
+        """Say whether a text names a tracked file or a folder of them,
+        perhaps as gradle writes it.
+        """
         path = text.removeprefix("./").removesuffix("...").strip("/")
         return path in self.files or any(file.startswith(f"{path}/") for file in self.tracked)
 
@@ -113,7 +140,9 @@ class Project:
         return str(self._workspace.root)
 
     def known(self, way: ProjectCommand) -> ProjectCommand | None:
-        """Return a command without variables that the project's files don't name; None for another name or folder."""
+        """Return a command without variables that the project's files don't name;
+        None for another name or folder.
+        """
         if way.tool.endswith(".sh") and way.tool not in self.files:
             return None
         if way.folder and not self.has_path(way.folder):
@@ -146,9 +175,15 @@ class Project:
         return tuple(dict.fromkeys(globs))[:5]
 
     def has_name(self, name: str) -> bool:
-        """Say whether a name in an error is a program of the tables, a port, or one that the project's files hold."""
+        """Say whether a name in an error is a program of the tables, a port,
+        or one that the project's files hold.
+        """
         is_program = name in TOOLS or name in RUNNERS or name.isdigit() or name in _MANIFESTS
-        return is_program or self.has_module(name) or (bool(VARIABLE.match(name)) and self.mentions(name))
+        return (
+            is_program
+            or self.has_module(name)
+            or (bool(VARIABLE.match(name)) and self.mentions(name))
+        )
 
     def has_module(self, name: str) -> bool:
         """Say whether a module is the project's own."""
@@ -156,34 +191,58 @@ class Project:
 
     def definition(self, name: str) -> str:
         """Return the one tracked file that defines a name; empty if none or several do."""
-        output = self._workspace.git.ask("grep", "-lE", "-e", _DEFINES.replace("{}", name), "--", ":!*.md") or ""
+        output = (
+            self._workspace.git.ask(
+                "grep", "-lE", "-e", _DEFINES.replace("{}", name), "--", ":!*.md"
+            )
+            or ""
+        )
         paths = output.split("\n") if output else []
         return paths[0] if len(paths) == 1 and paths[0] in self.files else ""
 
     def imports(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """Return a sentence on how files like one import the project's own, and its inputs; empty without a habit."""
+        """Return a sentence on how files like one import the project's own, and its inputs;
+        empty without a habit.
+        """
         suffix = PurePosixPath(path).suffix
         top = path.partition("/")[0]
         if suffix != ".py" and suffix not in _JAVASCRIPT_SUFFIXES:
             return "", ()
         styles_in, start, names = (
-            (self._python_styles, f"Python files in `{top}/` import each other", ("pyproject.toml", "setup.cfg"))
-            if suffix == ".py" else
-            (_javascript_styles, f"Imports in `{top}/` name the project's own files",
-             ("tsconfig.json", "jsconfig.json", "package.json"))
-        )  # fmt: skip
-        alike = [file for file in self.tracked if file.endswith(suffix) and file.partition("/")[0] == top]
-        style = _habit(Counter(word for file in alike[:MOST_READ] for word in styles_in(self.text(file))))
+            (
+                self._python_styles,
+                f"Python files in `{top}/` import each other",
+                ("pyproject.toml", "setup.cfg"),
+            )
+            if suffix == ".py"
+            else (
+                _javascript_styles,
+                f"Imports in `{top}/` name the project's own files",
+                ("tsconfig.json", "jsconfig.json", "package.json"),
+            )
+        )
+        alike = [
+            file for file in self.tracked if file.endswith(suffix) and file.partition("/")[0] == top
+        ]
+        style = _habit(
+            Counter(word for file in alike[:MOST_READ] for word in styles_in(self.text(file)))
+        )
         inputs = tuple(file for file in names if file in self.files)[:1]
         return (f"{start} {style}.", inputs) if style else ("", ())
 
     def _python_styles(self, text: str) -> Iterable[str]:
         absolute, relative = "by their whole names, not relatively", "relatively, with leading dots"
         matches = _PYTHON_OWN.findall(text)
-        return {relative if dots else absolute for dots, *names in matches if dots or self.has_module(max(names))}
+        return {
+            relative if dots else absolute
+            for dots, *names in matches
+            if dots or self.has_module(max(names))
+        }
 
     def test_place(self, source: str, test: str) -> tuple[str, int]:
-        """Return a sentence on where tests of such files are, and their number; empty without a habit."""
+        """Return a sentence on where tests of such files are, and their number;
+        empty without a habit.
+        """
         stem, suffix = PurePosixPath(source).stem, PurePosixPath(source).suffix
         name = PurePosixPath(test).name
         form = name.replace(stem, "{}", 1)
@@ -196,7 +255,10 @@ class Project:
         ]
         top, example = PurePosixPath(test).parts[0], form.replace("{}", "NAME")
         before, _, after = form.partition("{}")
-        sources = (path.with_name(path.name.removeprefix(before).removesuffix(after) + suffix) for path in tests)
+        sources = (
+            path.with_name(path.name.removeprefix(before).removesuffix(after) + suffix)
+            for path in tests
+        )
         counts = {
             "next to it": sum(str(path) in self.files for path in sources),
             f"in `{top}/`": sum(path.parts[0] == top for path in tests),
@@ -207,14 +269,22 @@ class Project:
         return "", 0
 
     def registers(self, added: str, edited: str) -> int:
-        """Return how many siblings of a new file another file names; 0 where too few for a habit."""
+        """Return how many siblings of a new file another file names;
+        0 where too few for a habit.
+        """
         added_path, text = PurePosixPath(added), self.text(edited)
         paths = [PurePosixPath(file) for file in self.tracked if file not in (added, edited)]
         near = [path.stem for path in paths if path.parent == added_path.parent]
         near = [stem for stem in near if stem != "__init__" and len(stem) > 2]
-        mentioned = [stem for stem in (*near, added_path.stem) if re.search(rf"\b{re.escape(stem)}\b", text)]
+        mentioned = [
+            stem for stem in (*near, added_path.stem) if re.search(rf"\b{re.escape(stem)}\b", text)
+        ]
         count = len(mentioned) - 1
-        return count if mentioned[-1:] == [added_path.stem] and count >= max(3, SHARE * len(near)) else 0
+        return (
+            count
+            if mentioned[-1:] == [added_path.stem] and count >= max(3, SHARE * len(near))
+            else 0
+        )
 
 
 def _in_or_above(folder: str, names: Iterable[str]) -> list[str]:
@@ -223,7 +293,9 @@ def _in_or_above(folder: str, names: Iterable[str]) -> list[str]:
 
 def _habit(count: Counter[str]) -> str:
     most = count.most_common(1)
-    return most[0][0] if most and most[0][1] >= FEWEST and most[0][1] >= SHARE * count.total() else ""
+    return (
+        most[0][0] if most and most[0][1] >= FEWEST and most[0][1] >= SHARE * count.total() else ""
+    )
 
 
 def _javascript_styles(text: str) -> Iterator[str]:
@@ -232,4 +304,8 @@ def _javascript_styles(text: str) -> Iterator[str]:
         if specifier[0] != ".":
             yield "by an alias (`@/` or `~/`)"
         else:
-            yield f"with `{ending}` at the end" if ending in _JAVASCRIPT_SUFFIXES else "without an ending"
+            yield (
+                f"with `{ending}` at the end"
+                if ending in _JAVASCRIPT_SUFFIXES
+                else "without an ending"
+            )

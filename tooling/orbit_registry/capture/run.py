@@ -1,6 +1,7 @@
 """Capture: read transcripts once, and leave what they teach for review.
 
-The project may name its own program. It read what tools and the web said, so its lessons are always pending.
+The project may name its own program. It read what tools and the web said, so its lessons are always
+pending.
 """
 
 import hashlib
@@ -38,10 +39,20 @@ TurnData = Mapping[str, object]
 
 def _turn_data(turn: Turn) -> TurnData:
     steps = [
-        {"action": step.action, "command": _safe(step.command), "paths": list(step.paths), "failed": step.failed}
+        {
+            "action": step.action,
+            "command": _safe(step.command),
+            "paths": list(step.paths),
+            "failed": step.failed,
+        }
         for step in turn.steps[-MOST_STEPS:]
     ]
-    return {"asked": _safe(turn.prompt), "answer": _safe(turn.answer), "rejected": turn.rejected, "steps": steps}
+    return {
+        "asked": _safe(turn.prompt),
+        "answer": _safe(turn.answer),
+        "rejected": turn.rejected,
+        "steps": steps,
+    }
 
 
 def _safe(text: str) -> str:
@@ -54,8 +65,12 @@ def _ask_program(
     words = workspace.config.setting("capture", "command")
     if not words or not turns_data:
         return []
-    request = {"session": session, "max_tokens": MOST_TOKENS, "turns": list(turns_data),
-             "found": [{"summary": lesson.summary, "pattern": lesson.pattern} for lesson in lessons]}  # fmt: skip
+    request = {
+        "session": session,
+        "max_tokens": MOST_TOKENS,
+        "turns": list(turns_data),
+        "found": [{"summary": lesson.summary, "pattern": lesson.pattern} for lesson in lessons],
+    }
     seconds = float(workspace.config.setting("capture", "timeout_seconds"))
     text = run_program(workspace, "capture.command", seconds, json.dumps(request))
     name = f"`{words[0]}`"
@@ -70,9 +85,13 @@ def _ask_program(
         answer, fault = None, "what it printed is not JSON"
     candidates = answer.get("candidates") if isinstance(answer, Mapping) else None
     listed: list[Any] = candidates if isinstance(candidates, list) else [None]
-    if not all(isinstance(entry, Mapping) and isinstance(entry.get("summary"), str) for entry in listed):
+    if not all(
+        isinstance(entry, Mapping) and isinstance(entry.get("summary"), str) for entry in listed
+    ):
         raise ProgramError(f"{name}: {fault}", hint=_FORM, fault=fault)
-    return [_lesson(candidate) for candidate in listed[:MOST_ANSWERED] if candidate["summary"].strip()]
+    return [
+        _lesson(candidate) for candidate in listed[:MOST_ANSWERED] if candidate["summary"].strip()
+    ]
 
 
 def _lesson(candidate: Mapping[str, object]) -> Lesson:
@@ -81,11 +100,17 @@ def _lesson(candidate: Mapping[str, object]) -> Lesson:
     paths, inputs = _words(candidate.get("paths")), _words(candidate.get("inputs"))
     is_procedural = candidate.get("procedural") is True
     subject = f"said:{summary[:200]}"
-    return Lesson("command", subject, summary, body, 1, paths=paths, inputs=inputs, procedural=is_procedural)
+    return Lesson(
+        "command", subject, summary, body, 1, paths=paths, inputs=inputs, procedural=is_procedural
+    )
 
 
 def _words(value: object) -> tuple[str, ...]:
-    return tuple(word for word in value if isinstance(word, str) and word)[:10] if isinstance(value, list) else ()
+    return (
+        tuple(word for word in value if isinstance(word, str) and word)[:10]
+        if isinstance(value, list)
+        else ()
+    )
 
 
 OnProgress = Callable[[int], None]
@@ -111,10 +136,16 @@ class SessionRead:
     def as_data(self) -> dict[str, object]:
         """Return it for JSON."""
         return {
-            "agent": self.agent, "path": str(self.path), "session": self.session.id or None, "bytes": self.size,
-            "lines": self.lines, "broken": self.broken, "turns": self.session.turns,
-            "from_web": self.session.is_foreign, "skipped": self.skipped or None,
-        }  # fmt: skip
+            "agent": self.agent,
+            "path": str(self.path),
+            "session": self.session.id or None,
+            "bytes": self.size,
+            "lines": self.lines,
+            "broken": self.broken,
+            "turns": self.session.turns,
+            "from_web": self.session.is_foreign,
+            "skipped": self.skipped or None,
+        }
 
 
 @dataclass(slots=True)
@@ -130,17 +161,31 @@ class CaptureResult:
 def transcripts_of(
     workspace: Workspace, agent: str, path: Path | None, sessions: Iterable[str] = ()
 ) -> list[tuple[str, Path]]:
-    """Return the transcripts to read: a given one, the newest, or those of `sessions` for `events`."""
+    """Return the transcripts to read: a given one, the newest,
+    or those of `sessions` for `events`.
+    """
     if path is not None and agent != EVENTS:
-        owner = agent or next((name for name, reader in READERS.items() if reader.is_transcript(path)), "")
+        owner = agent or next(
+            (name for name, reader in READERS.items() if reader.is_transcript(path)), ""
+        )
         if not owner:
-            raise UsageError(f"{path} may be any agent's", hint=f"--from {'|'.join(READERS)} says whose it is")
+            raise UsageError(
+                f"{path} may be any agent's", hint=f"--from {'|'.join(READERS)} says whose it is"
+            )
         return [(owner, path)]
     names = [agent] if agent in READERS else list(READERS)
-    listed = [(name, transcript) for name in names for transcript in READERS[name].sessions(workspace.root)]
+    listed = [
+        (name, transcript)
+        for name in names
+        for transcript in READERS[name].sessions(workspace.root)
+    ]
     if agent == EVENTS:
         ids = set(filter(None, sessions))
-        return [(name, transcript) for name, transcript in listed if any(map(transcript.name.__contains__, ids))]
+        return [
+            (name, transcript)
+            for name, transcript in listed
+            if any(map(transcript.name.__contains__, ids))
+        ]
     if not listed:
         where = ", ".join(names)
         hint = f"name its file: orbit capture SESSION.jsonl --from {names[0]}"
@@ -155,10 +200,16 @@ def _digest(path: Path) -> str:
 
 
 def capture(
-    workspace: Workspace, records: Sequence[Record], transcripts: Sequence[tuple[str, Path]], *, dry_run: bool = False,
+    workspace: Workspace,
+    records: Sequence[Record],
+    transcripts: Sequence[tuple[str, Path]],
+    *,
+    dry_run: bool = False,
     on_progress: OnProgress | None = None,
-) -> CaptureResult:  # fmt: skip
-    """Read transcripts and write what they teach as pending learnings; `records` are the learnings, with prose."""
+) -> CaptureResult:
+    """Read transcripts and write what they teach as pending learnings;
+    `records` are the learnings, with prose.
+    """
     done = CaptureResult()
     project = Project(workspace)
     for agent, path in transcripts:
@@ -171,15 +222,26 @@ def capture(
         if not dry_run and not read.skipped:
             transcript = lessons[0][1].transcript if lessons else None
             details = {"agent": agent, "transcript": transcript, "turns": read.session.turns}
-            write_event(workspace, CAPTURED, [candidate.record.id for candidate in result.candidates], details)
+            write_event(
+                workspace,
+                CAPTURED,
+                [candidate.record.id for candidate in result.candidates],
+                details,
+            )
     return done
 
 
 def read_session(
-    workspace: Workspace, project: Project, agent: str, path: Path, warnings: list[str],
+    workspace: Workspace,
+    project: Project,
+    agent: str,
+    path: Path,
+    warnings: list[str],
     on_progress: OnProgress | None = None,
-) -> tuple[SessionRead, Observer, list[SourcedLesson]]:  # fmt: skip
-    """Return what a session's transcript and those of its subagents teach; an unreadable subagent is a warning."""
+) -> tuple[SessionRead, Observer, list[SourcedLesson]]:
+    """Return what a session's transcript and those of its subagents teach;
+    an unreadable subagent is a warning.
+    """
     reader, session = READERS[agent], Session()
     read, observer = SessionRead(agent, path, session), Observer(project)
     latest: deque[TurnData] = deque(maxlen=MOST_TURNS)
@@ -205,7 +267,9 @@ def read_session(
         read.broken += progress.broken
     names = (session.id, path.name.partition(".")[0])
     session.id = next((name for name in names if _SESSION.fullmatch(name)), "")
-    if session.folder and not Path(session.folder).resolve().is_relative_to(workspace.root.resolve()):
+    if session.folder and not Path(session.folder).resolve().is_relative_to(
+        workspace.root.resolve()
+    ):
         read.skipped = "the session was in another folder"
     elif not session.turns:
         read.skipped = "no call of a tool is in it; --from says which agent wrote it"
@@ -217,5 +281,7 @@ def read_session(
     except ProgramError as error:
         warnings.append(error.message)
     source = "web" if session.is_foreign else "test"
-    where = Provenance(source, agent, session.id, f"sha256:{digest}", workspace.git.commit("HEAD") or "")
+    where = Provenance(
+        source, agent, session.id, f"sha256:{digest}", workspace.git.commit("HEAD") or ""
+    )
     return read, observer, [(lesson, where) for lesson in lessons]

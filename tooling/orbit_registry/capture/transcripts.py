@@ -23,16 +23,23 @@ from orbit_registry.workspace.files import bounded_lines
 NEEDLE = re.compile(re.escape(START.strip("<>")).encode())
 """Part of every line that holds a block, however its brackets are escaped."""
 _ITEM = re.compile(r"^- \[([^\]\s]{1,100})\]", re.MULTILINE)
-_ESCAPED = (START.replace("<", "&lt;").replace(">", "&gt;"), END.replace("<", "&lt;").replace(">", "&gt;"))
+_ESCAPED = (
+    START.replace("<", "&lt;").replace(">", "&gt;"),
+    END.replace("<", "&lt;").replace(">", "&gt;"),
+)
 """Ends of a block for agents that escape brackets."""
 
 _INJECTED_TAGS = (
-    "project-notes|system-reminder|hook_context|environment_context|user_instructions|user-prompt-submit-hook|"
-    "local-command-[a-z]+|command-[a-z]+|ide_[a-z]+|skills_instructions|permissions instructions|private|INSTRUCTIONS|"
-    "bash-[a-z]+|task-notification|teammate-message|user_shell_command|subagent_notification|skill|turn_aborted"
+    "project-notes|system-reminder|hook_context|environment_context|user_instructions"
+    "|user-prompt-submit-hook|"
+    "local-command-[a-z]+|command-[a-z]+|ide_[a-z]+|skills_instructions|permissions "
+    "instructions|private|INSTRUCTIONS|"
+    "bash-[a-z]+|task-notification|teammate-message|user_shell_command|subagent_notification"
+    "|skill|turn_aborted"
 )
 _INJECTED = re.compile(
-    rf"(?s)(?:<|&lt;)(?P<tag>{_INJECTED_TAGS})\b[^>\n]{{0,200}}?(?:>|&gt;).*?(?:(?:<|&lt;)/(?P=tag)(?:>|&gt;)|\Z)"
+    rf"(?s)(?:<|&lt;)(?P<tag>{_INJECTED_TAGS})\b[^>\n]{{0,200}}?(?:>|&gt;).*?(?:(?:<|&lt;)"
+    rf"/(?P=tag)(?:>|&gt;)|\Z)"
     r"|\[project notes\].*?(?:\[end of project notes\]|\Z)|(?m:^)## System Context\n.*?(?=^## |\Z)",
     re.MULTILINE,
 )
@@ -41,7 +48,11 @@ _INJECTED = re.compile(
 
 def without_injected(text: str) -> str:
     """Remove blocks of records, reminders of the host and private parts from a text."""
-    return _INJECTED.sub(" ", text).strip() if "<" in text or "&lt;" in text or "[" in text or "## S" in text else text
+    return (
+        _INJECTED.sub(" ", text).strip()
+        if "<" in text or "&lt;" in text or "[" in text or "## S" in text
+        else text
+    )
 
 
 def injected_in(text: str) -> list[str]:
@@ -51,7 +62,12 @@ def injected_in(text: str) -> list[str]:
 
 def ids_in(text: str) -> list[str]:
     """Return the ids of the records in the blocks of a text, with repetitions."""
-    return [record_id for block in _blocks(text) for record_id in _ITEM.findall(block) if is_shown_id(record_id)]
+    return [
+        record_id
+        for block in _blocks(text)
+        for record_id in _ITEM.findall(block)
+        if is_shown_id(record_id)
+    ]
 
 
 def _blocks(text: str) -> Iterator[str]:
@@ -79,10 +95,14 @@ class Progress:
 
 
 def entries_in(
-    path: Path, entries: Callable[[Row], Iterator[Entry]], progress: Progress,
+    path: Path,
+    entries: Callable[[Row], Iterator[Entry]],
+    progress: Progress,
     on_progress: Callable[[int], None] | None = None,
-) -> Iterator[Entry]:  # fmt: skip
-    """Yield what `entries` makes of a transcript's lines, fill in `progress`, and report the bytes to `on_progress`."""
+) -> Iterator[Entry]:
+    """Yield what `entries` makes of a transcript's lines, fill in `progress`,
+    and report the bytes to `on_progress`.
+    """
     with open_transcript(path) as file:
         for row in _objects(_rows(file, progress), progress):
             if on_progress is not None and progress.lines % 500 == 0:
@@ -140,12 +160,16 @@ def read_transcript(path: Path, injected_texts: InjectedTexts) -> TranscriptReco
 HOOK_SURFACE = "hook:"
 MOST_SESSIONS = 50
 LATE_SECONDS = 5  # an agent writes its transcript a little after the hook has answered
-DELIVERY_READERS = transcript_readers("injected_texts")  # agents whose transcripts hold what hooks added
+DELIVERY_READERS = transcript_readers(
+    "injected_texts"
+)  # agents whose transcripts hold what hooks added
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Records of one session: how many hooks claim to have shown, and how many its transcript holds."""
+    """Records of one session: how many hooks claim to have shown,
+    and how many its transcript holds.
+    """
 
     session: str
     agent: str
@@ -174,7 +198,9 @@ def events_by_session(events: Iterable[LoggedEvent]) -> dict[str, list[LoggedEve
 
 
 def deliveries(
-    root: Path, events_by_ledger: Mapping[str, Sequence[LoggedEvent]], agents: Iterable[str] = DELIVERY_READERS
+    root: Path,
+    events_by_ledger: Mapping[str, Sequence[LoggedEvent]],
+    agents: Iterable[str] = DELIVERY_READERS,
 ) -> list[Delivery]:
     """Compare each session that has a transcript, the newest last."""
     results = []
@@ -185,7 +211,11 @@ def deliveries(
         for name in agents:
             reader = DELIVERY_READERS[name]
             path = reader.transcript(root, session, subagent)
-            delivery = None if path is None else _compare(name, path, reader.injected_texts, ledger, events)
+            delivery = (
+                None
+                if path is None
+                else _compare(name, path, reader.injected_texts, ledger, events)
+            )
             if delivery is not None:
                 results.append(delivery)
                 break
@@ -193,7 +223,11 @@ def deliveries(
 
 
 def _compare(
-    agent: str, path: Path, injected_texts: InjectedTexts, ledger: str, events: Sequence[LoggedEvent]
+    agent: str,
+    path: Path,
+    injected_texts: InjectedTexts,
+    ledger: str,
+    events: Sequence[LoggedEvent],
 ) -> Delivery | None:
     read = read_transcript(path, injected_texts)
     if read is None:
@@ -202,7 +236,9 @@ def _compare(
     shown_ids = (event.shown for event in events if event.at <= read.ended + LATE_SECONDS)
     claimed = Counter(chain.from_iterable(shown_ids))
     lists = (tuple(sorted(claimed - read.records)), tuple(sorted(read.records - claimed)))
-    return Delivery(ledger, agent, path, claimed.total(), (claimed & read.records).total(), *lists, read.broken)
+    return Delivery(
+        ledger, agent, path, claimed.total(), (claimed & read.records).total(), *lists, read.broken
+    )
 
 
 def without_event(root: Path, logged_sessions: Iterable[str], since: float) -> tuple[int, int]:

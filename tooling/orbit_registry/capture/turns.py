@@ -20,7 +20,8 @@ MOST_RULES = 3  # rules of one prompt: more of them are a document
 LONGEST, _LONGEST_RULES = 280, 6_000
 FEWEST_WORDS, MOST_WORDS = 3, 45
 _PASTED = re.compile(
-    r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)|^[ \t]*(?:[>|]|\d+[:|]|[+-][^\s-]|\$ ).*?$|^(?: {4}|\t).*?$"
+    r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)|^[ \t]*(?:[>|]|\d+[:|]|[+-][^\s-]|\$ ).*?$|^(?: "
+    r"{4}|\t).*?$"
     r"|\"[^\"\n]{15,}\"|“[^”]{15,}”",
     re.MULTILINE | re.DOTALL,
 )
@@ -29,7 +30,8 @@ _WRAPPED = re.compile(r"\n(?=[a-z])")
 _SENTENCE = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs)\.|[^.!?;\n`]|`[^`\n]*`|\.(?=\S))+[.!?;]*")
 LONGEST_SENTENCE = 600
 _CLAUSE = re.compile(
-    r"(?:, |: | - | [—–] |\bbecause )(?:but |and |since |as )?|\b(?P<turn>but|please) (?:please )?", re.I
+    r"(?:, |: | - | [—–] |\bbecause )(?:but |and |since |as )?|\b(?P<turn>but|please) (?:please )?",
+    re.I,
 )
 
 
@@ -42,7 +44,9 @@ def _pattern(name: str) -> re.Pattern[str]:
 def _regex(name: str) -> str:
     entry: str | list[str] = table("rules.yaml")[name]
     choices = [entry] if isinstance(entry, str) else entry
-    return "|".join(re.sub(r"<(\w+)>", lambda part: f"(?:{_regex(part[1])})", choice) for choice in choices)
+    return "|".join(
+        re.sub(r"<(\w+)>", lambda part: f"(?:{_regex(part[1])})", choice) for choice in choices
+    )
 
 
 def rules_in(prompt: str) -> Iterator[str]:
@@ -51,7 +55,11 @@ def rules_in(prompt: str) -> Iterator[str]:
     before = ""
     for match in _SENTENCE.finditer(_WRAPPED.sub(" ", _PASTED.sub("\n", prompt[:_LONGEST_RULES]))):
         sentence = " ".join(match[0].split())
-        is_told = sentence.endswith("?") or len(sentence) > LONGEST_SENTENCE or _pattern("one_time").search(sentence)
+        is_told = (
+            sentence.endswith("?")
+            or len(sentence) > LONGEST_SENTENCE
+            or _pattern("one_time").search(sentence)
+        )
         rule = "" if is_told else next(_rules_of(sentence), "")
         if rule:
             is_part = _pattern("needs_context").match(rule) and len(before) + len(rule) < LONGEST
@@ -65,12 +73,18 @@ def _rules_of(sentence: str) -> Iterator[str]:
     is_reminder = bool(_pattern("remember").match(_pattern("opened").sub("", sentence)))
     clauses = [(plain, True)]
     if not _pattern("condition").match(plain):
-        clauses += [(plain[match.end() :], bool(match["turn"])) for match in _CLAUSE.finditer(plain)]
+        clauses += [
+            (plain[match.end() :], bool(match["turn"])) for match in _CLAUSE.finditer(plain)
+        ]
     for text, begins in clauses:
         fits = len(text) <= LONGEST and FEWEST_WORDS <= len(text.split()) <= MOST_WORDS
         if not fits or _pattern("of_code").match(text):
             continue
-        if is_reminder or _pattern("rules").match(text) or (begins and _pattern("orders").match(text)):
+        if (
+            is_reminder
+            or _pattern("rules").match(text)
+            or (begins and _pattern("orders").match(text))
+        ):
             yield f"{text[:1].upper()}{text[1:]}"
 
 
@@ -88,7 +102,8 @@ _FOREIGN = re.compile(r"(?i)\A(?:mcp[_:]|.*(?:web|browser|fetch|url|http))")
 _OWN_MCP = re.compile(r"(?i)\Amcp_{1,2}orbit")
 _DOWNLOAD = re.compile(r"\b(?:curl|wget|lynx|httpie|https?://)")
 _REJECTION = re.compile(
-    r"(?i)\A\W*(?:no(?!\w| problem| worries| need)|nope|wrong|incorrect|stop|undo|revert|roll ?back|nein|falsch"
+    r"(?i)\A\W*(?:no(?!\w| problem| worries| need)|nope|wrong|incorrect|stop|undo|revert|roll "
+    r"?back|nein|falsch"
     r"|that(?:'s|’s| is) (?:not|wrong|incorrect)|not what|don['’]?t|do not|you (?:broke|shouldn)"
     r"|this (?:is wrong|broke))\b"
 )
@@ -128,7 +143,9 @@ class Session:
     is_foreign: bool = False  # it read the web or a foreign server, so its content is untrusted
     recalled: dict[str, None] = field(default_factory=dict)
     """Lines that were put before the model, which are no lessons of it."""
-    printed: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_PRINTED))  # the latest outputs of tools
+    printed: deque[str] = field(
+        default_factory=lambda: deque(maxlen=MOST_PRINTED)
+    )  # the latest outputs of tools
     is_agents: bool = False  # another agent wrote its prompts
 
 
@@ -145,7 +162,9 @@ def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> It
                 continue
             turn.rejected = turn.rejected or bool(_REJECTION.match(prompt))
             yield _over(turn, session)
-            turn = Turn(prompt[:LONGEST_PROMPT], rules=() if session.is_agents else _rules(prompt, session))
+            turn = Turn(
+                prompt[:LONGEST_PROMPT], rules=() if session.is_agents else _rules(prompt, session)
+            )
         elif entry.kind == "answer":
             turn.answer = without_injected(entry.text)[-LONGEST_PROMPT:]
         elif entry.kind == "stopped":
@@ -192,25 +211,47 @@ def _recall(session: Session, texts: Iterable[str]) -> None:
                 session.recalled[content[:LONGEST_PROMPT]] = None
 
 
-def _step(tool: str, arguments: object, result: TranscriptEntry, root: str, session: Session) -> Step:
+def _step(
+    tool: str, arguments: object, result: TranscriptEntry, root: str, session: Session
+) -> Step:
     name = tool.casefold()
     members = arguments if isinstance(arguments, dict) else {}
     if _FOREIGN.match(tool):
         return Step("other" if _OWN_MCP.match(tool) else "foreign")
     if name in SHELLS or name == "local_shell_call":
         command = _command(arguments)
-        folder = next((value for key in FOLDER_FIELDS if isinstance(value := members.get(key), str)), "")
+        folder = next(
+            (value for key in FOLDER_FIELDS if isinstance(value := members.get(key), str)), ""
+        )
         if folder.startswith(f"{root}/"):
             command = f"cd {shlex.quote(folder)} && {command}"
         if _DOWNLOAD.search(command):
             return Step("foreign", command[:LONGEST_COMMAND], failed=result.failed)
         call = _call(name, {**members, "command": command[:LONGEST_COMMAND]}, session)
         action: Action = "write" if call.task_class == "code" else "run"
-        return Step(action, command[:LONGEST_COMMAND], _paths(call, root), failed=result.failed, output=result.text)
+        return Step(
+            action,
+            command[:LONGEST_COMMAND],
+            _paths(call, root),
+            failed=result.failed,
+            output=result.text,
+        )
     call = _call(name, arguments, session)
-    pattern = next((value for key in ("pattern", "query", "regex") if isinstance(value := members.get(key), str)), "")
+    pattern = next(
+        (
+            value
+            for key in ("pattern", "query", "regex")
+            if isinstance(value := members.get(key), str)
+        ),
+        "",
+    )
     if name in SEARCHES:
-        return Step("search", paths=_paths(call, root), pattern=pattern[:LONGEST_PATTERN], failed=result.failed)
+        return Step(
+            "search",
+            paths=_paths(call, root),
+            pattern=pattern[:LONGEST_PATTERN],
+            failed=result.failed,
+        )
     if name in WRITES or name in WRITING or call.task_class == "code":
         return Step("write", paths=_paths(call, root), failed=result.failed)
     action = "read" if name in READING or call.reads else "other"
@@ -221,10 +262,16 @@ def _command(arguments: object) -> str:
     if isinstance(arguments, str):
         return arguments
     members = arguments if isinstance(arguments, Mapping) else {}
-    command = next((value for key in ("command", "cmd", "script") if (value := members.get(key))), "")
+    command = next(
+        (value for key in ("command", "cmd", "script") if (value := members.get(key))), ""
+    )
     if isinstance(command, list):
         words = [word for word in command if isinstance(word, str)]
-        shell = len(words) > 2 and words[0].rpartition("/")[2] in ("bash", "sh", "zsh") and words[1].startswith("-")
+        shell = (
+            len(words) > 2
+            and words[0].rpartition("/")[2] in ("bash", "sh", "zsh")
+            and words[1].startswith("-")
+        )
         return words[2] if shell else " ".join(words)
     return command if isinstance(command, str) else ""
 

@@ -1,1 +1,3 @@
-"""The gate: pure checks over one context, one file for each family; `checks.context` gathers what they need."""
+"""The gate: pure checks over one context, one file for each family;
+`checks.context` gathers what they need.
+"""

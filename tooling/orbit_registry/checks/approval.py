@@ -1,7 +1,9 @@
-"""Proof of approvals: which commit made a record live, and whether a key or a merge of a person vouches for it.
+"""Proof of approvals: which commit made a record live, and whether a key or a merge of a person
+vouches for it.
 
-What is required, the list of keys and the code owners are read from the state before that commit, so a change can't
-approve itself. Everything comes from the repository: the same clone gives the same answer without a network.
+What is required, the list of keys and the code owners are read from the state before that commit,
+so a change can't approve itself. Everything comes from the repository: the same clone gives the
+same answer without a network.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ _FORGE_ADDRESS = re.compile(r"(?:\d+[+-])?([\w-]+)@users\.noreply\.\S+")
 
 @dataclass(frozen=True, slots=True)
 class Unproved:
-    """A live record whose approval is not proved; `is_open` if a later commit may still prove it."""
+    """A live record whose approval is not proved;
+    `is_open` if a later commit may still prove it.
+    """
 
     record: Record
     message: str
@@ -39,51 +43,91 @@ class Unproved:
 
 
 def unproved(
-    git: Git, records: Iterable[Record], base: str | None, changed: Collection[str], *, is_branch_only: bool = False
+    git: Git,
+    records: Iterable[Record],
+    base: str | None,
+    changed: Collection[str],
+    *,
+    is_branch_only: bool = False,
 ) -> Iterator[Unproved]:
     """Yield live records without the required proof; commits after `base` change no requirement."""
     reviewed = [
         record
         for record in records
-        if record.phase == "live" and record.kind.status(record.kind.initial["agent"]).phase == "pending"
+        if record.phase == "live"
+        and record.kind.status(record.kind.initial["agent"]).phase == "pending"
     ]
     edited = [record for record in reviewed if base is None or record.path in changed]
     setters = _setters(git, edited, commits_touching(git, ORBIT, "HEAD")) if edited else []
     if base is not None and not is_branch_only:
         others = [record for record in reviewed if record.path not in changed]
         setters += _setters(git, others, commits_touching(git, ORBIT, base))
-    branch = frozenset(git.run("rev-list", "--first-parent", f"{base}..HEAD").decode().split()) if base else frozenset()
+    branch = (
+        frozenset(git.run("rev-list", "--first-parent", f"{base}..HEAD").decode().split())
+        if base
+        else frozenset()
+    )
     proofs = _Proofs(git, branch, base)
-    required = [(record, setter) for record, setter in setters if setter is None or not proofs.is_free(setter)]
+    required = [
+        (record, setter)
+        for record, setter in setters
+        if setter is None or not proofs.is_free(setter)
+    ]
     proofs.verify([(record, setter) for record, setter in required if setter is not None])
-    uncommitted = {*git.run_names("diff", "--name-only", "-z", "--relative", "HEAD"), *git.untracked()}
+    uncommitted = {
+        *git.run_names("diff", "--name-only", "-z", "--relative", "HEAD"),
+        *git.untracked(),
+    }
     for record, setter in required:
         if setter is None:
             if proofs.state(base or "HEAD").require != "none":
                 is_open = record.path in uncommitted
-                lacks = "is live in no commit yet" if is_open else "became live in no commit that git can show"
+                lacks = (
+                    "is live in no commit yet"
+                    if is_open
+                    else "became live in no commit that git can show"
+                )
                 yield Unproved(record, f"{record.id} {lacks}, so no approval is proved", is_open)
-        elif (not is_branch_only or setter.name in branch) and (problem := proofs.problem(record, setter)):
+        elif (not is_branch_only or setter.name in branch) and (
+            problem := proofs.problem(record, setter)
+        ):
             is_open = setter.name in branch and proofs.before(setter).require == "code-owner"
             if is_open and (changer := proofs.changer):
-                is_open, problem = False, f"and {changer[:10]} of the same change alters what an approval needs"
-            yield Unproved(record, f"{record.id} became {record.status.name} in {setter.name[:10]}, {problem}", is_open)
+                is_open, problem = (
+                    False,
+                    f"and {changer[:10]} of the same change alters what an approval needs",
+                )
+            yield Unproved(
+                record,
+                f"{record.id} became {record.status.name} in {setter.name[:10]}, {problem}",
+                is_open,
+            )
 
 
-def _setters(git: Git, records: Sequence[Record], commits: Iterable[Commit]) -> list[tuple[Record, Commit | None]]:
-    """Return the commit that made each record live; None where no commit did. Commits are given newest first."""
+def _setters(
+    git: Git, records: Sequence[Record], commits: Iterable[Commit]
+) -> list[tuple[Record, Commit | None]]:
+    """Return the commit that made each record live; None where no commit did.
+
+    Commits are given newest first.
+    """
     names = {posixpath.basename(record.path) for record in records}
     history: dict[str, list[tuple[Commit, str]]] = {}
     for commit in commits:
         for path, blob in commit.changes:
             if posixpath.basename(path) in names:
                 history.setdefault(path, []).append((commit, blob))
-    blobs = git.blobs(blob for record in records for _, blob in history.get(record.path, ()) if blob)
+    blobs = git.blobs(
+        blob for record in records for _, blob in history.get(record.path, ()) if blob
+    )
     return [(record, _setter(git, record, history, blobs)) for record in records]
 
 
 def _setter(
-    git: Git, record: Record, history: Mapping[str, Sequence[tuple[Commit, str]]], blobs: Mapping[str, bytes]
+    git: Git,
+    record: Record,
+    history: Mapping[str, Sequence[tuple[Commit, str]]],
+    blobs: Mapping[str, bytes],
 ) -> Commit | None:
     setter, versions = None, history.get(record.path, ())
     while versions:
@@ -91,9 +135,13 @@ def _setter(
             if record.kind.status(str(_data(blobs.get(blob)).get("status"))).phase != "live":
                 return setter
             setter = commit
-        moved = [versions for versions in _versions_before(setter, record, history) if versions[0][1]]
+        moved = [
+            versions for versions in _versions_before(setter, record, history) if versions[0][1]
+        ]
         blobs = git.blobs(blob for versions in moved for _, blob in versions if blob)
-        same = (versions for versions in moved if _data(blobs[versions[0][1]]).get("uid") == record.uid)
+        same = (
+            versions for versions in moved if _data(blobs[versions[0][1]]).get("uid") == record.uid
+        )
         versions = next(same, ())
     return setter
 
@@ -101,8 +149,12 @@ def _setter(
 def _versions_before(
     setter: Commit | None, record: Record, history: Mapping[str, Sequence[tuple[Commit, str]]]
 ) -> Iterator[Sequence[tuple[Commit, str]]]:
-    """Yield the older versions of each file that a commit removed and that may be the record's under another number."""
-    for path in (path for path, blob in (setter.changes if setter else ()) if not blob and path in history):
+    """Yield the older versions of each file that a commit removed and that may be the record's
+    under another number.
+    """
+    for path in (
+        path for path, blob in (setter.changes if setter else ()) if not blob and path in history
+    ):
         if posixpath.basename(path) == posixpath.basename(record.path):
             versions = history[path]
             index = next(index for index, (commit, _) in enumerate(versions) if commit is setter)
@@ -137,7 +189,9 @@ class _State:
 
     def is_agent(self, signer: str) -> bool:
         patterns = self._setting("agents")
-        return isinstance(patterns, list) and any(fnmatchcase(signer, str(pattern)) for pattern in patterns)
+        return isinstance(patterns, list) and any(
+            fnmatchcase(signer, str(pattern)) for pattern in patterns
+        )
 
     @cached_property
     def owner_lines(self) -> list[OwnerLine]:
@@ -164,34 +218,51 @@ class _Proofs:
         return self._states.setdefault(commit, _State(self._git, commit))
 
     def before(self, setter: Commit) -> _State:
-        """Return what was required when a commit was made; the branch of a change has no say in it."""
+        """Return what was required when a commit was made;
+        the branch of a change has no say in it.
+        """
         first = setter.parents[0] if setter.parents else setter.name
         return self.state(self._base if setter.name in self._branch and self._base else first)
 
     @cached_property
     def changer(self) -> str | None:
-        """The commit of the branch with another requirement or other code owners; merged alone, it would count."""
+        """The commit of the branch with another requirement or other code owners;
+        merged alone, it would count.
+        """
         if self._base is None:
             return None
         files = [f":(top){self._git.prefix}{CONFIG}", *(f":(top){path}" for path in OWNER_FILES)]
-        listed = self._git.run("rev-list", "--full-history", f"{self._base}..HEAD", "--", *files).decode().split()
+        listed = (
+            self._git.run("rev-list", "--full-history", f"{self._base}..HEAD", "--", *files)
+            .decode()
+            .split()
+        )
         base = self.state(self._base)
         return next((commit for commit in listed if not self.state(commit).requires_as(base)), None)
 
     def is_free(self, setter: Commit) -> bool:
-        """Say whether nothing was required then; a shallow clone can't tell that of its oldest commits."""
+        """Say whether nothing was required then; a shallow clone can't tell that of its oldest
+        commits.
+        """
         is_first = not setter.parents and not self._git.is_shallow
         return is_first or self.before(setter).require == "none"
 
     def _commits(self, record: Record, setter: Commit) -> list[Commit]:
-        """Return the commit of the main line, and the one of the merged branch that made the record live."""
+        """Return the commit of the main line, and the one of the merged branch that made the record
+        live.
+        """
         if len(setter.parents) < 2:
             return [setter]
         if setter.name not in self._inner:
             between = f"{setter.parents[0]}..{setter.name}"
-            self._inner[setter.name] = list(commits_touching(self._git, ORBIT, between, is_first_parent=False))
+            self._inner[setter.name] = list(
+                commits_touching(self._git, ORBIT, between, is_first_parent=False)
+            )
         inner = [commit for commit in self._inner[setter.name] if len(commit.parents) < 2]
-        return [setter, *(commit for _, commit in _setters(self._git, [record], inner) if commit is not None)]
+        return [
+            setter,
+            *(commit for _, commit in _setters(self._git, [record], inner) if commit is not None),
+        ]
 
     def verify(self, pairs: Iterable[tuple[Record, Commit]]) -> None:
         by_keys: dict[bytes, dict[str, None]] = {}
@@ -213,13 +284,20 @@ class _Proofs:
             return "or earlier: this clone is shallow, so that nothing proves it"
         if state.require == "code-owner":
             return self._owner_problem(record, setter, state)
-        results = [self._signers.get((state.keys, commit.name), ("", "")) for commit in self._commits(record, setter)]
+        results = [
+            self._signers.get((state.keys, commit.name), ("", ""))
+            for commit in self._commits(record, setter)
+        ]
         valid = [signer for result, signer in results if result == "G"]
         if any(not state.is_agent(signer) for signer in valid):
             return ""
         if valid:
             return f"which the key of an agent signed: {', '.join(valid)}"
-        return "which is not signed" if {result for result, _ in results} <= {"N", ""} else "signed by no allowed key"
+        return (
+            "which is not signed"
+            if {result for result, _ in results} <= {"N", ""}
+            else "signed by no allowed key"
+        )
 
     def _owner_problem(self, record: Record, setter: Commit, state: _State) -> str:
         owners = {owner.casefold() for owner in state.owners(record.path)}
@@ -227,7 +305,9 @@ class _Proofs:
             return f"and no line of CODEOWNERS names an owner of {record.path}"
         inner = self._commits(record, setter)[1:]
         authors = [commit.author for commit in inner or [setter]]
-        authors += [match[1] for commit in (setter, *inner) for match in _CO_AUTHOR.finditer(commit.message)]
+        authors += [
+            match[1] for commit in (setter, *inner) for match in _CO_AUTHOR.finditer(commit.message)
+        ]
         author_identities = {identity for author in authors for identity in identities(author)}
         words = ("interpret-trailers", "--parse", "--no-divider")
         stdout = self._git.run(*words, stdin=setter.message.encode("utf-8", "surrogateescape"))
@@ -235,12 +315,18 @@ class _Proofs:
         approvers = [identities(match[1]) for match in _APPROVAL.finditer(trailers)]
         if any(approver & owners and not approver & author_identities for approver in approvers):
             return ""
-        lacks = "names only its author" if any(approver & owners for approver in approvers) else "names no code owner"
+        lacks = (
+            "names only its author"
+            if any(approver & owners for approver in approvers)
+            else "names no code owner"
+        )
         return f"which {lacks} as the one who approved it"
 
 
 def identities(text: str) -> frozenset[str]:
-    """Return how a person is known, from `Ada <ada@example.org>`, `@ada` or an address of a forge."""
+    """Return how a person is known, from `Ada <ada@example.org>`,
+    `@ada` or an address of a forge.
+    """
     address = _ADDRESS.search(text.strip())
     mail = (address[1] or address[2]).casefold() if address else ""
     accounts = {match[1].casefold() for match in _ACCOUNT.finditer(text)}

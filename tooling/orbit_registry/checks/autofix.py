@@ -17,7 +17,9 @@ from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 UNRECORDED, UNFINISHED = "ORB702", "ORB706"
-"""Findings without a fix function: adoption makes records for entries, the next writer ends unfinished steps."""
+"""Findings without a fix function: adoption makes records for entries,
+the next writer ends unfinished steps.
+"""
 
 
 @dataclass(slots=True)
@@ -29,22 +31,38 @@ class AppliedFixes:
 
 
 def apply_fixes(
-    workspace: Workspace, diagnostics: Sequence[Diagnostic], against: str | None,
-    is_selected: Callable[[Diagnostic], bool], authority: str | None, announce: Announce, *, dry_run: bool,
-) -> AppliedFixes:  # fmt: skip
-    """Fix what can be, one fix a file and round; `authority` decides where record and document differ."""
+    workspace: Workspace,
+    diagnostics: Sequence[Diagnostic],
+    against: str | None,
+    is_selected: Callable[[Diagnostic], bool],
+    authority: str | None,
+    announce: Announce,
+    *,
+    dry_run: bool,
+) -> AppliedFixes:
+    """Fix what can be, one fix a file and round;
+    `authority` decides where record and document differ.
+    """
     applied = AppliedFixes()
     for diagnostic in diagnostics:
         if diagnostic.code == UNFINISHED and is_selected(diagnostic):
             announce(diagnostic, ())
             applied.done.append(diagnostic)
     with nullcontext() if dry_run else writing(workspace):  # which ends every unfinished step
-        context = replace(load_context(collect_inputs(workspace, against, datetime.now(UTC))), authority=authority)
-        fixable = [diagnostic for diagnostic in run_checks(context) if diagnostic.fixable and is_selected(diagnostic)]
+        context = replace(
+            load_context(collect_inputs(workspace, against, datetime.now(UTC))), authority=authority
+        )
+        fixable = [
+            diagnostic
+            for diagnostic in run_checks(context)
+            if diagnostic.fixable and is_selected(diagnostic)
+        ]
         touched: set[str] = set()
         for diagnostic in fixable:
             check = check_of(diagnostic.code)
-            changes: Sequence[FileChange] = check.fix(context, diagnostic) if check is not None and check.fix else ()
+            changes: Sequence[FileChange] = (
+                check.fix(context, diagnostic) if check is not None and check.fix else ()
+            )
             if not changes or touched & {change.path for change in changes}:
                 continue
             try:
@@ -63,7 +81,12 @@ def apply_fixes(
 
 
 def _adopt(
-    workspace: Workspace, unrecorded: Sequence[Diagnostic], applied: AppliedFixes, announce: Announce, *, dry_run: bool
+    workspace: Workspace,
+    unrecorded: Sequence[Diagnostic],
+    applied: AppliedFixes,
+    announce: Announce,
+    *,
+    dry_run: bool,
 ) -> None:
     paths = sorted({diagnostic.location.path for diagnostic in unrecorded})
     records, author = read_collection(workspace).records, importer(workspace)
@@ -72,7 +95,9 @@ def _adopt(
         refuse_for_agent(workspace, changes)
         for diagnostic in unrecorded:
             announce(diagnostic, changes if diagnostic is unrecorded[-1] else ())
-        is_adopted = not dry_run and any(outcome.what == "taken" for outcome in backfill(workspace, paths).outcomes)
+        is_adopted = not dry_run and any(
+            outcome.what == "taken" for outcome in backfill(workspace, paths).outcomes
+        )
     except RefusedError as error:
         applied.refused |= dict.fromkeys(unrecorded, f"{error.message}; {error.hint}")
         return

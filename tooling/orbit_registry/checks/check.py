@@ -76,19 +76,31 @@ class Check:
         )
 
 
-def check(code: str, severity: Severity, hint: str, *, fix: Fix | None = None) -> Callable[[Run], Check]:
-    """Make a check of the decorated function: its name is the check's, its docstring says what a finding means."""
-    return lambda run: Check(code, run.__name__.replace("_", "-"), severity, str(run.__doc__), hint, run, fix)
+def check(
+    code: str, severity: Severity, hint: str, *, fix: Fix | None = None
+) -> Callable[[Run], Check]:
+    """Make a check of the decorated function: its name is the check's,
+    its docstring says what a finding means.
+    """
+    return lambda run: Check(
+        code, run.__name__.replace("_", "-"), severity, str(run.__doc__), hint, run, fix
+    )
 
 
 def passed_on(
-    code: str, name: str, severity: Severity, summary: str, hint: str,
+    code: str,
+    name: str,
+    severity: Severity,
+    summary: str,
+    hint: str,
     diagnostics: Callable[[CheckContext], Iterable[Diagnostic]],
-) -> Check:  # fmt: skip
+) -> Check:
     """Make a check that passes on those of some findings that have its code."""
 
     def run(context: CheckContext) -> Iterable[Diagnostic]:
-        return (replace(row, hint=row.hint or hint) for row in diagnostics(context) if row.code == code)
+        return (
+            replace(row, hint=row.hint or hint) for row in diagnostics(context) if row.code == code
+        )
 
     run.__module__ = diagnostics.__module__  # where the check is documented
     return Check(code, name, severity, summary, hint, run)
@@ -99,7 +111,9 @@ def all_checks() -> tuple[Check, ...]:
     """Return every check, in the order of codes."""
     names = (f"{rules.__name__}.{name}" for _, name, _ in pkgutil.iter_modules(rules.__path__))
     values = (value for name in names for value in vars(importlib.import_module(name)).values())
-    members = (member for value in values for member in (value if isinstance(value, tuple) else (value,)))
+    members = (
+        member for value in values for member in (value if isinstance(value, tuple) else (value,))
+    )
     checks = (member for member in members if isinstance(member, Check))
     return tuple(sorted(checks, key=lambda check: (len(check.code), check.code)))
 
@@ -110,18 +124,27 @@ def check_of(code: str) -> Check | None:
 
 
 def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> list[Diagnostic]:
-    """Return findings by place without ignored codes, but unreadable records and unproved approvals."""
+    """Return findings by place without ignored codes,
+    but unreadable records and unproved approvals.
+    """
     ignored = frozenset(context.config.setting("checks", "ignore")) - {UNPROVED}
-    selected = [check for check in (all_checks() if checks is None else checks) if check.code not in ignored - HIDING]
+    selected = [
+        check
+        for check in (all_checks() if checks is None else checks)
+        if check.code not in ignored - HIDING
+    ]
     diagnostics = (diagnostic for check in selected for diagnostic in check.run(context))
     remaining = {
         diagnostic
         for diagnostic in diagnostics
-        if (diagnostic.code not in ignored or hides_record(diagnostic)) and not _is_elsewhere(diagnostic)
+        if (diagnostic.code not in ignored or hides_record(diagnostic))
+        and not _is_elsewhere(diagnostic)
     }
     return sorted(remaining, key=lambda diagnostic: diagnostic.sort_key)
 
 
 def _is_elsewhere(diagnostic: Diagnostic) -> bool:
-    """Say whether a finding is about the text of an inherited record, which is corrected in its own repository."""
+    """Say whether a finding is about the text of an inherited record,
+    which is corrected in its own repository.
+    """
     return bool(source_of(diagnostic.location.path)) and diagnostic.code != UNPROVED

@@ -1,4 +1,6 @@
-"""Context of a run of the gate: its inputs as hashes, taken before anything is parsed, and what the checks read."""
+"""Context of a run of the gate: its inputs as hashes, taken before anything is parsed,
+and what the checks read.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,12 @@ from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.citations import CitedId, cited_by, cited_in
-from orbit_registry.operations.freshness.evaluate import Dependencies, FreshnessReport, evidence_kinds, probe
+from orbit_registry.operations.freshness.evaluate import (
+    Dependencies,
+    FreshnessReport,
+    evidence_kinds,
+    probe,
+)
 from orbit_registry.operations.glob_counts import Edits, recent_edits
 from orbit_registry.repository.baseline import read_baseline
 from orbit_registry.repository.documents import (
@@ -38,7 +45,14 @@ from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.workspace.cache import FileValue, digest, to_row
 from orbit_registry.workspace.config import Config, config_of
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, is_inside, read_bytes
+from orbit_registry.workspace.files import (
+    DOCUMENT_LIMIT,
+    RECORD_LIMIT,
+    decode,
+    inside,
+    is_inside,
+    read_bytes,
+)
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace
 
 if TYPE_CHECKING:
@@ -86,7 +100,9 @@ class CheckContext:
     copies: Mapping[str, str] = field(default_factory=dict)
     """The digest of the copy of each source that records are inherited from."""
     authority: str | None = None
-    """Which side wins where a decision and its document differ, `record` or `document`; None: each record's own."""
+    """Which side wins where a decision and its document differ, `record` or `document`;
+    None: each record's own.
+    """
 
     def decides(self, source: Source) -> str:
         """Return the side that wins where a decision and its document differ."""
@@ -107,32 +123,47 @@ class CheckContext:
     @cached_property
     def our_documents(self) -> frozenset[str]:
         """The documents that hold a decision written with this tool."""
-        ours = (record for record in self.records if record.path in self.sources and is_ours(record))
+        ours = (
+            record for record in self.records if record.path in self.sources and is_ours(record)
+        )
         return frozenset(self.sources[record.path].path for record in ours)
 
     @cached_property
     def homes(self) -> Mapping[str, tuple[Document, AdrDocument]]:
         """The document and entry of each record that has one, by the record's path."""
-        pairs = ((record.path, self.documents.of(record)) for record in self.records if record.path in self.sources)
+        pairs = (
+            (record.path, self.documents.of(record))
+            for record in self.records
+            if record.path in self.sources
+        )
         return {path: home for path, home in pairs if home is not None}
 
     @cached_property
     def unclaimed(self) -> tuple[tuple[Document, AdrDocument], ...]:
         """The entries of decision documents without a record."""
         claimed = {(document.path, entry.span.start) for document, entry in self.homes.values()}
-        every = ((document, entry) for document in self.documents.by_path.values() for entry in document.file.entries)
+        every = (
+            (document, entry)
+            for document in self.documents.by_path.values()
+            for entry in document.file.entries
+        )
         return tuple(pair for pair in every if (pair[0].path, pair[1].span.start) not in claimed)
 
     @cached_property
     def targets(self) -> Targets:
         """Decisions that a document can refer to by a link, a number or a name."""
-        from orbit_registry.operations.link_targets import Targets, location_of  # 15 ms; the cached result needs none
+        from orbit_registry.operations.link_targets import (
+            Targets,
+            location_of,
+        )  # 15 ms; the cached result needs none
 
         return Targets(location_of(record) for record in self.records if record.kind.in_document)
 
     @cached_property
     def citations(self) -> tuple[CitedId, ...]:
-        """The ids of kinds that citing files and the records' own texts name, examples in code left out."""
+        """The ids of kinds that citing files and the records' own texts name,
+        examples in code left out.
+        """
         return (*self._cited_in_files(), *self._cited_in_records())
 
     def _cited_in_files(self) -> Iterator[CitedId]:
@@ -160,20 +191,30 @@ class CheckContext:
         """The freshness of the records, and how many files their globs match."""
         facts = self.facts
         return FreshnessReport(
-            self.records, self.filesystem, facts.tracked, facts.untracked, facts.documents_gone, self.now, self.config
+            self.records,
+            self.filesystem,
+            facts.tracked,
+            facts.untracked,
+            facts.documents_gone,
+            self.now,
+            self.config,
         )
 
     @cached_property
     def with_expiry(self) -> tuple[Record, ...]:
         """The open records that state something about their freshness, or expire."""
-        return tuple(record for record in self.records if has_expiry(record) and record.phase != "closed")
+        return tuple(
+            record for record in self.records if has_expiry(record) and record.phase != "closed"
+        )
 
     def knows(self, target: str) -> bool:
         """Say whether an id names a record, or a file that should hold one."""
         return target in self.broken or bool(self.records.candidates(target))
 
     def is_id(self, text: str) -> bool:
-        """Say whether a text has the form of an id of one of the kinds, or of a legacy id with a namespace."""
+        """Say whether a text has the form of an id of one of the kinds,
+        or of a legacy id with a namespace.
+        """
         tail = text.rpartition("/")[2]
         return "://" not in text and self.kinds.of_id(tail) is not None
 
@@ -183,7 +224,9 @@ class CheckContext:
         return bool(colon) and source in self.kinds.sources and self.kinds.of_id(tail) is not None
 
     def is_changed(self, record: Record) -> bool:
-        """Say whether a record or its prose differs from the base; what git can't tell counts as unchanged."""
+        """Say whether a record or its prose differs from the base;
+        what git can't tell counts as unchanged.
+        """
         if record.path.startswith(LOCAL):
             return True
         changed = self.facts.changed
@@ -196,7 +239,9 @@ class CheckContext:
     def at(self, record: Record, *pointer: str | int) -> Location:
         """Return the location of a value in a record's file."""
         text = self.text(record.path)
-        return Location(record.path, position_in(text, pointer) if text is not None else Position(1))
+        return Location(
+            record.path, position_in(text, pointer) if text is not None else Position(1)
+        )
 
     def in_prose(self, record: Record, offset: int) -> Location:
         """Return the location of a character of a record's prose, in the file that holds it."""
@@ -204,7 +249,9 @@ class CheckContext:
         if home is not None:
             document, entry = home
             start = document.text.find(record.prose, entry.span.start) if record.prose else -1
-            return Location(document.path, position_at(document.text, max(start, entry.span.start) + offset))
+            return Location(
+                document.path, position_at(document.text, max(start, entry.span.start) + offset)
+            )
         if not record.kind.in_record:
             path = record.source.path if record.kind.in_file and record.source else record.body_path
             return Location(path, position_at(record.prose, offset))
@@ -218,7 +265,9 @@ class CheckContext:
         return Location(record.body_path, section.position if section else Position(1))
 
     def in_field(self, record: Record, name: str, value: str, offset: int) -> Location:
-        """Return the location of a character of a text field; the field's own where the file writes it otherwise."""
+        """Return the location of a character of a text field;
+        the field's own where the file writes it otherwise.
+        """
         text = self.text(record.path)
         if text is None:
             return Location(record.path, Position(1))
@@ -232,12 +281,16 @@ class CheckContext:
 
 
 def is_ours(record: Record) -> bool:
-    """Say whether the record was written with this tool: adopted ones get notes from content checks."""
+    """Say whether the record was written with this tool:
+    adopted ones get notes from content checks.
+    """
     source = record.source
     return record.role != "import" and (source is None or source.authority == "record")
 
 
-def binding(record: Record, severity: Severity = Severity.ERROR, otherwise: Severity = Severity.NOTE) -> Severity:
+def binding(
+    record: Record, severity: Severity = Severity.ERROR, otherwise: Severity = Severity.NOTE
+) -> Severity:
     """Return `severity` for a record written with this tool, `otherwise` for an adopted one."""
     return severity if is_ours(record) else otherwise
 
@@ -253,7 +306,9 @@ class Inputs:
     """Documents of decisions inside the root, named by records or found by their file names."""
     facts: VcsState
     texts: Mapping[str, FileValue]
-    """Documents, texts that are records' prose as whole files, citing files and the baseline, by path."""
+    """Documents, texts that are records' prose as whole files,
+    citing files and the baseline, by path.
+    """
     filesystem: FilesystemView
     """Current state of fingerprint inputs and evidence."""
     enforced: tuple[Diagnostic, ...] = ()
@@ -261,7 +316,9 @@ class Inputs:
 
     @property
     def key(self) -> str:
-        """Digest of everything a finding can depend on, the date included; the cache is bound to the code version."""
+        """Digest of everything a finding can depend on, the date included;
+        the cache is bound to the code version.
+        """
         files = [(path, state.sha256, state.error) for path, state in self.reading.states.items()]
         files += [(path, text.sha256, text.error) for path, text in self.texts.items()]
         parts = [
@@ -285,9 +342,16 @@ class Inputs:
 
 
 def collect_inputs(
-    workspace: Workspace, against: str | None, now: datetime, *, proposed: bool = False, definitions_only: bool = False
+    workspace: Workspace,
+    against: str | None,
+    now: datetime,
+    *,
+    proposed: bool = False,
+    definitions_only: bool = False,
 ) -> Inputs:
-    """Return a run's inputs; checks of `proposed` records run too, with `definitions_only` none of any record."""
+    """Return a run's inputs; checks of `proposed` records run too,
+    with `definitions_only` none of any record.
+    """
     reading = Reading(workspace, now=now)
     placed = ((reading.document_of(entry), entry.kind) for entry in reading.entries)
     kinds_by_document = {path: kind for path, kind in placed if path is not None}
@@ -303,21 +367,36 @@ def collect_inputs(
     texts = {path: hashes.get(path, FileValue(path)) for path in sorted(paths)}
     dependencies = Dependencies.of(reading.collection.records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, facts.tracked, facts.untracked)
-    changed = facts.changed or () if against is not None else ()  # whose checks may have been removed
-    records = [record for record in reading.collection.records if "checks" in record.data or record.path in changed]
+    changed = (
+        facts.changed or () if against is not None else ()
+    )  # whose checks may have been removed
+    records = [
+        record
+        for record in reading.collection.records
+        if "checks" in record.data or record.path in changed
+    ]
     enforced: tuple[Diagnostic, ...] = ()
     if records or any(path.startswith(f"{ORBIT}/") for path in changed):
         from orbit_registry.enforce.run import enforce  # most projects have no check
 
         enforced = enforce(
-            workspace, records, facts.tracked, facts.untracked, against=against, proposed=proposed,
+            workspace,
+            records,
+            facts.tracked,
+            facts.untracked,
+            against=against,
+            proposed=proposed,
             definitions_only=definitions_only,
-        )  # fmt: skip
+        )
     return Inputs(workspace, now, reading, documents, facts, texts, filesystem, enforced)
 
 
 def _kinds_stamp(workspace: Workspace) -> list[str]:
-    files = (kind.folder / name for kind in workspace.kinds for name in ("kind.yaml", "new.md", "entry.md"))
+    files = (
+        kind.folder / name
+        for kind in workspace.kinds
+        for name in ("kind.yaml", "new.md", "entry.md")
+    )
     texts = (file.read_bytes() for file in files if file.is_file())
     return [workspace.kinds.fingerprint, *(hashlib.sha256(text).hexdigest() for text in texts)]
 
@@ -361,13 +440,23 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     files = files or Files(inputs)
     workspace, collection = inputs.workspace, inputs.reading.collection
     texts = {path: text for path in sorted(inputs.documents) if (text := files(path)) is not None}
-    states = workspace.cache.files("documents", workspace.root, texts, row_of_document, limit=DOCUMENT_LIMIT)
-    rows = {path: state.value for path, state in states.items() if state.sha256 == inputs.texts[path].sha256}
+    states = workspace.cache.files(
+        "documents", workspace.root, texts, row_of_document, limit=DOCUMENT_LIMIT
+    )
+    rows = {
+        path: state.value
+        for path, state in states.items()
+        if state.sha256 == inputs.texts[path].sha256
+    }
     by_path = {path: Document(path, text, rows.get(path)) for path, text in texts.items()}
-    problems = (load_document(workspace, path) for path in sorted(inputs.documents - by_path.keys()))
+    problems = (
+        load_document(workspace, path) for path in sorted(inputs.documents - by_path.keys())
+    )
     unread = tuple(problem for problem in problems if isinstance(problem, Diagnostic))
     documents = Documents(by_path, unread)
-    records = RecordSet(with_prose(record, prose_in(documents, files), files) for record in collection.records)
+    records = RecordSet(
+        with_prose(record, prose_in(documents, files), files) for record in collection.records
+    )
     return CheckContext(
         records=records,
         kinds=workspace.kinds,
@@ -393,22 +482,34 @@ def _copies(inputs: Inputs) -> dict[str, str]:
         inner = len(f"{INHERITED}/{entry.source}/")
         files[entry.source].append((entry.path[inner:], inputs.reading.states[entry.path].sha256))
         if entry.has_body:
-            files[entry.source].append((entry.body_path[inner:], inputs.texts[entry.body_path].sha256))
+            files[entry.source].append(
+                (entry.body_path[inner:], inputs.texts[entry.body_path].sha256)
+            )
     return {source: copy_digest(hashes) for source, hashes in files.items()}
 
 
-def _approvals(workspace: Workspace, facts: VcsState, records: Sequence[Record]) -> Iterable[Unproved]:
+def _approvals(
+    workspace: Workspace, facts: VcsState, records: Sequence[Record]
+) -> Iterable[Unproved]:
     is_required = workspace.config.setting("approval", "require") != "none"
     if facts.head is None or not (is_required or CONFIG in (facts.changed or ())):
         return ()
     from orbit_registry.checks.approval import unproved  # few projects require it
 
     is_branch_only = facts.against is not None
-    return unproved(workspace.git, records, facts.base_commit, facts.changed or (), is_branch_only=is_branch_only)
+    return unproved(
+        workspace.git,
+        records,
+        facts.base_commit,
+        facts.changed or (),
+        is_branch_only=is_branch_only,
+    )
 
 
 def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Renames | None:
-    from orbit_registry.operations.freshness.renames import renames_since  # most runs find no glob that is dead
+    from orbit_registry.operations.freshness.renames import (
+        renames_since,
+    )  # most runs find no glob that is dead
 
     try:
         return renames_since(workspace.git, since, files)
@@ -420,5 +521,7 @@ def record_count(inputs: Inputs) -> int:
     """Return how many records there are, unreadable files among them."""
     reading = inputs.reading
     valid = {entry.path for entry in reading.entries if reading.record(entry) is not None}
-    broken = {problem.location.path for problem in reading.collection.problems if problem.code != BROKEN}
+    broken = {
+        problem.location.path for problem in reading.collection.problems if problem.code != BROKEN
+    }
     return len(valid) + len(broken - valid)

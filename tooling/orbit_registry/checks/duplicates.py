@@ -1,6 +1,8 @@
 """Near duplicates of a new record, by the measure and the thresholds of the gate (6xx).
 
-Commands ask before they write: what the gate would report as a duplicate is better voted for than written again."""
+Commands ask before they write: what the gate would report as a duplicate is better voted for than
+written again.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -13,13 +15,19 @@ from orbit_registry.search.similarity import Contrast, Words, contrast, normalis
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.workspace import Workspace
 
-_FORM = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?[*_]{0,2}(?:Status|Date|Deciders|Tags)[*_]{0,2}[ \t]*:)")
-_STATED = re.compile(r"^#{1,6}[ \t]+(?:Status|Date|Deciders|Tags)[ \t]*\r?(?:\n(?!#).*)*", re.MULTILINE)
+_FORM = re.compile(
+    r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?[*_]{0,2}(?:Status|Date|Deciders|Tags)[*_]{0,2}[ \t]*:)"
+)
+_STATED = re.compile(
+    r"^#{1,6}[ \t]+(?:Status|Date|Deciders|Tags)[ \t]*\r?(?:\n(?!#).*)*", re.MULTILINE
+)
 """A section that states what header lines do."""
 
 
 def wording(record: Record) -> str:
-    """Return a record's headline and prose, without the headings, header lines and prompts that all share."""
+    """Return a record's headline and prose, without the headings,
+    header lines and prompts that all share.
+    """
     if not record.kind.in_document:
         return f"{record.title}\n{record.prose}"
     # Prompts need the Markdown parser.
@@ -32,11 +40,15 @@ def wording(record: Record) -> str:
 
 
 def says_the_same(first: str, second: str, share: float) -> bool:
-    """Say whether one of two sentences holds the other, or a share of the shorter one's words and no other negation."""
+    """Say whether one of two sentences holds the other,
+    or a share of the shorter one's words and no other negation.
+    """
     plain, others = normalised(first), normalised(second)
     words = {*terms(plain)}, {*terms(others)}
     fewer, common = min(map(len, words)), len(words[0] & words[1])
-    if not fewer or not (f" {plain} " in f" {others} " or f" {others} " in f" {plain} " or common > 1):
+    if not fewer or not (
+        f" {plain} " in f" {others} " or f" {others} " in f" {plain} " or common > 1
+    ):
         return False
     differs = contrast(Words.of(first), Words.of(second))
     return common >= share * fewer and not (differs is not None and differs.alone)
@@ -49,15 +61,18 @@ _NEW = "\0"
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A near duplicate; `score` is at most 1, and 0 for a rejected record that has only the title in common."""
+    """A near duplicate; `score` is at most 1, and 0 for a rejected record that has only the title
+    in common.
+    """
 
     record: Record
     score: float
     is_exact: bool
     contrast: Contrast | None
     is_duplicate: bool
-    """Whether the gate would call the pair an error, or a review rejected that record under its title or nearly in its
-    words."""
+    """Whether the gate would call the pair an error,
+    or a review rejected that record under its title or nearly in its words.
+    """
 
     @property
     def words(self) -> str:
@@ -75,18 +90,26 @@ class Neighbour:
         at = approval.get("rejected_at", "")[:10]
         rejected = f"rejected{f' on {at}' if at else ''}"
         rejected += f" by {approval['rejected_by']}" if "rejected_by" in approval else ""
-        return rejected + (f": {' '.join(approval['reason'].split())}" if "reason" in approval else "")
+        return rejected + (
+            f": {' '.join(approval['reason'].split())}" if "reason" in approval else ""
+        )
 
 
-def near_duplicates(workspace: Workspace, records: Sequence[Record], new: Record) -> list[Neighbour]:
-    """Return the open or rejected records of the new one's kind that are like it, the most alike first."""
+def near_duplicates(
+    workspace: Workspace, records: Sequence[Record], new: Record
+) -> list[Neighbour]:
+    """Return the open or rejected records of the new one's kind that are like it,
+    the most alike first.
+    """
     return near_duplicates_of_all(workspace, records, [new])[0]
 
 
 def near_duplicates_of_all(
     workspace: Workspace, records: Sequence[Record], news: Sequence[Record]
 ) -> list[list[Neighbour]]:
-    """Return `near_duplicates` of each of some new records of one kind; they are not compared with each other."""
+    """Return `near_duplicates` of each of some new records of one kind;
+    they are not compared with each other.
+    """
     if not news:
         return []
     compared = [record for record in records if _is_compared(record, news[0])]
@@ -94,7 +117,9 @@ def near_duplicates_of_all(
     by_path = {record.path: record for record in compared}
     wordings = [wording(new) for new in news]
     words_of = cache(lambda path: Words.of(texts[path]))
-    upper = error_threshold(workspace.config.duplicates["error"], is_enough=len(compared) + 1 >= FEWEST_TO_ERR)
+    upper = error_threshold(
+        workspace.config.duplicates["error"], is_enough=len(compared) + 1 >= FEWEST_TO_ERR
+    )
     neighbours = []
     for new, words, scores in zip(news, wordings, _scores(workspace, texts, wordings), strict=True):
         letters, apart, near, cut = normalised(words), _apart(new), [], Words.of(words)
@@ -102,27 +127,46 @@ def near_duplicates_of_all(
         for path, score in {**titled, **scores}.items():
             record = by_path[path]
             is_exact = normalised(texts[path]) == letters
-            if record.uid == new.uid or (_is_named(record, apart) and not (is_exact and record.is_rejected)):
+            if record.uid == new.uid or (
+                _is_named(record, apart) and not (is_exact and record.is_rejected)
+            ):
                 continue
             differs = None if is_exact else contrast(cut, words_of(path))
-            limit = min(upper, workspace.config.duplicates["error"]) if record.is_rejected else upper
+            limit = (
+                min(upper, workspace.config.duplicates["error"]) if record.is_rejected else upper
+            )
             is_refused = score >= limit and not is_apart(differs)
             is_duplicate = is_exact or is_refused or path in titled
             near.append(Neighbour(record, score, is_exact, differs, is_duplicate))
-        near.sort(key=lambda neighbour: (not neighbour.is_exact, -neighbour.score, neighbour.record.sort_key))
+        near.sort(
+            key=lambda neighbour: (
+                not neighbour.is_exact,
+                -neighbour.score,
+                neighbour.record.sort_key,
+            )
+        )
         neighbours.append(near)
     return neighbours
 
 
 def _of_rejected_titles(records: Iterable[Record], new: Record) -> dict[str, float]:
     title = normalised(new.title)
-    return {record.path: 0.0 for record in records if record.is_rejected and normalised(record.title) == title}
+    return {
+        record.path: 0.0
+        for record in records
+        if record.is_rejected and normalised(record.title) == title
+    }
 
 
 def refusing_copies(
-    workspace: Workspace, kind: Kind, existing: Iterable[Record], refuse: Callable[[list[Neighbour]], None]
+    workspace: Workspace,
+    kind: Kind,
+    existing: Iterable[Record],
+    refuse: Callable[[list[Neighbour]], None],
 ) -> Callable[[Record], None]:
-    """Return a hook that lets `refuse` see the copies that another process wrote since `existing` was read."""
+    """Return a hook that lets `refuse` see the copies that another process wrote since `existing`
+    was read.
+    """
     from orbit_registry.repository.writer import records_added  # loads the editor of YAML
 
     paths = {record.path for record in existing}
@@ -130,7 +174,9 @@ def refusing_copies(
 
 
 def copies_of(records: Iterable[Record], new: Record) -> list[Neighbour]:
-    """Return those of some records, with their prose, that say the same as a new one but for form."""
+    """Return those of some records, with their prose,
+    that say the same as a new one but for form.
+    """
     letters, apart = normalised(wording(new)), _apart(new)
     return [
         Neighbour(record, 1.0, is_exact=True, contrast=None, is_duplicate=True)
@@ -155,17 +201,25 @@ def _apart(new: Record) -> set[str]:
 
 
 def error_threshold(configured: float, *, is_enough: bool) -> float:
-    """Return from where on likeness is an error: as configured among enough records, else for copies alone."""
+    """Return from where on likeness is an error:
+    as configured among enough records, else for copies alone.
+    """
     return configured if is_enough else max(configured, COPY)
 
 
 def is_apart(differs: Contrast | None) -> bool:
-    """Say whether a negation or a number is all that tells two texts apart: however alike, they say two things."""
+    """Say whether a negation or a number is all that tells two texts apart:
+    however alike, they say two things.
+    """
     return differs is not None and differs.alone
 
 
-def _scores(workspace: Workspace, texts: dict[str, str], wordings: Sequence[str]) -> list[dict[str, float]]:
-    """Return how alike the texts are to each new one, by key, as the gate will find it: as if it stood among them."""
+def _scores(
+    workspace: Workspace, texts: dict[str, str], wordings: Sequence[str]
+) -> list[dict[str, float]]:
+    """Return how alike the texts are to each new one, by key, as the gate will find it:
+    as if it stood among them.
+    """
     numbers = {f"{_NEW}{number}": number for number in range(len(wordings))}
     compared = {**texts, **{key: wordings[number] for key, number in numbers.items()}}
     scores: list[dict[str, float]] = [{} for _ in wordings]
@@ -175,5 +229,7 @@ def _scores(workspace: Workspace, texts: dict[str, str], wordings: Sequence[str]
                 scores[numbers[new]][other] = pair.score
     for number, words in enumerate(wordings):
         if not terms(words):  # common words alone have no weights, and may be the same all the same
-            scores[number] = {key: 1.0 for key, text in texts.items() if normalised(text) == normalised(words)}
+            scores[number] = {
+                key: 1.0 for key, text in texts.items() if normalised(text) == normalised(words)
+            }
     return scores

@@ -29,7 +29,9 @@ from orbit_registry.workspace.cache import row_reader, to_row
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace, project_path
 
 Fix = bool | str
-"""Whether to fix; `record` or `document`: that side wins where the two differ, whatever their own authority."""
+"""Whether to fix; `record` or `document`: that side wins where the two differ,
+whatever their own authority.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +52,18 @@ class CheckOutcome:
     baselined: tuple[Diagnostic, ...] = ()
     fixed: tuple[Diagnostic, ...] = ()
     checked_count: int = 0
-    """How many records were checked, unreadable ones included; how many events, where `subject` says so."""
+    """How many records were checked, unreadable ones included;
+    how many events, where `subject` says so.
+    """
     resolved: tuple[BaselineFinding, ...] = ()  # findings of the baseline that are gone
     base: str | None = None  # the commit that "changed" compares with
     paths: tuple[str, ...] = ()
     subject: str = "record"
     allowed: tuple[Diagnostic, ...] = ()  # broken decisions that a comment allows
     says: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """What each check of a record asks for, by its name, and the address of the record's page; empty without one."""
+    """What each check of a record asks for, by its name, and the address of the record's page;
+    empty without one.
+    """
 
     @property
     def ok(self) -> bool:
@@ -69,25 +75,42 @@ _ROUNDS = 4  # one fix can make room for another
 
 
 def gate(
-    workspace: Workspace, refresh: Callable[[], object], *, paths: Sequence[str] = (), against: str | None = None,
-    fix: Fix = False, announce: Announce = lambda _diagnostic, _changes: None, dry_run: bool = False,
-    everything: bool = False, proposed: bool = False,
-) -> CheckOutcome:  # fmt: skip
-    """Run the gate; `refresh` is called when a fix has changed files, `announce` takes each change before that."""
+    workspace: Workspace,
+    refresh: Callable[[], object],
+    *,
+    paths: Sequence[str] = (),
+    against: str | None = None,
+    fix: Fix = False,
+    announce: Announce = lambda _diagnostic, _changes: None,
+    dry_run: bool = False,
+    everything: bool = False,
+    proposed: bool = False,
+) -> CheckOutcome:
+    """Run the gate; `refresh` is called when a fix has changed files,
+    `announce` takes each change before that.
+    """
     selected_paths = tuple(project_path(path).rstrip("/") for path in paths)
     fixed, refused = list[Diagnostic](), dict[tuple[str, str], str]()
     authority = fix if isinstance(fix, str) else None
     result, baseline = run(workspace, against, proposed=proposed), read_baseline(workspace)[0]
     for _ in range(_ROUNDS if fix else 0):
         parts = _compared(workspace, baseline, result, against)
-        excluded = {_subject(finding) for finding in parts.baselined} if not (selected_paths or everything) else set()
+        excluded = (
+            {_subject(finding) for finding in parts.baselined}
+            if not (selected_paths or everything)
+            else set()
+        )
         selected = partial(_is_selected, selected_paths, excluded)
-        fixable = any(diagnostic.fixable and selected(diagnostic) for diagnostic in result.diagnostics)
+        fixable = any(
+            diagnostic.fixable and selected(diagnostic) for diagnostic in result.diagnostics
+        )
         if authority is None and not fixable:
             break
         from orbit_registry.checks.autofix import apply_fixes
 
-        fixes = apply_fixes(workspace, result.diagnostics, against, selected, authority, announce, dry_run=dry_run)
+        fixes = apply_fixes(
+            workspace, result.diagnostics, against, selected, authority, announce, dry_run=dry_run
+        )
         refused |= {_subject(diagnostic): reason for diagnostic, reason in fixes.refused.items()}
         if dry_run or not fixes.done:
             break
@@ -98,13 +121,19 @@ def gate(
     new = result.diagnostics if everything else parts.new
     if against is not None and any(row.check is None for row in new) and not everything:
         at_base = Counter(_at_base(workspace, against).counts)
-        new = _compared(workspace, Baseline(Counter(baseline.counts) | at_base), result, against).new
+        new = _compared(
+            workspace, Baseline(Counter(baseline.counts) | at_base), result, against
+        ).new
     diagnostics = tuple(
-        replace(diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint))  # why its fix was refused
+        replace(
+            diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint)
+        )  # why its fix was refused
         for diagnostic in new
         if _within(diagnostic, selected_paths)
     )
-    baselined = tuple(diagnostic for diagnostic in parts.baselined if _within(diagnostic, selected_paths))
+    baselined = tuple(
+        diagnostic for diagnostic in parts.baselined if _within(diagnostic, selected_paths)
+    )
     return CheckOutcome(
         diagnostics=diagnostics,
         baselined=() if everything else baselined,
@@ -113,18 +142,33 @@ def gate(
         resolved=() if selected_paths else parts.resolved,
         base=result.base,
         paths=selected_paths,
-        allowed=tuple(diagnostic for diagnostic in result.allowed if _within(diagnostic, selected_paths)),
+        allowed=tuple(
+            diagnostic for diagnostic in result.allowed if _within(diagnostic, selected_paths)
+        ),
         says=_says(workspace, result),
     )
 
 
-def _compared(workspace: Workspace, baseline: Baseline, result: Result, against: str | None) -> SortedFindings:
-    """Split findings by the baseline; against a revision, a broken decision touches a changed line, so it is new."""
+def _compared(
+    workspace: Workspace, baseline: Baseline, result: Result, against: str | None
+) -> SortedFindings:
+    """Split findings by the baseline; against a revision, a broken decision touches a changed line,
+    so it is new.
+    """
     if against is None:
-        return apply(baseline, result.diagnostics, lambda path: not (workspace.root / path).exists())
-    parts = apply(baseline, [diagnostic for diagnostic in result.diagnostics if diagnostic.check is None])
-    new = sorted((*parts.new, *(row for row in result.diagnostics if row.check)), key=lambda row: row.sort_key)
-    return SortedFindings(tuple(new), parts.baselined, tuple(row for row in parts.resolved if row.code != "ORB1005"))
+        return apply(
+            baseline, result.diagnostics, lambda path: not (workspace.root / path).exists()
+        )
+    parts = apply(
+        baseline, [diagnostic for diagnostic in result.diagnostics if diagnostic.check is None]
+    )
+    new = sorted(
+        (*parts.new, *(row for row in result.diagnostics if row.check)),
+        key=lambda row: row.sort_key,
+    )
+    return SortedFindings(
+        tuple(new), parts.baselined, tuple(row for row in parts.resolved if row.code != "ORB1005")
+    )
 
 
 def _says(workspace: Workspace, result: Result) -> dict[str, tuple[str, str]]:
@@ -133,34 +177,51 @@ def _says(workspace: Workspace, result: Result) -> dict[str, tuple[str, str]]:
     from orbit_registry.enforce.spec import checks_of  # most projects have no check
 
     address = str(workspace.config.site.get("base_url") or "").rstrip("/")
-    open_records = [record for record in read_collection(workspace).records if record.phase != "closed"]
+    open_records = [
+        record for record in read_collection(workspace).records if record.phase != "closed"
+    ]
     return {
-        check.name: (check.say, f"{address}/{record.kind.plural}/{record.id}/" if address.startswith("http") else "")
+        check.name: (
+            check.say,
+            f"{address}/{record.kind.plural}/{record.id}/" if address.startswith("http") else "",
+        )
         for record in open_records
         for check in checks_of(record)
     }
 
 
 def _at_base(workspace: Workspace, against: str) -> Baseline:
-    """Return the findings at the merge base with a revision; none where git or the files there can't tell."""
+    """Return the findings at the merge base with a revision;
+    none where git or the files there can't tell.
+    """
     commit = workspace.git.merge_base(against)
     if commit is None:
         return Baseline()
     try:
         with workspace.git.checked_out(commit) as folder:
             is_there = (folder / ORBIT).is_dir()
-            return baseline_of(run(open_workspace(folder), definitions_only=True).diagnostics if is_there else ())
+            return baseline_of(
+                run(open_workspace(folder), definitions_only=True).diagnostics if is_there else ()
+            )
     except OrbitError:
         return Baseline()
 
 
 def run(
-    workspace: Workspace, against: str | None = None, now: datetime | None = None, *, proposed: bool = False,
+    workspace: Workspace,
+    against: str | None = None,
+    now: datetime | None = None,
+    *,
+    proposed: bool = False,
     definitions_only: bool = False,
-) -> Result:  # fmt: skip
-    """Return everything the checks find, without the baseline; from the cache where nothing changed."""
+) -> Result:
+    """Return everything the checks find, without the baseline;
+    from the cache where nothing changed.
+    """
     now = now or datetime.now(UTC)
-    inputs = collect_inputs(workspace, against, now, proposed=proposed, definitions_only=definitions_only)
+    inputs = collect_inputs(
+        workspace, against, now, proposed=proposed, definitions_only=definitions_only
+    )
     key = inputs.key
     stored = workspace.cache.recall("check", key)
     if stored is not None:
@@ -180,11 +241,15 @@ def run_uncached(inputs: Inputs) -> tuple[Result, bool]:
     allowed = tuple(diagnostic for diagnostic in every if diagnostic.allowed is not None)
     lasts = not expiring_today(context.records, inputs.now, context.config)
     lasts &= not any(diagnostic.code == BROKEN for diagnostic in diagnostics)
-    return Result(diagnostics, record_count(inputs), inputs.facts.base, allowed), files.is_steady and lasts
+    return Result(
+        diagnostics, record_count(inputs), inputs.facts.base, allowed
+    ), files.is_steady and lasts
 
 
 def update_baseline(workspace: Workspace) -> tuple[int, bool]:
-    """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""
+    """Make the baseline hold what the gate finds now;
+    returns how many findings, and whether the file changed.
+    """
     refuse_newer(workspace)
     diagnostics, current = run(workspace).diagnostics, read_baseline(workspace)[0]
     parts = apply(current, diagnostics)
@@ -194,13 +259,19 @@ def update_baseline(workspace: Workspace) -> tuple[int, bool]:
     return len(baseline), write_baseline(workspace, baseline)
 
 
-def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> int:
-    """Add what appeared between two runs, by an adoption, to the baseline, drop what went; return how many appeared."""
+def take_into_baseline(
+    workspace: Workspace, before: Sequence[Diagnostic], after: Sequence[Diagnostic]
+) -> int:
+    """Add what appeared between two runs, by an adoption, to the baseline, drop what went;
+    return how many appeared.
+    """
     added = baseline_of(apply(baseline_of(before), after).new)
     current, broken = read_baseline(workspace)
     resolved = Counter(apply(current, after).resolved)
     if not broken and (len(added) or resolved):
-        write_baseline(workspace, Baseline(Counter(current.counts) - resolved + Counter(added.counts)))
+        write_baseline(
+            workspace, Baseline(Counter(current.counts) - resolved + Counter(added.counts))
+        )
     return len(added)
 
 
@@ -208,7 +279,9 @@ def _subject(diagnostic: Diagnostic) -> tuple[str, str]:
     return diagnostic.code, diagnostic.record or diagnostic.location.path
 
 
-def _is_selected(paths: tuple[str, ...], excluded: Set[tuple[str, str]], diagnostic: Diagnostic) -> bool:
+def _is_selected(
+    paths: tuple[str, ...], excluded: Set[tuple[str, str]], diagnostic: Diagnostic
+) -> bool:
     return _within(diagnostic, paths) and _subject(diagnostic) not in excluded
 
 
@@ -216,6 +289,12 @@ def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:
     if not paths:
         return True
     places = [diagnostic.location.path, *(location.path for location in diagnostic.related)]
-    folders = [path_of_place.rpartition("/")[0] for path_of_place in places if path_of_place.startswith(".orbit/")]
+    folders = [
+        path_of_place.rpartition("/")[0]
+        for path_of_place in places
+        if path_of_place.startswith(".orbit/")
+    ]
     names = [*places, *folders, *([diagnostic.record] if diagnostic.record else [])]
-    return any(not path or name == path or name.startswith(f"{path}/") for path in paths for name in names)
+    return any(
+        not path or name == path or name.startswith(f"{path}/") for path in paths for name in names
+    )

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 MOST_OF_A_CODE = 5
 MOST = 1_000
-"""Findings that text lists where one code was asked for: a hundred thousand would be 20 MB of a CI log."""
+"""Findings that text lists where one code was asked for:
+a hundred thousand would be 20 MB of a CI log.
+"""
 
 
 def _text(outcome: CheckOutcome, most: int = MOST_OF_A_CODE) -> str:
@@ -31,7 +33,11 @@ def _text(outcome: CheckOutcome, most: int = MOST_OF_A_CODE) -> str:
 def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
     severities = list(Severity)
     printed: Counter[str] = Counter()
-    listed = [row for row in outcome.diagnostics if most == MOST or not row.check or row.severity is not Severity.NOTE]
+    listed = [
+        row
+        for row in outcome.diagnostics
+        if most == MOST or not row.check or row.severity is not Severity.NOTE
+    ]
     totals = Counter(diagnostic.rule for diagnostic in listed)
     for diagnostic in sorted(listed, key=lambda finding: severities.index(finding.severity)):
         code = diagnostic.rule
@@ -45,13 +51,18 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
         count = plural(len(outcome.diagnostics) - len(listed), "note", "notes")
         yield f"{count} from checks at level advice: `orbit check --code ORB1005`"
     for diagnostic in outcome.fixed:
-        yield printable(f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}")
+        yield printable(
+            f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}"
+        )
     yield _summary(outcome)
     if outcome.baselined:
         older = plural(len(outcome.baselined), "older finding is", "older findings are")
         yield f"{older} baselined: `orbit check --all`"
     if outcome.allowed:
-        yield f"{plural(len(outcome.allowed), 'place is', 'places are')} allowed by a comment with a reason"
+        yield (
+            f"{plural(len(outcome.allowed), 'place is', 'places are')} allowed by a comment "
+            f"with a reason"
+        )
     if outcome.resolved:
         resolved = plural(len(outcome.resolved), "baselined finding is", "baselined findings are")
         yield f"{resolved} gone: `orbit baseline update`"
@@ -62,30 +73,43 @@ def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
     where = printable(str(diagnostic.location))
     yield f"{where}: {diagnostic.severity} {diagnostic.rule} {printable(diagnostic.message)}"
     if diagnostic.hint:
-        does_it = " (--fix does it)" if diagnostic.fixable and "--fix" not in diagnostic.hint else ""
+        does_it = (
+            " (--fix does it)" if diagnostic.fixable and "--fix" not in diagnostic.hint else ""
+        )
         yield f"    {printable(diagnostic.hint)}{does_it}"
 
 
 def _summary(outcome: CheckOutcome) -> str:
     counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
-    counted = [plural(counts[each], each.value, f"{each.value}s") for each in Severity if counts[each]]
+    counted = [
+        plural(counts[each], each.value, f"{each.value}s") for each in Severity if counts[each]
+    ]
     fixable = sum(diagnostic.fixable for diagnostic in outcome.diagnostics)
     result = ", ".join(counted) if counted else "nothing found"
     fixed = f"; {len(outcome.fixed)} fixed" if outcome.fixed else ""
     more = f"; {fixable} can be fixed: `orbit check --fix`" if fixable else ""
-    return f"{plural(outcome.checked_count, outcome.subject, f'{outcome.subject}s')} checked: {result}{fixed}{more}"
+    return (
+        f"{plural(outcome.checked_count, outcome.subject, f'{outcome.subject}s')} checked: "
+        f"{result}{fixed}{more}"
+    )
 
 
 def printable(text: str) -> str:
-    """Return a text in one line that no terminal acts on: control and direction characters are shown as escapes."""
+    """Return a text in one line that no terminal acts on:
+    control and direction characters are shown as escapes.
+    """
     if text.isprintable():  # nearly all are, and ten thousand findings have millions of characters
         return text
-    return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
+    return "".join(
+        character if character.isprintable() else f"\\u{ord(character):04x}" for character in text
+    )
 
 
 def _json(outcome: CheckOutcome) -> str:
     rows = [diagnostic.as_dict() for diagnostic in outcome.diagnostics]
-    report = envelope(_counts(outcome), ok=outcome.ok, diagnostics=rows, next_commands=_next_commands(outcome))
+    report = envelope(
+        _counts(outcome), ok=outcome.ok, diagnostics=rows, next_commands=_next_commands(outcome)
+    )
     return json_text(report) + "\n"
 
 
@@ -118,7 +142,9 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 
 def _github(outcome: CheckOutcome) -> str:
-    return "".join(f"{line}\n" for line in (*map(_annotation, outcome.diagnostics), _summary(outcome)))
+    return "".join(
+        f"{line}\n" for line in (*map(_annotation, outcome.diagnostics), _summary(outcome))
+    )
 
 
 def _annotation(diagnostic: Diagnostic) -> str:
@@ -146,21 +172,27 @@ _NOT_XML = "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def _junit(outcome: CheckOutcome) -> str:
-    """Return the outcome as XML; errors are failures, warnings and notes are in a passed case's output."""
+    """Return the outcome as XML; errors are failures,
+    warnings and notes are in a passed case's output.
+    """
     from xml.etree import ElementTree  # only JUnit needs it
 
     names = {check.code: check.name for check in all_checks()}
     cases: dict[tuple[str, str], list[Diagnostic]] = defaultdict(list)
     for diagnostic in outcome.diagnostics:
         cases[diagnostic.location.path, diagnostic.rule].append(diagnostic)
-    failed = sum(any(finding.severity is Severity.ERROR for finding in group) for group in cases.values())
+    failed = sum(
+        any(finding.severity is Severity.ERROR for finding in group) for group in cases.values()
+    )
     total = max(len(cases), 1)
     counts = {"tests": str(total), "failures": str(failed), "errors": "0", "skipped": "0"}
     root = ElementTree.Element("testsuites", {"name": "orbit check", **counts})
     suite = ElementTree.SubElement(root, "testsuite", {"name": "orbit check", **counts})
     for (path, code), group in cases.items():
         name = f"{code} {names.get(code, '')}".strip()
-        case = ElementTree.SubElement(suite, "testcase", {"classname": _xml(path), "name": name, "file": _xml(path)})
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": _xml(path), "name": name, "file": _xml(path)}
+        )
         _add_result(case, group)
     if not cases:
         name = f"{outcome.checked_count} records checked"
@@ -195,11 +227,19 @@ def _sarif(outcome: CheckOutcome) -> str:
 
 
 def _log(outcome: CheckOutcome) -> dict[str, object]:
-    rules = [*map(_rule, all_checks()), *(_decision_rule(name, *text) for name, text in outcome.says.items())]
+    rules = [
+        *map(_rule, all_checks()),
+        *(_decision_rule(name, *text) for name, text in outcome.says.items()),
+    ]
     numbers = {str(rule["id"]): number for number, rule in enumerate(rules)}
     counts: dict[str, int] = {}
-    results = [_result(diagnostic, numbers, counts, None) for diagnostic in (*outcome.diagnostics, *outcome.allowed)]
-    results += [_result(diagnostic, numbers, counts, "unchanged") for diagnostic in outcome.baselined]
+    results = [
+        _result(diagnostic, numbers, counts, None)
+        for diagnostic in (*outcome.diagnostics, *outcome.allowed)
+    ]
+    results += [
+        _result(diagnostic, numbers, counts, "unchanged") for diagnostic in outcome.baselined
+    ]
     driver = {"name": "orbit-registry", "rules": rules}
     run = {
         "tool": {"driver": driver},
@@ -211,7 +251,9 @@ def _log(outcome: CheckOutcome) -> dict[str, object]:
 
 
 def _rule(check: Check) -> dict[str, object]:
-    """Return a check as a rule; its page is named in the help, for `helpUri` takes absolute addresses only."""
+    """Return a check as a rule; its page is named in the help,
+    for `helpUri` takes absolute addresses only.
+    """
     return {
         "id": check.code,
         "name": "".join(word.capitalize() for word in check.name.split("-")),
@@ -228,7 +270,12 @@ def _decision_rule(name: str, say: str, address: str) -> dict[str, object]:
         "id": name,
         "shortDescription": {"text": say},
         **({"helpUri": address} if address else {}),
-        "help": {"text": f"{record} asks for this. To read it: `orbit show {record}`. To change it: supersede it."},
+        "help": {
+            "text": (
+                f"{record} asks for this. To read it: `orbit show {record}`. To change it: "
+                f"supersede it."
+            )
+        },
     }
 
 
@@ -242,7 +289,11 @@ def _fingerprint(diagnostic: Diagnostic, counts: dict[str, int]) -> str:
 def _result(
     diagnostic: Diagnostic, numbers: dict[str, int], counts: dict[str, int], state: str | None
 ) -> dict[str, object]:
-    message = diagnostic.message if diagnostic.hint is None else f"{diagnostic.message}\n{diagnostic.hint}"
+    message = (
+        diagnostic.message
+        if diagnostic.hint is None
+        else f"{diagnostic.message}\n{diagnostic.hint}"
+    )
     result: dict[str, object] = {
         "ruleId": diagnostic.rule,
         "level": diagnostic.severity.value,
@@ -254,7 +305,8 @@ def _result(
         result["ruleIndex"] = numbers[diagnostic.rule]
     if diagnostic.related:
         result["relatedLocations"] = [
-            {"id": number, **_sarif_place(location)} for number, location in enumerate(diagnostic.related, start=1)
+            {"id": number, **_sarif_place(location)}
+            for number, location in enumerate(diagnostic.related, start=1)
         ]
     if state is not None:
         result["baselineState"] = state
@@ -266,10 +318,16 @@ def _result(
 
 def _sarif_place(location: Location) -> dict[str, object]:
     physical: dict[str, object] = {
-        "artifactLocation": {"uri": quote(location.path.encode("utf-8", "surrogatepass")), "uriBaseId": ROOT}
+        "artifactLocation": {
+            "uri": quote(location.path.encode("utf-8", "surrogatepass")),
+            "uriBaseId": ROOT,
+        }
     }
     if location.position is not None:
-        physical["region"] = {"startLine": location.position.line, "startColumn": location.position.column}
+        physical["region"] = {
+            "startLine": location.position.line,
+            "startColumn": location.position.column,
+        }
     return {"physicalLocation": physical}
 
 
@@ -286,7 +344,11 @@ def _gitlab(outcome: CheckOutcome) -> str:
             "severity": _WEIGHTS[diagnostic.severity],
             "location": {
                 "path": diagnostic.location.path,
-                "lines": {"begin": diagnostic.location.position.line if diagnostic.location.position else 1},
+                "lines": {
+                    "begin": diagnostic.location.position.line
+                    if diagnostic.location.position
+                    else 1
+                },
             },
         }
         for diagnostic in outcome.diagnostics
@@ -295,8 +357,13 @@ def _gitlab(outcome: CheckOutcome) -> str:
 
 
 FORMATS: Mapping[str, Callable[[CheckOutcome], str]] = {
-    "github": _github, "gitlab": _gitlab, "json": _json, "junit": _junit, "sarif": _sarif, "text": _text,
-}  # fmt: skip
+    "github": _github,
+    "gitlab": _gitlab,
+    "json": _json,
+    "junit": _junit,
+    "sarif": _sarif,
+    "text": _text,
+}
 
 
 def render_codes(name: str, outcome: CheckOutcome, codes: Sequence[str]) -> str:
@@ -313,4 +380,6 @@ def render_codes(name: str, outcome: CheckOutcome, codes: Sequence[str]) -> str:
 
 def render(name: str, outcome: CheckOutcome) -> str:
     """Return the outcome in a format, with a line break at its end."""
-    return FORMATS[name](outcome).encode("utf-8", "backslashreplace").decode("utf-8")  # file names need not be UTF-8
+    return (
+        FORMATS[name](outcome).encode("utf-8", "backslashreplace").decode("utf-8")
+    )  # file names need not be UTF-8

@@ -31,14 +31,18 @@ _FROM_ROOT = "globs are named from the project's root"
 
 @dataclass(frozen=True, slots=True)
 class Unmatched:
-    """A glob that matches neither a tracked file nor one that git would add, and what may have been meant."""
+    """A glob that matches neither a tracked file nor one that git would add,
+    and what may have been meant.
+    """
 
     glob: str
     hint: str
 
 
 def unmatched(workspace: Workspace, record: Record, below: str = "") -> list[Unmatched]:
-    """Return a record's globs that match no file; `below` is the current folder, from which one may match."""
+    """Return a record's globs that match no file;
+    `below` is the current folder, from which one may match.
+    """
     tracked, untracked = workspace.git.files() if record.globs else (None, [])
     files = [*(tracked or ()), *untracked]
     dead = dead_globs(record.globs, count_matches(record.globs, files)) if files else ()
@@ -54,7 +58,9 @@ def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]], bel
 
 
 def glob_hint(text: str, folders: Mapping[str, list[str]], otherwise: str) -> str:
-    """Return what to write in place of a glob that matches no file; `otherwise` where nothing is like it."""
+    """Return what to write in place of a glob that matches no file;
+    `otherwise` where nothing is like it.
+    """
     if text in folders:
         return f"it is a folder: write `{text}/**` for the files in it"
     glob = parse_glob(text)
@@ -66,4 +72,6 @@ def glob_hint(text: str, folders: Mapping[str, list[str]], otherwise: str) -> st
         parent, _, name = parent.rpartition("/")
     inside = f"{parent}/" if parent else ""
     near = difflib.get_close_matches(name, folders[parent], n=1, cutoff=0.6)
-    return f"`{inside}{name}` is not there; " + (f"did you mean `{inside}{near[0]}`?" if near else otherwise)
+    return f"`{inside}{name}` is not there; " + (
+        f"did you mean `{inside}{near[0]}`?" if near else otherwise
+    )

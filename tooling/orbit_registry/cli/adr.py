@@ -27,45 +27,74 @@ group = kind_group("adr")
 @click.option("--feature", help="Its feature; this names the log if decisions are in logs.")
 @click.option("--task", "tasks", multiple=True, help="The task in which it was made.")
 @click.option("--decider", "deciders", multiple=True, help="Who decided.")
-@click.option("--legacy-id", "legacy_ids", multiple=True, help="An earlier name that still resolves.")
+@click.option(
+    "--legacy-id", "legacy_ids", multiple=True, help="An earlier name that still resolves."
+)
 @click.option("--path", "paths", multiple=True, metavar="GLOB", help="Files it applies to.")
 @click.option("--tag", "tags", multiple=True, help="Topic it applies to (scope.tags).")
 @click.option("--label", "labels", multiple=True, help="Word to group by (labels).")
 @click.option("--summary", help="What it means for someone who edits this code (280 characters).")
-@click.option("--status", type=click.Choice(["proposed", "accepted", "rejected", "deprecated"]), help="Its status.")
 @click.option(
-    "--distinct-from", "distinct_from", multiple=True, metavar="ID", help="A record that looks alike but differs."
+    "--status",
+    type=click.Choice(["proposed", "accepted", "rejected", "deprecated"]),
+    help="Its status.",
+)
+@click.option(
+    "--distinct-from",
+    "distinct_from",
+    multiple=True,
+    metavar="ID",
+    help="A record that looks alike but differs.",
 )
 @click.option("--pending", is_flag=True, help="The same as --status proposed.")
 @click.option("--date", help="YYYY-MM-DD or YYYY-MM; today if not given.")
 @click.option("--style", type=click.Choice(["file", "log"]), help="One file, or an entry in a log.")
-@click.option("--body-file", metavar="FILE", help="Context, Decision and Consequences; - is the standard input.")
+@click.option(
+    "--body-file",
+    metavar="FILE",
+    help="Context, Decision and Consequences; - is the standard input.",
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be written; take no number.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @format_option
 def add(
-    headline: str | None, body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: str, **values: Any
+    headline: str | None,
+    body_file: str | None,
+    pending: bool,
+    dry_run: bool,
+    yes: bool,
+    output: str,
+    **values: Any,
 ) -> None:
     """Add a decision: its record and its document.
 
-    It takes the next free number on all branches. It is proposed while its text has prompts of the template: fill them
-    in, then run `orbit adr accept`.
+    It takes the next free number on all branches. It is proposed while its text has prompts of the
+    template: fill them in, then run `orbit adr accept`.
 
     orbit adr new "Keep the snapshot in DuckDB"
     orbit adr new --title "Keep the snapshot in DuckDB" --feature registry --task TASK-1
     """
     registry = open_registry()  # before a person is asked for anything
-    values["title"] = stated_headline(load_kinds()["adr"], headline, values["title"], asks=may_ask(output, yes))
+    values["title"] = stated_headline(
+        load_kinds()["adr"], headline, values["title"], asks=may_ask(output, yes)
+    )
     if pending and values["status"] not in (None, "proposed"):
-        raise UsageError("--pending and --status contradict each other", hint="leave one of them out")
+        raise UsageError(
+            "--pending and --status contradict each other", hint="leave one of them out"
+        )
     if pending:
         values["status"] = "proposed"
     body = text_from(body_file) if body_file is not None else None
     if body is not None and not body.strip():
-        raise UsageError("the text is empty", hint="leave --body-file out: the document then has prompts to fill in")
+        raise UsageError(
+            "the text is empty",
+            hint="leave --body-file out: the document then has prompts to fill in",
+        )
     if registry.author().role == "agent":
         if values["status"] not in (None, "proposed"):
-            raise UsageError("an agent proposes decisions; a person accepts them", hint="leave --status out")
+            raise UsageError(
+                "an agent proposes decisions; a person accepts them", hint="leave --status out"
+            )
         values["status"] = "proposed"
 
     def admit(new: Record) -> None:  # runs under the lock: no record can be added meanwhile
@@ -75,14 +104,32 @@ def add(
     record = added.record
     near = registry.neighbours(replace(record, prose=body or ""))
     would = "would write " if dry_run else ""
-    above = f"  the highest number so far is {added.above}\n" if IN_THE_TREE not in (added.above or IN_THE_TREE) else ""
+    above = (
+        f"  the highest number so far is {added.above}\n"
+        if IN_THE_TREE not in (added.above or IN_THE_TREE)
+        else ""
+    )
     text = f"{record.id}  {record.title}\n{above}  {would}{added.document}\n  {would}{record.path}"
     may_accept = record.phase == "pending" and not dry_run and registry.author().role != "agent"
     accept = [f"orbit adr accept {record.id}"] if may_accept else []
-    text += f"\n  {record.status.name}{f'; when its text is complete, with a cost: {accept[0]}' if accept else ''}"
-    data = {**record_data(record), "document": added.document, "above": added.above, "dry_run": dry_run}
+    text += (
+        f"\n  "
+        f"{record.status.name}"
+        f"{f'; when its text is complete, with a cost: {accept[0]}' if accept else ''}"
+    )
+    data = {
+        **record_data(record),
+        "document": added.document,
+        "above": added.above,
+        "dry_run": dry_run,
+    }
     data["neighbours"] = neighbours_data(near)
-    emit(output, data, text, next_commands=[f"edit {added.document}", *accept, *show_commands(near), "orbit check"])
+    emit(
+        output,
+        data,
+        text,
+        next_commands=[f"edit {added.document}", *accept, *show_commands(near), "orbit check"],
+    )
     note_near(near)
     note_unreachable(registry, record)
 
@@ -92,7 +139,9 @@ def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, .
     ids = {records.get(any_id).id for any_id in apart}
     title = normalised(new.title)
     same_titles = (
-        record for record in records.of_kind("adr") if record.phase != "closed" and normalised(record.title) == title
+        record
+        for record in records.of_kind("adr")
+        if record.phase != "closed" and normalised(record.title) == title
     )
     same = next((record for record in same_titles if record.id not in ids), None)
     if same is not None:
@@ -111,41 +160,62 @@ add_synonym(group)
 @click.option("--body-file", metavar="FILE", help="The same from a file; - is the standard input.")
 @click.option("--date", help="YYYY-MM-DD; today if not given.")
 @format_option
-def amend(any_id: str, task: str, text: str | None, body_file: str | None, date: str | None, output: str) -> None:
+def amend(
+    any_id: str, task: str, text: str | None, body_file: str | None, date: str | None, output: str
+) -> None:
     """Add a dated amendment; the decision's text stays.
 
     orbit adr amend ADR-0012 --task TASK-9 --text "Holds for the export too."
     """
     if (text is None) == (body_file is None):
         raise UsageError(
-            "give --text or --body-file", hint="one of them says what changes; `--body-file -` reads stdin"
+            "give --text or --body-file",
+            hint="one of them says what changes; `--body-file -` reads stdin",
         )
     amendment = text if text is not None else text_from(str(body_file))
     record = open_registry().amend_adr(any_id, amendment, task, date)
     where = record.source.path if record.source else record.path
-    emit(output, record_data(record), f"{record.id} amended in {where}", next_commands=["orbit check"])
+    emit(
+        output,
+        record_data(record),
+        f"{record.id} amended in {where}",
+        next_commands=["orbit check"],
+    )
 
 
 @group.command("backfill")
 @click.argument("documents", nargs=-1)
 @click.option(
-    "--moved", "moves", nargs=2, multiple=True, metavar="OLD NEW", help="A document or folder that was renamed."
+    "--moved",
+    "moves",
+    nargs=2,
+    multiple=True,
+    metavar="OLD NEW",
+    help="A document or folder that was renamed.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
-@click.option("--verbose", "-v", is_flag=True, help="List everything: five lines of each part if not given.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="List everything: five lines of each part if not given."
+)
 @format_option
 def backfill(
-    documents: tuple[str, ...], moves: tuple[tuple[str, str], ...], dry_run: bool, verbose: bool, output: str
+    documents: tuple[str, ...],
+    moves: tuple[tuple[str, str], ...],
+    dry_run: bool,
+    verbose: bool,
+    output: str,
 ) -> None:
     """Make records for decisions that were written by hand.
 
-    Without DOCUMENTS it takes every decision document. With --moved it makes no record: records whose documents were
-    renamed get the new names.
+    Without DOCUMENTS it takes every decision document. With --moved it makes no record: records
+    whose documents were renamed get the new names.
 
     orbit adr backfill docs/design/search/4_decisions.md
     orbit adr backfill --moved docs/adr docs/decisions
     """
     if documents and moves:
-        raise UsageError("--moved makes no records, so it takes no documents", hint="run one after the other")
+        raise UsageError(
+            "--moved makes no records, so it takes no documents", hint="run one after the other"
+        )
     report = open_registry().backfill(documents, moves=moves, dry_run=dry_run)
     emit(output, report.as_data(), report.text(verbose=verbose), next_commands=["orbit check"])

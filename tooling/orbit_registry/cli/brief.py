@@ -1,4 +1,6 @@
-"""`orbit brief` and `orbit pitch`: what an agent needs before it starts, and what could be done next."""
+"""`orbit brief` and `orbit pitch`: what an agent needs before it starts,
+and what could be done next.
+"""
 
 import codecs
 import os
@@ -21,7 +23,9 @@ from orbit_registry.model.scope import Task
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Review
 
-LONGEST_TEXT = 100_000  # characters of a task's text that are read; what comes after them is left out
+LONGEST_TEXT = (
+    100_000  # characters of a task's text that are read; what comes after them is left out
+)
 CLASSES = ("code-gen", "exploration", "qa", "other")
 
 
@@ -32,36 +36,67 @@ class _TextOption(click.File):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             raise UsageError(
-                error.message, hint='a file is wanted; words come by the input: echo "…" | orbit brief --text -'
+                error.message,
+                hint='a file is wanted; words come by the input: echo "…" | orbit brief --text -',
             ) from None
 
 
 @click.command()
 @click.argument("subjects", metavar="[PATH|WORDS]...", nargs=-1)
 @click.option(
-    "--for", "purpose", type=click.Choice(["prompt", "plan"]), default="prompt", show_default=True,
+    "--for",
+    "purpose",
+    type=click.Choice(["prompt", "plan"]),
+    default="prompt",
+    show_default=True,
     help="What the brief is for.",
-)  # fmt: skip
+)
 @click.option("--task", default="", help="The task's id; `tasks.command` finds its text.")
-@click.option("--task-file", type=click.File("rb"), help="A file with the task, JSON or YAML; - is the input.")
-@click.option("--path", "paths", multiple=True, help="A file that the work is about; it need not exist.")
+@click.option(
+    "--task-file", type=click.File("rb"), help="A file with the task, JSON or YAML; - is the input."
+)
+@click.option(
+    "--path", "paths", multiple=True, help="A file that the work is about; it need not exist."
+)
 @click.option("--tag", "tags", multiple=True, help="A tag that the work is about.")
 @click.option("--agent", default="", help="The agent's name; it selects categories of learnings.")
 @click.option("--project", default="", help="The project, if the repository has several.")
-@click.option("--text", type=_TextOption("rb"), help="A file with the task's words; - is the input.")
-@click.option("--task-class", type=click.Choice(CLASSES), help="What kind of work it is; else the text decides.")
-@click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="Do not repeat what this session was shown.")
+@click.option(
+    "--text", type=_TextOption("rb"), help="A file with the task's words; - is the input."
+)
+@click.option(
+    "--task-class",
+    type=click.Choice(CLASSES),
+    help="What kind of work it is; else the text decides.",
+)
+@click.option(
+    "--session",
+    envvar="ORBIT_SESSION_ID",
+    default="",
+    help="Do not repeat what this session was shown.",
+)
 @click.option("--out", metavar="FILE", help="Write a plan's brief there too, if it changed.")
 @format_option
 def brief(
-    subjects: tuple[str, ...], purpose: str, task: str, task_file: BinaryIO | None, paths: tuple[str, ...],
-    tags: tuple[str, ...], agent: str, project: str, text: BinaryIO | None, task_class: str | None, session: str,
-    out: str | None, output: str,
-) -> None:  # fmt: skip
+    subjects: tuple[str, ...],
+    purpose: str,
+    task: str,
+    task_file: BinaryIO | None,
+    paths: tuple[str, ...],
+    tags: tuple[str, ...],
+    agent: str,
+    project: str,
+    text: BinaryIO | None,
+    task_class: str | None,
+    session: str,
+    out: str | None,
+    output: str,
+) -> None:
     """Print what an agent should know before a task.
 
-    The output is a section for a prompt: at most five records (five of each category with --agent) and 1,000 tokens,
-    further ones by title. If it is empty, standard error says why. `--format json` says what was left out, and why.
+    The output is a section for a prompt: at most five records (five of each category with --agent)
+    and 1,000 tokens, further ones by title. If it is empty, standard error says why. `--format
+    json` says what was left out, and why.
 
     orbit brief "Move the cache to Redis"
     orbit brief src/app.py
@@ -69,14 +104,17 @@ def brief(
     orbit brief --path src/app.py --tag sql
     echo "Move the cache to Redis" | orbit brief --text -
 
-    `--for plan` is for planning the next run: recent retros, active loops, failed targets, pitches, health, capacity,
-    learnings and the queue. What Orbit can't find out is `unknown`, with a warning.
+    `--for plan` is for planning the next run: recent retros, active loops, failed targets, pitches,
+    health, capacity, learnings and the queue. What Orbit can't find out is `unknown`, with a
+    warning.
 
     orbit brief --for plan --out .orbit/state/plan.json
     """
     named_paths = [subject for subject in subjects if os.path.lexists(subject)]
     words_given = [subject for subject in subjects if subject not in named_paths]
-    words = "\n".join([*filter(None, [_content(text, 4 * LONGEST_TEXT)]), *words_given])[:LONGEST_TEXT]
+    words = "\n".join([*filter(None, [_content(text, 4 * LONGEST_TEXT)]), *words_given])[
+        :LONGEST_TEXT
+    ]
     registry = open_registry()
     request: dict[str, Any] = {
         "agent": agent,
@@ -92,7 +130,9 @@ def brief(
         _print_plan(registry, request, out, output)
         return
     if out is not None:
-        raise UsageError("--out keeps a plan's brief", hint="give --for plan, or redirect the output")
+        raise UsageError(
+            "--out keeps a plan's brief", hint="give --for plan, or redirect the output"
+        )
     result = registry.brief(**request)
     for warning in result.inputs.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
@@ -113,7 +153,9 @@ def _task(file: BinaryIO, task_id: str) -> Task:
     return replace(task, id=task_id or task.id)
 
 
-def _print_plan(registry: Registry, request: Mapping[str, Any], out: str | None, output: str) -> None:
+def _print_plan(
+    registry: Registry, request: Mapping[str, Any], out: str | None, output: str
+) -> None:
     from orbit_registry.briefs.plan import plan_brief, plan_text, write_plan
 
     records = registry.collection.records  # read once: `Registry.brief` reads anew
@@ -121,7 +163,9 @@ def _print_plan(registry: Registry, request: Mapping[str, Any], out: str | None,
     def related() -> Iterator[Mapping[str, Any]]:
         for match in registry.brief(**request).selection.matches:
             full_record = records.with_id(match.row.values[ID])
-            for record in full_record[:1]:  # a personal record is none of the project's, and --out may be committed
+            for record in full_record[
+                :1
+            ]:  # a personal record is none of the project's, and --out may be committed
                 if record.kind.voted:
                     yield {"id": record.id, "summary": record.title, "path": record.path}
 
@@ -150,19 +194,29 @@ def _name(file: BinaryIO) -> str:
 
 
 @click.command("pitch")
-@click.argument("decision", type=click.Choice(["approve", "reject"]), required=False, metavar="[approve|reject]")
+@click.argument(
+    "decision", type=click.Choice(["approve", "reject"]), required=False, metavar="[approve|reject]"
+)
 @click.argument("name", metavar="[ID]", required=False)
-@click.option("--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="At most this many.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="At most this many."
+)
 @click.option("--by", metavar="WHO", help="Who decides; you if not given.")
 @click.option("--reason", metavar="WHY", help="Why; the decision or the failure keeps it.")
 @format_option
 def pitch(
-    decision: str | None, name: str | None, limit: int, by: str | None, reason: str | None, output: str
-) -> None:  # fmt: skip
+    decision: str | None,
+    name: str | None,
+    limit: int,
+    by: str | None,
+    reason: str | None,
+    output: str,
+) -> None:
     """Rank what could be done next, and explain the order.
 
-    Candidates are proposed decisions and the work items of `brief.sources.work_items`. A target that failed is left out
-    for a while; similar ones rank lower. `approve` and `reject` keep a person's verdict.
+    Candidates are proposed decisions and the work items of `brief.sources.work_items`. A target
+    that failed is left out for a while; similar ones rank lower. `approve` and `reject` keep a
+    person's verdict.
 
     orbit pitch
     orbit pitch approve ADR-0007
@@ -174,7 +228,9 @@ def pitch(
         if decision is not None:
             raise UsageError(f"{decision} what", hint=f"orbit pitch {decision} ADR-0007")
         if by or reason:
-            raise UsageError("--by and --reason belong to a verdict", hint="orbit pitch reject ID --reason WHY")
+            raise UsageError(
+                "--by and --reason belong to a verdict", hint="orbit pitch reject ID --reason WHY"
+            )
         result = pitched(registry.workspace, registry.collection.records, now, limit)
         for warning in result.warnings:
             click.echo(visible(f"warning: {warning}"), err=True)
@@ -183,18 +239,29 @@ def pitch(
         return
     review = Review(line(by, "--by"), line(reason, "--reason"))
     review = with_reason(review, output) if decision == "reject" else review
-    record = verdict(registry.workspace, name, registry.author(), review, now, approved=decision == "approve")
+    record = verdict(
+        registry.workspace, name, registry.author(), review, now, approved=decision == "approve"
+    )
     word = "approved" if decision == "approve" else "rejected"
     status = record.status.name if record is not None else None
     data = {"id": record.id if record is not None else name, "verdict": word, "status": status}
     consequence = "" if decision == "approve" else "; it is left alone for 7 days"
-    emit(output, data, f"{data['id']} {word}{consequence}" + (f"\n  {record.path}" if record is not None else ""))
+    emit(
+        output,
+        data,
+        f"{data['id']} {word}{consequence}" + (f"\n  {record.path}" if record is not None else ""),
+    )
 
 
 def _pitch_text(result: Pitch) -> str:
     lines = [result.reason] if result.reason else []
     for position, entry in enumerate(result.pitched, 1):
-        lines.append(f"{position}. {entry.candidate.id}  {entry.candidate.title}  ({entry.score:g})")
+        lines.append(
+            f"{position}. {entry.candidate.id}  {entry.candidate.title}  ({entry.score:g})"
+        )
         lines += [f"     {weight:+g}  {name}: {reason}" for name, weight, reason in entry.factors]
-    lines += [f"left out: {candidate.id}  {candidate.title}\n     {reason}" for candidate, reason in result.left_out]
+    lines += [
+        f"left out: {candidate.id}  {candidate.title}\n     {reason}"
+        for candidate, reason in result.left_out
+    ]
     return "\n".join(lines)

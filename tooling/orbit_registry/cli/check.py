@@ -20,37 +20,75 @@ from orbit_registry.workspace.journal import FileChange, unified_diff
 @click.command()
 @click.argument("paths", nargs=-1)
 @click.option(
-    "--fix", is_flag=True, help="Fix what can be fixed, then check; baselined findings only with PATHS or --all."
+    "--fix",
+    is_flag=True,
+    help="Fix what can be fixed, then check; baselined findings only with PATHS or --all.",
 )
 @click.option("--dry-run", is_flag=True, help="With --fix: print each change; write nothing.")
 @click.option(
-    "--from", "side", type=click.Choice(["record", "document"]),
+    "--from",
+    "side",
+    type=click.Choice(["record", "document"]),
     help="With --fix: which side wins if a decision and its document differ.",
-)  # fmt: skip
-@click.option("--against", metavar="REF", help="Compare with a branch: new findings, numbers taken twice.")
-@click.option("--proposed", is_flag=True, help="Run the checks of proposed records too; they give notes.")
+)
+@click.option(
+    "--against", metavar="REF", help="Compare with a branch: new findings, numbers taken twice."
+)
+@click.option(
+    "--proposed", is_flag=True, help="Run the checks of proposed records too; they give notes."
+)
 @click.option("--all", "everything", is_flag=True, help="List findings of the baseline too.")
-@click.option("--code", "codes", multiple=True, metavar="CODE", help="List only findings of this code, all of them.")
+@click.option(
+    "--code",
+    "codes",
+    multiple=True,
+    metavar="CODE",
+    help="List only findings of this code, all of them.",
+)
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option(
-    "--loop", "loops", is_flag=True,
+    "--loop",
+    "loops",
+    is_flag=True,
     help="Check the event log for missing notes, retros and retrievals; read no record.",
-)  # fmt: skip
-@click.option(
-    "--events", type=click.Path(path_type=Path), help="The same for a file of events; missing ones are errors."
 )
 @click.option(
-    "--since", "days", type=click.IntRange(1, 36_500), metavar="DAYS", help="With --loop: only this many days."
+    "--events",
+    type=click.Path(path_type=Path),
+    help="The same for a file of events; missing ones are errors.",
 )
 @click.option(
-    "--format", "output", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.",
-)  # fmt: skip
+    "--since",
+    "days",
+    type=click.IntRange(1, 36_500),
+    metavar="DAYS",
+    help="With --loop: only this many days.",
+)
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
 @click.pass_context
 def check(
-    context: click.Context, paths: tuple[str, ...], fix: bool, dry_run: bool, side: str | None, against: str | None,
-    proposed: bool, everything: bool, codes: tuple[str, ...], strict: bool, loops: bool, events: Path | None,
-    days: int | None, output: str,
-) -> None:  # fmt: skip
+    context: click.Context,
+    paths: tuple[str, ...],
+    fix: bool,
+    dry_run: bool,
+    side: str | None,
+    against: str | None,
+    proposed: bool,
+    everything: bool,
+    codes: tuple[str, ...],
+    strict: bool,
+    loops: bool,
+    events: Path | None,
+    days: int | None,
+    output: str,
+) -> None:
     """Check all records: the gate for CI.
 
     It finds what is invalid, duplicate or dangling. Exit codes: 0 clean, 1 errors.
@@ -79,15 +117,21 @@ def check(
         checked = [_existing(registry, path) for path in paths]
         announce = _announcement(output, dry_run=dry_run)
         outcome = registry.check(
-            checked, against=against, fix=side or fix, everything=everything, announce=announce, dry_run=dry_run,
+            checked,
+            against=against,
+            fix=side or fix,
+            everything=everything,
+            announce=announce,
+            dry_run=dry_run,
             proposed=proposed,
-        )  # fmt: skip
+        )
         if checked and not outcome.diagnostics and not any(map(_holds_record(registry), checked)):
             print_note("no record and no document of one is at these paths")
     report = render_codes(output, outcome, codes) if codes else render(output, outcome)
     click.echo(report, nl=False)
     if not outcome.ok or (
-        strict and any(diagnostic.severity is Severity.WARNING for diagnostic in outcome.diagnostics)
+        strict
+        and any(diagnostic.severity is Severity.WARNING for diagnostic in outcome.diagnostics)
     ):
         context.exit(1)
 
@@ -108,21 +152,35 @@ def _refuse_unknown(registry: Registry, codes: tuple[str, ...], *, of_loop: bool
     if any("/" in code for code in codes):
         from orbit_registry.enforce.spec import checks_of  # most runs name no check of a record
 
-        names |= {check.name.upper() for record in registry.collection.records for check in checks_of(record)}
+        names |= {
+            check.name.upper()
+            for record in registry.collection.records
+            for check in checks_of(record)
+        }
     for code in codes:
         if code.upper() not in names:
             hint = "docs/reference/checks/index.md in Orbit's documentation lists the codes"
             raise UsageError(f"no finding has the code {code!r}", hint=hint)
         if (len(code) == 6 and code.upper().startswith("ORB9")) is not of_loop:
             option, subject = ("", "records") if of_loop else (" --loop", "the event log")
-            raise UsageError(f"{code.upper()} is a check of {subject}", hint=f"`orbit check{option} --code {code}`")
+            raise UsageError(
+                f"{code.upper()} is a check of {subject}",
+                hint=f"`orbit check{option} --code {code}`",
+            )
 
 
 def _holds_record(registry: Registry) -> Callable[[str], bool]:
     """Return whether a file or a folder from the root holds a record or a document of one."""
     records = registry.collection.records
-    files = [path for record in records for path in (record.path, record.source.path if record.source else "") if path]
-    return lambda path: any(f"{file}/".startswith(f"{path.strip('./')}/") for file in files) or not path.strip("./")
+    files = [
+        path
+        for record in records
+        for path in (record.path, record.source.path if record.source else "")
+        if path
+    ]
+    return lambda path: (
+        any(f"{file}/".startswith(f"{path.strip('./')}/") for file in files) or not path.strip("./")
+    )
 
 
 def _existing(registry: Registry, path: str) -> str:
@@ -152,7 +210,9 @@ def update(output: str) -> None:
     count, changed = registry.update_baseline()
     after = Counter(read_baseline(registry.workspace)[0].counts)
     added, gone = (after - before).total(), (before - after).total()
-    text = f"{plural(count, 'finding')} in the baseline" + (f": {added} new, {gone} gone" if changed else ", as before")
+    text = f"{plural(count, 'finding')} in the baseline" + (
+        f": {added} new, {gone} gone" if changed else ", as before"
+    )
     data = {"held": count, "changed": changed, "added": added, "gone": gone}
     emit(output, data, text, next_commands=["orbit check --all"])
 
@@ -164,13 +224,16 @@ def update(output: str) -> None:
 def resolve(context: click.Context, dry_run: bool, output: str) -> None:
     """Repair a merge: numbers, decision logs, votes.
 
-    It works from git's index. If two branches took one number, the record of the default branch keeps it. The other
-    one gets a new number, its citations follow, and its old id still resolves. Nothing is committed.
+    It works from git's index. If two branches took one number, the record of the default branch
+    keeps it. The other one gets a new number, its citations follow, and its old id still resolves.
+    Nothing is committed.
 
     orbit resolve --dry-run
     """
     report = open_registry().resolve(dry_run=dry_run)
-    emit(output, report.as_data(), report.text(), next_commands=["git diff --cached", "orbit check"])
+    emit(
+        output, report.as_data(), report.text(), next_commands=["git diff --cached", "orbit check"]
+    )
     if report.unresolved:
         context.exit(1)
 
@@ -183,7 +246,9 @@ def resolve(context: click.Context, dry_run: bool, output: str) -> None:
 @click.pass_context
 def merge_driver(context: click.Context, base: Path, ours: Path, theirs: Path, path: str) -> None:
     """Merge a decision log entry by entry; git calls this with %O %A %B %P."""
-    from orbit_registry.operations.merge import texts  # of the other commands, only `resolve` reads merges
+    from orbit_registry.operations.merge import (
+        texts,
+    )  # of the other commands, only `resolve` reads merges
 
     del path  # git names the file
     context.exit(texts.merge_driver(base, ours, theirs))

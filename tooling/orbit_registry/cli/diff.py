@@ -16,17 +16,27 @@ from orbit_registry.review.changes import ChangeReport, compare
 @click.command("diff")
 @click.argument("revisions", metavar="BASE[..HEAD]")
 @click.option(
-    "--format", "output", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
+    "--format",
+    "output",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
     help="Output format; markdown is a comment for a pull request.",
-)  # fmt: skip
-@click.option("--post", "forge", type=click.Choice(["github", "gitlab"]), help="Post or update the comment from CI.")
+)
+@click.option(
+    "--post",
+    "forge",
+    type=click.Choice(["github", "gitlab"]),
+    help="Post or update the comment from CI.",
+)
 def diff(revisions: str, output: str, forge: str | None) -> None:
     """Show what a change does to the records.
 
-    It lists the accepted records that apply to the changed files, the narrowest scopes first; the records that the
-    change adds, changes or removes; numbers that other branches took; and what the gate finds that it did not find
-    before. Without HEAD it compares the work tree. The change begins where HEAD left BASE. The exit code is 0 whatever
-    it finds: `orbit check --against BASE` is the gate.
+    It lists the accepted records that apply to the changed files, the narrowest scopes first; the
+    records that the change adds, changes or removes; numbers that other branches took; and what the
+    gate finds that it did not find before. Without HEAD it compares the work tree. The change
+    begins where HEAD left BASE. The exit code is 0 whatever it finds: `orbit check --against BASE`
+    is the gate.
 
     --post needs GITHUB_TOKEN in a workflow of GitHub, and ORBIT_GITLAB_TOKEN in a job of GitLab.
 
@@ -40,7 +50,13 @@ def diff(revisions: str, output: str, forge: str | None) -> None:
         click.echo(comment, nl=False)
     else:
         following = [check_command(report)] if report.findings else []
-        emit(output, report.as_data(), changes_text(report), next_commands=following, diagnostics=report.findings)
+        emit(
+            output,
+            report.as_data(),
+            changes_text(report),
+            next_commands=following,
+            diagnostics=report.findings,
+        )
     if forge is not None:
         from orbit_registry.exporters.comment import FORGES, post  # only CI posts
 
@@ -64,7 +80,9 @@ def _markdown(registry: Registry, report: ChangeReport) -> str:
 
     def page(path: str) -> str:
         *_, plural, record_id, _ = ["", "", *path.split("/")]
-        is_page = base_url and workspace.kinds.of_plural(plural) is not None and is_safe_id(record_id)
+        is_page = (
+            base_url and workspace.kinds.of_plural(plural) is not None and is_safe_id(record_id)
+        )
         shown_id = f"{source}:{record_id}" if (source := source_of(path)) else record_id
         return f"{base_url.rstrip('/')}/{record_url(plural, shown_id)}" if is_page else file(path)
 

@@ -1,4 +1,6 @@
-"""`orbit enforce`: trying the checks that records state, replaying them, and raising their level."""
+"""`orbit enforce`: trying the checks that records state, replaying them,
+and raising their level.
+"""
 
 import click
 
@@ -21,13 +23,15 @@ def group() -> None:
 
 @group.command("try")
 @click.argument("name", metavar="[ID[/CHECK]]", default="")
-@click.option("--file", "file", metavar="FILE", help="A YAML file with `checks:`, in place of a record.")
+@click.option(
+    "--file", "file", metavar="FILE", help="A YAML file with `checks:`, in place of a record."
+)
 @format_option
 def try_check(name: str, file: str | None, output: str) -> None:
     """Run a record's checks over the whole tree.
 
-    It verifies their examples first, reads no baseline, and runs the checks of proposed records too. Nothing is
-    written.
+    It verifies their examples first, reads no baseline, and runs the checks of proposed records
+    too. Nothing is written.
 
     orbit enforce try ADR-0042
     orbit enforce try ADR-0042/no-mysql --format json
@@ -35,7 +39,8 @@ def try_check(name: str, file: str | None, output: str) -> None:
     """
     if bool(name) == bool(file):
         raise UsageError(
-            "name a record or a file with checks", hint="`orbit enforce try ADR-0042`, or `--file checks.yaml`"
+            "name a record or a file with checks",
+            hint="`orbit enforce try ADR-0042`, or `--file checks.yaml`",
         )
     registry = open_registry()
     trial = registry.try_checks(name, from_root(registry, file) if file else None)
@@ -45,24 +50,42 @@ def try_check(name: str, file: str | None, output: str) -> None:
     lines = [line for row in (*problems, *findings[:SHOWN]) for line in diagnostic_lines(row)]
     if len(findings) > SHOWN:
         lines.append(f"    … and {len(findings) - SHOWN:,} more: `--format json`")
-    counts = f"{plural(len(findings), 'match', 'matches')}, {len(allowed)} allowed, {plural(len(problems), 'problem')}"
+    counts = (
+        f"{plural(len(findings), 'match', 'matches')}, {len(allowed)} allowed, "
+        f"{plural(len(problems), 'problem')}"
+    )
     lines.append(f"{plural(len(trial.names), 'check')} of {name or file}: {counts}")
-    data = {"checks": list(trial.names), "matches": len(findings), "allowed": len(allowed), "problems": len(problems)}
+    data = {
+        "checks": list(trial.names),
+        "matches": len(findings),
+        "allowed": len(allowed),
+        "problems": len(problems),
+    }
     emit(output, data, "\n".join(lines), diagnostics=[*problems, *findings], ok=not problems)
 
 
 @group.command("replay")
 @click.argument("name", metavar="ID/CHECK")
 @click.option(
-    "--max", "most", type=click.IntRange(1, 100_000), default=2_000, show_default=True, help="Commits at most."
+    "--max",
+    "most",
+    type=click.IntRange(1, 100_000),
+    default=2_000,
+    show_default=True,
+    help="Commits at most.",
 )
-@click.option("--since", default="", metavar="DATE", help="Only later commits; the decision's date if not given.")
+@click.option(
+    "--since",
+    default="",
+    metavar="DATE",
+    help="Only later commits; the decision's date if not given.",
+)
 @format_option
 def replay(name: str, most: int, since: str, output: str) -> None:
     """Replay a check over the history.
 
-    It counts what the check would have found in each commit, and what became of that. The result is written to
-    .orbit/enforcement.yaml.
+    It counts what the check would have found in each commit, and what became of that. The result is
+    written to .orbit/enforcement.yaml.
 
     orbit enforce replay ADR-0042/no-mysql
     orbit enforce replay ADR-0042/no-mysql --since 2025-01-01 --max 10000
@@ -70,13 +93,24 @@ def replay(name: str, most: int, since: str, output: str) -> None:
     result = open_registry().replay_check(name, most, since)
     introduced = plural(len(result.introductions), "match was", "matches were")
     lines = [
-        f"{plural(result.commits, 'commit')} replayed, {result.relevant} changed a file of {result.check}",
-        f"{introduced} introduced: {result.count('edited away')} edited away, {result.count('deleted')} deleted with "
+        (
+            f"{plural(result.commits, 'commit')} replayed, {result.relevant} changed a file of "
+            f"{result.check}"
+        ),
+        f"{introduced} introduced: {result.count('edited away')} edited away, "
+        f"{result.count('deleted')} deleted with "
         f"the file, {result.count('kept')} kept",
     ]
-    lines += [f"    {row.key}  {row.commit[:9]} {row.path}: {row.text}" for row in result.kept[:SHOWN]]
+    lines += [
+        f"    {row.key}  {row.commit[:9]} {row.path}: {row.text}" for row in result.kept[:SHOWN]
+    ]
     labels = [f"orbit enforce label {result.check} {row.key} true" for row in result.kept[:1]]
-    emit(output, result.as_data(), "\n".join(lines), next_commands=[*labels, f"orbit enforce promote {result.check}"])
+    emit(
+        output,
+        result.as_data(),
+        "\n".join(lines),
+        next_commands=[*labels, f"orbit enforce promote {result.check}"],
+    )
 
 
 @group.command("label")
@@ -92,7 +126,11 @@ def label(name: str, key: str, verdict: str, output: str) -> None:
     orbit enforce label ADR-0042/no-mysql 1f0c9a3e false
     """
     open_registry().label_match(name, key, is_true=verdict == "true")
-    emit(output, {"check": name, "key": key, "true": verdict == "true"}, f"{key} of {name} is {verdict}")
+    emit(
+        output,
+        {"check": name, "key": key, "true": verdict == "true"},
+        f"{key} of {name} is {verdict}",
+    )
 
 
 @group.command("promote")
@@ -101,10 +139,15 @@ def label(name: str, key: str, verdict: str, output: str) -> None:
 def promote(name: str, output: str) -> None:
     """Raise a check's level if its replay allows it.
 
-    From advice to warning it needs a replay. From warning to error, false alarms are at most 1 % of changes and at
-    least 80 % of matches are right, each at its 95 % bound.
+    From advice to warning it needs a replay. From warning to error, false alarms are at most 1 % of
+    changes and at least 80 % of matches are right, each at its 95 % bound.
 
     orbit enforce promote ADR-0042/no-mysql
     """
     level = open_registry().promote_check(name)
-    emit(output, {"check": name, "level": level}, f"{name} has level {level} now", next_commands=["git diff .orbit"])
+    emit(
+        output,
+        {"check": name, "level": level},
+        f"{name} has level {level} now",
+        next_commands=["git diff .orbit"],
+    )

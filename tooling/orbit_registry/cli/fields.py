@@ -16,7 +16,12 @@ from orbit_registry.repository.writer import FIXED
 from orbit_registry.workspace.files import RECORD_LIMIT, decode, read_text
 
 _SHARED = ("scope", "links", "evidence", "legacy_ids", "distinct_from", "freshness", "labels")
-MANAGED = FIXED | {*_SHARED, "source", "status_raw", "title"}  # fields that have options of their own, or none
+MANAGED = FIXED | {
+    *_SHARED,
+    "source",
+    "status_raw",
+    "title",
+}  # fields that have options of their own, or none
 STANDARD_INPUT = "-"
 
 
@@ -29,8 +34,12 @@ class _RequiredUnlessEdited(click.Option):
 
 
 def add_options(kind: Kind) -> list[click.Option]:
-    """Return the options of `add`: the headline, each field of the schema, scope, evidence, labels."""
-    required = set(kind.schema.document["required"]) - {kind.headline}  # that may be an argument, or asked for
+    """Return the options of `add`: the headline, each field of the schema, scope,
+    evidence, labels.
+    """
+    required = set(kind.schema.document["required"]) - {
+        kind.headline
+    }  # that may be an argument, or asked for
     options = [_field_option(kind, name, name in required) for name in _field_names(kind)]
     return [option for option in options if option is not None] + shared_options()
 
@@ -39,10 +48,16 @@ def update_options(kind: Kind) -> list[click.Option]:
     """Return the options of `update`: the same fields, none required, and removals from lists."""
     options = [_field_option(kind, name, required=False) for name in _field_names(kind)]
     removals = [
-        click.Option([f"--remove-{name}"], multiple=True, metavar=metavar, help=f"Remove one ({field}).")
+        click.Option(
+            [f"--remove-{name}"], multiple=True, metavar=metavar, help=f"Remove one ({field})."
+        )
         for name, metavar, field in _LISTS
     ]
-    return [option for option in options if option is not None] + shared_options(adding=True) + removals
+    return (
+        [option for option in options if option is not None]
+        + shared_options(adding=True)
+        + removals
+    )
 
 
 _LISTS = (
@@ -66,42 +81,66 @@ _HELP = {
 
 
 def shared_options(*, adding: bool = False) -> list[click.Option]:
-    """Return the options that every kind has; with `adding`, `--add-path` says the same as `--path`."""
+    """Return the options that every kind has; with `adding`,
+    `--add-path` says the same as `--path`.
+    """
     options = []
     for name, metavar, _ in _LISTS:
         flags = [f"--add-{name}", f"--{name}"] if adding else [f"--{name}"]
-        options.append(click.Option([*flags, name.replace("-", "_")], multiple=True, metavar=metavar, help=_HELP[name]))
+        options.append(
+            click.Option(
+                [*flags, name.replace("-", "_")], multiple=True, metavar=metavar, help=_HELP[name]
+            )
+        )
     return [
         *options,
-        click.Option(["--semantic-seed"], metavar="TEXT", help="More words by which search finds it."),
-        click.Option(["--set", "settings"], multiple=True, metavar="FIELD=YAML", help="Any other field, as YAML."),
+        click.Option(
+            ["--semantic-seed"], metavar="TEXT", help="More words by which search finds it."
+        ),
+        click.Option(
+            ["--set", "settings"],
+            multiple=True,
+            metavar="FIELD=YAML",
+            help="Any other field, as YAML.",
+        ),
     ]
 
 
 def _field_names(kind: Kind) -> list[str]:
     managed = MANAGED | kind.schema.managed
-    names = [name for name in kind.schema.properties if name not in managed or name == kind.headline]
+    names = [
+        name for name in kind.schema.properties if name not in managed or name == kind.headline
+    ]
     return sorted(names, key=lambda name: name != kind.headline)
 
 
 def _field_option(kind: Kind, name: str, required: bool) -> click.Option | None:
     form: Mapping[str, Any] = kind.schema.document["properties"][name]
-    shared = kind.schema.document["$defs"][form["$ref"].rpartition("/")[2]] if "$ref" in form else {}
+    shared = (
+        kind.schema.document["$defs"][form["$ref"].rpartition("/")[2]] if "$ref" in form else {}
+    )
     form = {**shared, **form}
     description = str(form.get("description", "")) or None
     flag = f"--{name.replace('_', '-')}"
     if "enum" in form:
         return _RequiredUnlessEdited(
-            [flag], type=click.Choice([str(choice) for choice in form["enum"]]), required=required, help=description
+            [flag],
+            type=click.Choice([str(choice) for choice in form["enum"]]),
+            required=required,
+            help=description,
         )
     if form.get("type") == "string":
         return _RequiredUnlessEdited([flag], required=required, metavar="TEXT", help=description)
     if form.get("type") == "integer":
         return _RequiredUnlessEdited([flag], type=int, required=required, help=description)
     if form.get("type") == "boolean":
-        return click.Option([f"{flag}/--no-{name.replace('_', '-')}"], default=None, help=description)
+        return click.Option(
+            [f"{flag}/--no-{name.replace('_', '-')}"], default=None, help=description
+        )
     if form.get("type") == "array" and form.get("items", {}).get("type") == "string":
-        return click.Option([flag.removesuffix("s"), name], multiple=True, metavar="TEXT", help=description)
+        return click.Option(
+            [flag.removesuffix("s"), name], multiple=True, metavar="TEXT", help=description
+        )
     return None
 
 
@@ -138,13 +177,18 @@ def evidence_from(text: str) -> dict[str, object]:
     kind, separator, reference = text.partition(":")
     if not separator or not kind.strip() or not reference.strip():
         kinds = "task, commit, file, session, record or external"
-        raise UsageError(f"evidence {text!r} is not KIND:REF", hint=f"KIND is {kinds}: task:T-1, file:src/x.py")
+        raise UsageError(
+            f"evidence {text!r} is not KIND:REF", hint=f"KIND is {kinds}: task:T-1, file:src/x.py"
+        )
     return {"kind": kind.strip(), "reference": reference.strip()}
 
 
 def verbs_hint(kind: Kind) -> str:
     """Return a hint for a field that only verbs change."""
-    verbs = [*map(kind.verb_of, kind.verbs.values()), *(["supersede"] if "superseded" in kind.statuses else [])]
+    verbs = [
+        *map(kind.verb_of, kind.verbs.values()),
+        *(["supersede"] if "superseded" in kind.statuses else []),
+    ]
     return f"verbs change it: {', '.join(f'`orbit {kind.name} {verb}`' for verb in verbs)}"
 
 
@@ -152,17 +196,24 @@ def setting_from(kind: Kind, text: str) -> tuple[str, object]:
     """Return a field and its value from `field=yaml`."""
     name, separator, value = text.partition("=")
     if not separator or not name.strip():
-        raise UsageError(f"--set {text!r} is not FIELD=YAML", hint="for example --set 'target={type: story, id: S-1}'")
+        raise UsageError(
+            f"--set {text!r} is not FIELD=YAML",
+            hint="for example --set 'target={type: story, id: S-1}'",
+        )
     if name.strip() in FIXED | kind.schema.managed:
         raise UsageError(f"`{name.strip()}` can't be set by hand", hint=verbs_hint(kind))
     try:
         return name.strip(), load(value)
     except YamlProblemError as error:
         hint = "the value is YAML: put text with `:`, `#`, `{` or `[` in it into quotes"
-        raise UsageError(f"--set {name}: {error.problem.message}", hint=error.problem.hint or hint) from None
+        raise UsageError(
+            f"--set {name}: {error.problem.message}", hint=error.problem.hint or hint
+        ) from None
 
 
-def merged_edit(kind: Kind, values: Mapping[str, Any]) -> Callable[[dict[str, object]], Mapping[str, object]]:
+def merged_edit(
+    kind: Kind, values: Mapping[str, Any]
+) -> Callable[[dict[str, object]], Mapping[str, object]]:
     """Return the edit of `update`: lists gain and lose entries, other fields are replaced.
 
     Fields and scope axes without an option stay unchanged.
@@ -174,16 +225,25 @@ def merged_edit(kind: Kind, values: Mapping[str, Any]) -> Callable[[dict[str, ob
         for name, value in fields.items():
             if name == "scope" and isinstance(value, Mapping):
                 scope = mapping_in(result, "scope")
-                result["scope"] = {**scope, **{axis: _merge_lists(scope, axis, new) for axis, new in value.items()}}
+                result["scope"] = {
+                    **scope,
+                    **{axis: _merge_lists(scope, axis, new) for axis, new in value.items()},
+                }
             else:
                 result[name] = _merge_lists(result, name, value)
         for name, _, location in _LISTS:
             removed = values.get(f"remove_{name.replace('-', '_')}", ())
             if removed:
                 result = _remove_entries(
-                    result, location, [evidence_from(entry) if name == "evidence" else entry for entry in removed]
+                    result,
+                    location,
+                    [evidence_from(entry) if name == "evidence" else entry for entry in removed],
                 )
-        return {name: value for name, value in result.items() if value not in ([], {}) or name not in _EMPTIABLE}
+        return {
+            name: value
+            for name, value in result.items()
+            if value not in ([], {}) or name not in _EMPTIABLE
+        }
 
     return edit
 
@@ -194,17 +254,25 @@ _EMPTIABLE = frozenset(("scope", "labels", "evidence", "legacy_ids", "distinct_f
 def _merge_lists(data: Mapping[str, object], name: str, value: object) -> object:
     """Return a list with what is new added to the present one; any other value unchanged."""
     present = list_in(data, name)
-    return [*present, *(entry for entry in value if entry not in present)] if isinstance(value, list) else value
+    return (
+        [*present, *(entry for entry in value if entry not in present)]
+        if isinstance(value, list)
+        else value
+    )
 
 
-def _remove_entries(data: dict[str, object], location: str, removed: list[Any]) -> dict[str, object]:
+def _remove_entries(
+    data: dict[str, object], location: str, removed: list[Any]
+) -> dict[str, object]:
     name, _, axis = location.partition(".")
     entries = list_in(mapping_in(data, name), axis) if axis else list_in(data, name)
     for unwanted in removed:
         matches = [entry for entry in entries if _matches(entry, unwanted)]
         if not matches:
             there = ", ".join(f"`{_entry_words(entry)}`" for entry in entries) or "nothing"
-            raise RefusedError(f"`{_entry_words(unwanted)}` is not in {location}", hint=f"{location} holds {there}")
+            raise RefusedError(
+                f"`{_entry_words(unwanted)}` is not in {location}", hint=f"{location} holds {there}"
+            )
         entries = [entry for entry in entries if entry not in matches]
     if not axis:
         return {**data, name: entries}
@@ -220,7 +288,11 @@ def _matches(entry: object, pattern: object) -> bool:
 
 
 def _entry_words(entry: object) -> str:
-    return f"{entry.get('kind')}:{entry.get('reference')}" if isinstance(entry, Mapping) else str(entry)
+    return (
+        f"{entry.get('kind')}:{entry.get('reference')}"
+        if isinstance(entry, Mapping)
+        else str(entry)
+    )
 
 
 def text_from(value: str) -> str:

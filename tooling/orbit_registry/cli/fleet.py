@@ -9,7 +9,13 @@ from typing import Any
 
 import click
 
-from orbit_registry.cli.output import emit, format_option, open_registry, print_diagnostics, warn_of_unread
+from orbit_registry.cli.output import (
+    emit,
+    format_option,
+    open_registry,
+    print_diagnostics,
+    warn_of_unread,
+)
 from orbit_registry.cli.publish import need_site
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, repositories
@@ -23,7 +29,10 @@ from orbit_registry.formats.untrusted import visible
 from orbit_registry.snapshot.query import FORMATS, QueryResult
 
 LAKE = click.option(
-    "--lake", required=True, metavar="DEST", help="The lake: a folder, or an address such as s3://… or ducklake:…."
+    "--lake",
+    required=True,
+    metavar="DEST",
+    help="The lake: a folder, or an address such as s3://… or ducklake:….",
 )
 LONGEST_TITLE = 200  # as `project` in the configuration
 ONE = click.option("--repository", metavar="NAME", help="Read this repository alone.")
@@ -33,7 +42,8 @@ ONE = click.option("--repository", metavar="NAME", help="Read this repository al
 def group() -> None:
     """Ask one question of many repositories.
 
-    Each repository pushes its records into a lake: a folder or an object store, or files that a database lists.
+    Each repository pushes its records into a lake: a folder or an object store, or files that a
+    database lists.
 
     orbit fleet push s3://decisions/lake
     orbit fleet query "FROM repositories" --lake s3://decisions/lake
@@ -41,14 +51,19 @@ def group() -> None:
 
 
 def _opened(address: str, **options: Any) -> Lake:
-    """Return the lake at an address; when the command ends, it is closed, and its damaged manifests are named."""
+    """Return the lake at an address; when the command ends, it is closed,
+    and its damaged manifests are named.
+    """
     lake = lake_at(address, **options)
 
     def end() -> None:
         if isinstance(lake, DuckLake):
             lake.close()  # its catalogue may be locked
         for name in sorted(lake.unreadable):
-            repair = f"`orbit fleet push {quote(lake.address)}` in its repository writes all records anew"
+            repair = (
+                f"`orbit fleet push {quote(lake.address)}` in its repository writes all "
+                f"records anew"
+            )
             click.echo(visible(f"damaged, does not count: {name}; {repair}"), err=True)
 
     click.get_current_context().call_on_close(end)
@@ -58,13 +73,25 @@ def _opened(address: str, **options: Any) -> Lake:
 @group.command("push")
 @click.argument("dest")
 @click.option("--data", default="", metavar="DEST", help="Where the files of a new ducklake:… go.")
-@click.option("--repository", metavar="NAME", help="The repository's name; else the path of its remote `origin`.")
-@click.option("--commit", metavar="SHA", help="The state's name where it is no commit, such as a date.")
+@click.option(
+    "--repository",
+    metavar="NAME",
+    help="The repository's name; else the path of its remote `origin`.",
+)
+@click.option(
+    "--commit", metavar="SHA", help="The state's name where it is no commit, such as a date."
+)
 @click.option("--force", is_flag=True, help="Write all records, even over a newer commit.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def push_command(
-    dest: str, data: str, repository: str | None, commit: str | None, force: bool, dry_run: bool, output: str
+    dest: str,
+    data: str,
+    repository: str | None,
+    commit: str | None,
+    force: bool,
+    dry_run: bool,
+    output: str,
 ) -> None:
     """Write the records that changed into a lake.
 
@@ -77,9 +104,18 @@ def push_command(
     registry = open_registry()
     commit_of(registry.workspace, commit)  # a refused push makes no lake
     lake = _opened(dest, create=not dry_run, may_be_new=True, data=data)
-    result = push(registry.workspace, lake, repository=repository, commit=commit, force=force, dry_run=dry_run)
-    following = [] if dry_run else [f"orbit fleet query 'FROM repositories' --lake {quote(lake.address)}"]
-    emit(output, {**result.as_data(), "dry_run": dry_run}, _push_text(result, dry_run), next_commands=following)
+    result = push(
+        registry.workspace, lake, repository=repository, commit=commit, force=force, dry_run=dry_run
+    )
+    following = (
+        [] if dry_run else [f"orbit fleet query 'FROM repositories' --lake {quote(lake.address)}"]
+    )
+    emit(
+        output,
+        {**result.as_data(), "dry_run": dry_run},
+        _push_text(result, dry_run),
+        next_commands=following,
+    )
     warn_of_unread(registry)
 
 
@@ -88,12 +124,21 @@ def _push_text(result: PushResult, dry_run: bool) -> str:
     name = f"{manifest.repository} at {manifest.commit[:12]}"
     lines = [f"unreadable manifest, does not count: {path}" for path in result.unreadable]
     if result.outcome == "unchanged":
-        return "\n".join([*lines, f"{name}: nothing changed, {plural(manifest.records, 'record')} in the lake"])
+        return "\n".join(
+            [*lines, f"{name}: nothing changed, {plural(manifest.records, 'record')} in the lake"]
+        )
     if result.outcome == "older":
-        return "\n".join([*lines, f"{name}: the lake has this newer commit; --force pushes the older one"])
+        return "\n".join(
+            [*lines, f"{name}: the lake has this newer commit; --force pushes the older one"]
+        )
     rows = ", ".join(f"{count} in {table}" for table, count in manifest.rows.items()) or "none"
-    done = f"{plural(result.changed, 'record')} {'would be ' if dry_run else ''}written, {result.removed} removed"
-    return "\n".join([*lines, f"{name}: {done}, {plural(manifest.records, 'record')} in all", f"rows: {rows}"])
+    done = (
+        f"{plural(result.changed, 'record')} {'would be ' if dry_run else ''}written, "
+        f"{result.removed} removed"
+    )
+    return "\n".join(
+        [*lines, f"{name}: {done}, {plural(manifest.records, 'record')} in all", f"rows: {rows}"]
+    )
 
 
 @group.command("repositories")
@@ -114,9 +159,13 @@ def repositories_command(lake: str, output: str) -> None:
 @group.command("compact")
 @click.argument("dest")
 @click.option(
-    "--grace", type=click.FloatRange(min=0), default=GRACE_HOURS, show_default=True, metavar="HOURS",
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=GRACE_HOURS,
+    show_default=True,
+    metavar="HOURS",
     help="Keep files without a use so long: a reader may need them.",
-)  # fmt: skip
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be done; write nothing.")
 @format_option
 def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None:
@@ -130,10 +179,16 @@ def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None
     result = compact(lake, grace_hours=grace, dry_run=dry_run)
     would = "would be " if dry_run else ""
     pushes = plural(result.pushes, "push", "pushes")
-    done = f"{plural(result.compacted, 'bucket')} {would}compacted ({pushes}), {result.unchanged} unchanged"
+    done = (
+        f"{plural(result.compacted, 'bucket')} {would}compacted ({pushes}), "
+        f"{result.unchanged} unchanged"
+    )
     if isinstance(lake, DuckLake):
         done = f"rows of {pushes} {would}deleted"
-    files = f"{plural(result.files_written, 'file')} {would}written, {result.files_removed} {would}removed"
+    files = (
+        f"{plural(result.files_written, 'file')} {would}written, {result.files_removed} "
+        f"{would}removed"
+    )
     text = f"{done}, {plural(result.repositories, 'repository', 'repositories')}\n{files}"
     emit(output, {**result.as_data(), "dry_run": dry_run}, text)
 
@@ -141,12 +196,15 @@ def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None
 @group.command("remove")
 @click.argument("dest")
 @click.argument("repository")
-@click.option("--yes", is_flag=True, help="Remove it; without this, only print what would be removed.")
+@click.option(
+    "--yes", is_flag=True, help="Remove it; without this, only print what would be removed."
+)
 @format_option
 def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
     """Remove a repository from a lake.
 
-    Views and report lack it at once. `orbit fleet compact DEST --grace 0` deletes the rows from the files.
+    Views and report lack it at once. `orbit fleet compact DEST --grace 0` deletes the rows from the
+    files.
 
     orbit fleet remove s3://decisions/lake example/shop --yes
     """
@@ -158,7 +216,8 @@ def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
     if not yes:
         following = [f"orbit fleet remove {quote(lake.address)} {quote(repository)} --yes"]
     text = (
-        f"{repository}: {plural(planned.records, 'record')} {'removed' if yes else 'would be removed; --yes does it'}"
+        f"{repository}: {plural(planned.records, 'record')} "
+        f"{'removed' if yes else 'would be removed; --yes does it'}"
     )
     data = {"repository": repository, "records": planned.records, "removed": yes}
     emit(output, data, text, next_commands=following)
@@ -169,13 +228,19 @@ def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
 @LAKE
 @ONE
 @click.option(
-    "--format", "output", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.",
-)  # fmt: skip
+    "--format",
+    "output",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="Output format.",
+)
 def query_command(sql: str, lake: str, repository: str | None, output: str) -> None:
     """Ask a lake one SQL question, read only.
 
-    orbit fleet query "SELECT repository, id, title FROM records WHERE kind = 'adr'" --lake s3://decisions/lake
-    orbit fleet query "FROM scope_match('src/app.py')" --lake /srv/lake --repository example/shop
+    orbit fleet query "SELECT repository, id, title FROM records WHERE kind = 'adr'" --lake
+    s3://decisions/lake orbit fleet query "FROM scope_match('src/app.py')" --lake /srv/lake
+    --repository example/shop
     """
     source = _opened(lake)
     answer = query(source, sql, repository).render(output)
@@ -189,21 +254,36 @@ def query_command(sql: str, lake: str, repository: str | None, output: str) -> N
 @click.argument("question", required=False)
 @LAKE
 @click.option(
-    "--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb", show_default=True, help="What reads the lake."
+    "--engine",
+    type=click.Choice(["duckdb", "spark"]),
+    default="duckdb",
+    show_default=True,
+    help="What reads the lake.",
 )
-@click.option("--rows", type=click.IntRange(1), default=20, show_default=True, help="The most rows of an answer.")
+@click.option(
+    "--rows",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="The most rows of an answer.",
+)
 @format_option
 def report_command(question: str | None, lake: str, engine: str, rows: int, output: str) -> None:
     """Answer the questions that every organisation has.
 
-    The questions are contradictions, inheritance, overrides, repeated-decisions, repeated-learnings, states and votes.
+    The questions are contradictions, inheritance, overrides, repeated-decisions,
+    repeated-learnings, states and votes.
 
     orbit fleet report --lake s3://decisions/lake
     orbit fleet report contradictions --lake s3://decisions/lake --rows 100
     """
     source = _opened(lake)
     answers = report(source, question, rows=rows, engine=engine)
-    emit(output, [answer.as_data() for answer in answers], "\n\n\n".join(answer.text() for answer in answers))
+    emit(
+        output,
+        [answer.as_data() for answer in answers],
+        "\n\n\n".join(answer.text() for answer in answers),
+    )
 
 
 @group.command("update")
@@ -213,15 +293,20 @@ def report_command(question: str | None, lake: str, engine: str, rows: int, outp
 def update_command(name: str | None, dry_run: bool, output: str) -> None:
     """Fetch the records that `extends` names.
 
-    The copy in `.orbit/inherited` is replaced, and its digest is written to the configuration. Commit both.
+    The copy in `.orbit/inherited` is replaced, and its digest is written to the configuration.
+    Commit both.
 
     orbit fleet update --dry-run
     orbit fleet update org
     """
     updates = update(open_registry().workspace, name, dry_run=dry_run)
     following = [] if dry_run else ["orbit check"]
-    emit(output, {"sources": [each.as_data() for each in updates], "dry_run": dry_run},
-         "\n".join(map(_update_text, updates)), next_commands=following)  # fmt: skip
+    emit(
+        output,
+        {"sources": [each.as_data() for each in updates], "dry_run": dry_run},
+        "\n".join(map(_update_text, updates)),
+        next_commands=following,
+    )
 
 
 def _update_text(each: Update) -> str:
@@ -230,13 +315,24 @@ def _update_text(each: Update) -> str:
     counts = f"{len(each.added)} added, {len(each.changed)} changed, {len(each.gone)} gone"
     rows = (("+", each.added), ("~", each.changed), ("-", each.gone))
     lines = [f"  {mark} {each.name}:{record_id}" for mark, ids in rows for record_id in ids]
-    return "\n".join([f"{each.name}: {counts}, {plural(each.records, 'record')} in all", *lines, f"  {each.digest}"])
+    return "\n".join(
+        [
+            f"{each.name}: {counts}, {plural(each.records, 'record')} in all",
+            *lines,
+            f"  {each.digest}",
+        ]
+    )
 
 
 @group.command("site")
 @click.argument("dest", type=click.Path(file_okay=False, path_type=Path))
 @LAKE
-@click.option("--title", default="Decisions of all repositories", show_default=True, help="The name of the site.")
+@click.option(
+    "--title",
+    default="Decisions of all repositories",
+    show_default=True,
+    help="The name of the site.",
+)
 @click.option("--base-url", help="Its final address: https://example.org/decisions/")
 @format_option
 def site_command(dest: Path, lake: str, title: str, base_url: str | None, output: str) -> None:
@@ -247,9 +343,14 @@ def site_command(dest: Path, lake: str, title: str, base_url: str | None, output
     orbit fleet site fleet-site --lake s3://decisions/lake
     """
     if len(title) > LONGEST_TITLE:
-        raise UsageError(f"the title has {len(title)} characters", hint=f"give one of at most {LONGEST_TITLE}: --title")
+        raise UsageError(
+            f"the title has {len(title)} characters",
+            hint=f"give one of at most {LONGEST_TITLE}: --title",
+        )
     need_site()
-    from orbit_registry.site.fleet import build_fleet_site  # only where its libraries are known to be there
+    from orbit_registry.site.fleet import (
+        build_fleet_site,
+    )  # only where its libraries are known to be there
 
     source = _opened(lake)
     result = build_fleet_site(source, dest.resolve(), title, base_url)

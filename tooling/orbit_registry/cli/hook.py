@@ -16,13 +16,18 @@ from orbit_registry.install.install import HookState
 from orbit_registry.workspace.git import Git, ignore_pattern
 
 HOOK_AGENTS = hook_agents()
-AGENT = click.argument("agent", metavar=f"{{{' | '.join(HOOK_AGENTS)}}}", type=click.Choice(HOOK_AGENTS))
+AGENT = click.argument(
+    "agent", metavar=f"{{{' | '.join(HOOK_AGENTS)}}}", type=click.Choice(HOOK_AGENTS)
+)
 SERVER_AGENTS = mcp.server_agents()
-SERVER_AGENT = click.argument("agent", metavar=f"{{{' | '.join(SERVER_AGENTS)}}}", type=click.Choice(SERVER_AGENTS))
+SERVER_AGENT = click.argument(
+    "agent", metavar=f"{{{' | '.join(SERVER_AGENTS)}}}", type=click.Choice(SERVER_AGENTS)
+)
 SCOPE = click.option(
     "--scope",
     type=click.Choice(["local", "project", "user"]),
-    help="local: only you, in this project; project: everyone, committed; user: you, in all projects. "
+    help="local: only you, in this project; project: everyone, committed; user: you, in all "
+    "projects. "
     "Default: local, or user if the agent has no local settings.",
 )
 IGNORED = "# orbit hook: for you alone"
@@ -41,19 +46,34 @@ def group() -> None:
 
 
 @group.command()
-@click.argument("agent", metavar=f"{{{' | '.join(HOOK_AGENTS)}}}", type=click.Choice(HOOK_AGENTS), required=False)
-@click.option("--all", "is_all", is_flag=True, help="All agents that have a folder in this project or your home.")
+@click.argument(
+    "agent",
+    metavar=f"{{{' | '.join(HOOK_AGENTS)}}}",
+    type=click.Choice(HOOK_AGENTS),
+    required=False,
+)
+@click.option(
+    "--all",
+    "is_all",
+    is_flag=True,
+    help="All agents that have a folder in this project or your home.",
+)
 @SCOPE
 @click.option("--with-skills", is_flag=True, help="Write the skills of `orbit export skills` too.")
 @DRY_RUN
 @format_option
 def install(
-    agent: str | None, is_all: bool, scope: Scope | None, with_skills: bool, dry_run: bool, output: str
+    agent: str | None,
+    is_all: bool,
+    scope: Scope | None,
+    with_skills: bool,
+    dry_run: bool,
+    output: str,
 ) -> None:
     """Install the hook in an agent's settings.
 
-    Your other entries stay, and running it again changes nothing. A local settings file that git would commit gets a
-    line in .gitignore.
+    Your other entries stay, and running it again changes nothing. A local settings file that git
+    would commit gets a line in .gitignore.
 
     orbit hook install claude
     orbit hook install --all
@@ -71,29 +91,44 @@ def install(
         return
     names = installation.found_agents(_root(scope))
     if not names:
-        raise RefusedError("no agent has a folder here or in your home", hint="name one: `orbit hook install claude`")
+        raise RefusedError(
+            "no agent has a folder here or in your home",
+            hint="name one: `orbit hook install claude`",
+        )
     results = [_install(name, scope, with_skills, dry_run) for name in names]
     following = [
-        f"orbit hook test {name} --scope {data['scope']}" for name, (data, _) in zip(names, results, strict=True)
+        f"orbit hook test {name} --scope {data['scope']}"
+        for name, (data, _) in zip(names, results, strict=True)
     ]
     text = "\n".join(line for _, lines in results for line in lines)
     emit(output, {"hooks": [data for data, _ in results]}, text, next_commands=following)
 
 
-def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) -> tuple[dict[str, object], list[str]]:
+def _install(
+    agent: str, scope: Scope | None, with_skills: bool, dry_run: bool
+) -> tuple[dict[str, object], list[str]]:
     from orbit_registry.exporters import plugin
     from orbit_registry.exporters.rules import apply_changes
 
     chosen, root = load_agent(agent), _root(scope)
     if with_skills and agent not in plugin.FOLDERS:
-        raise UsageError(f"{chosen.title} reads no skills", hint=f"they are for {', '.join(plugin.FOLDERS)}")
+        raise UsageError(
+            f"{chosen.title} reads no skills", hint=f"they are for {', '.join(plugin.FOLDERS)}"
+        )
     pages = plugin.skill_changes(open_registry().workspace.root, agent) if with_skills else []
     state = installation.install(root, chosen, scope, dry_run=dry_run)
     if not dry_run:
         apply_changes(root, pages)
-    lines = [f"{state.path} {'would have' if dry_run else 'has'} the hook" if state.changed else f"{state.path} has it"]
+    lines = [
+        f"{state.path} {'would have' if dry_run else 'has'} the hook"
+        if state.changed
+        else f"{state.path} has it"
+    ]
     if state.launcher:
-        lines.append(f"{root / installation.LAUNCHER}, which it starts, {'would be' if dry_run else 'was'} written")
+        lines.append(
+            f"{root / installation.LAUNCHER}, which it starts, "
+            f"{'would be' if dry_run else 'was'} written"
+        )
     if dry_run:
         lines.append(state.diff.rstrip("\n"))
     lines.append(installation.reach(chosen, chosen.settings, state.scope))
@@ -102,7 +137,9 @@ def _install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool) 
         lines += _ignore(root, state.path)
     lines += [chosen.after] if chosen.after and state.changed else []
     lines += [] if chosen.proven else [f"unproven with {chosen.title}: {chosen.evidence}"]
-    return {**state.as_data(), "skills": [page.as_data() for page in pages]}, list(filter(None, lines))
+    return {**state.as_data(), "skills": [page.as_data() for page in pages]}, list(
+        filter(None, lines)
+    )
 
 
 def _ignore(root: Path, path: Path) -> list[str]:
@@ -118,11 +155,17 @@ def _ignore(root: Path, path: Path) -> list[str]:
 
 def _stop_ignoring(root: Path, path: Path) -> list[str]:
     top = Git(root).top
-    text = installation.file_text(top / ".gitignore") if top is not None and path.is_relative_to(top) else None
+    text = (
+        installation.file_text(top / ".gitignore")
+        if top is not None and path.is_relative_to(top)
+        else None
+    )
     if top is None or text is None:
         return []
     line = ignore_pattern(path.relative_to(top).as_posix())
-    without = re.sub(rf"^{re.escape(IGNORED)}\r?\n{re.escape(line)}\r?\n", "", text, count=1, flags=re.MULTILINE)
+    without = re.sub(
+        rf"^{re.escape(IGNORED)}\r?\n{re.escape(line)}\r?\n", "", text, count=1, flags=re.MULTILINE
+    )
     if without == text:
         return []
     installation.write_or_remove(top / ".gitignore", without or None)
@@ -144,8 +187,15 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
     root = _root(scope)
     state = installation.uninstall(root, load_agent(agent), scope, dry_run=dry_run)
     would = "would be" if dry_run else "is"
-    text = f"the hook {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
-    launcher = f"{root / installation.LAUNCHER} {'would be' if dry_run else 'was'} removed" if state.launcher else ""
+    text = (
+        f"the hook {would if state.changed else 'was not'} "
+        f"{'out of' if state.changed else 'in'} {state.path}"
+    )
+    launcher = (
+        f"{root / installation.LAUNCHER} {'would be' if dry_run else 'was'} removed"
+        if state.launcher
+        else ""
+    )
     ignored = _stop_ignoring(root, state.path) if state.scope == "local" and not dry_run else []
     others = [
         f"it is still in {other.path}: `orbit hook uninstall {agent} --scope {other.scope}`"
@@ -181,10 +231,21 @@ def status(agents: tuple[str, ...], output: str) -> None:
     for name in agents or HOOK_AGENTS:
         scopes = [state for state in states if state.agent.name == name]
         agent = scopes[0].agent
-        lines.append(f"{name} ({agent.title}; {'proven' if agent.proven else 'unproven'}: {agent.evidence})")
+        lines.append(
+            f"{name} ({agent.title}; {'proven' if agent.proven else 'unproven'}: {agent.evidence})"
+        )
         lines += [f"  {state.scope}: {_state_text(state)} ({state.path})" for state in scopes]
-    following = [] if any(state.current for state in states) else [f"orbit hook install {(agents or ['claude'])[0]}"]
-    emit(output, {"hooks": [state.as_data() for state in states]}, "\n".join(lines), next_commands=following)
+    following = (
+        []
+        if any(state.current for state in states)
+        else [f"orbit hook install {(agents or ['claude'])[0]}"]
+    )
+    emit(
+        output,
+        {"hooks": [state.as_data() for state in states]},
+        "\n".join(lines),
+        next_commands=following,
+    )
 
 
 def _state_text(state: HookState) -> str:
@@ -202,8 +263,8 @@ def _state_text(state: HookState) -> str:
 def test(agent: str, scope: Scope | None, output: str) -> None:
     """Run the installed hook, and check its reply.
 
-    It runs as the agent would run it. It exits 1 if the agent would not accept the reply. Without --scope it runs the
-    first that is installed of local, project and user.
+    It runs as the agent would run it. It exits 1 if the agent would not accept the reply. Without
+    --scope it runs the first that is installed of local, project and user.
 
     orbit hook test claude
     """
@@ -222,13 +283,22 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
         raise RefusedError(f"Orbit's hook is not in {paths}", hint=hint)
     result = trial.try_hook(workspace, chosen, command)
     warn_of_unread(registry)
-    lines = [f"{'failed' if result.problems else 'works'}: {command}", *(f"  {problem}" for problem in result.problems)]
-    if result.path is None and any(record.globs for record in registry.collection.records if record.phase != "closed"):
+    lines = [
+        f"{'failed' if result.problems else 'works'}: {command}",
+        *(f"  {problem}" for problem in result.problems),
+    ]
+    if result.path is None and any(
+        record.globs for record in registry.collection.records if record.phase != "closed"
+    ):
         lines.append("  no record with a glob is shown for a file here:")
-        lines.append("  `orbit check --code ORB502` lists the globs that match none, `orbit explain FILE` says why")
+        lines.append(
+            "  `orbit check --code ORB502` lists the globs that match none, `orbit explain "
+            "FILE` says why"
+        )
     elif result.path is None:
         lines.append(
-            "  no record has a glob yet: `orbit scope suggest` proposes some, `orbit adr update ID --path` sets one"
+            "  no record has a glob yet: `orbit scope suggest` proposes some, `orbit adr update "
+            "ID --path` sets one"
         )
     else:
         lines.append(f"  at an edit of {result.path}, in {result.milliseconds:.0f} ms:")
@@ -250,17 +320,31 @@ def mcp_group() -> None:
 
 @mcp_group.command()
 @click.option(
-    "--root", type=click.Path(file_okay=False, exists=True, path_type=Path),
+    "--root",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
     help="The project; else the client's roots or the current folder.",
-)  # fmt: skip
-@click.option("--aliases/--no-aliases", help="List the tools for one kind too, such as `orbit.adr.add`.")
-@click.option("--http", is_flag=True, help="Serve over HTTP; each request needs a token.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to listen on.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="With --http: the port; a free one if not given."
 )
-@click.option("--token", envvar=TOKEN, help=f"With --http: the token, better given as {TOKEN}; a random one if not.")
-def serve(root: Path | None, aliases: bool, http: bool, host: str, port: int, token: str | None) -> None:
+@click.option(
+    "--aliases/--no-aliases", help="List the tools for one kind too, such as `orbit.adr.add`."
+)
+@click.option("--http", is_flag=True, help="Serve over HTTP; each request needs a token.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="With --http: the address to listen on."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="With --http: the port; a free one if not given.",
+)
+@click.option(
+    "--token",
+    envvar=TOKEN,
+    help=f"With --http: the token, better given as {TOKEN}; a random one if not.",
+)
+def serve(
+    root: Path | None, aliases: bool, http: bool, host: str, port: int, token: str | None
+) -> None:
     """Serve this project's records over MCP.
 
     It reads standard input until that ends, or listens with --http.
@@ -301,14 +385,24 @@ def install_server(agent: str, scope: Scope | None, dry_run: bool, output: str) 
     state = mcp.install_server(_root(scope), load_agent(agent), scope, dry_run=dry_run)
     text = f"{state.path} {'would name' if dry_run else 'names'} the server `{mcp.NAME}`"
     shared = mcp.sharing_agents(state)
-    lines = [text, state.diff.rstrip("\n") if dry_run else "", f"{shared} reads this file too" if shared else ""]
+    lines = [
+        text,
+        state.diff.rstrip("\n") if dry_run else "",
+        f"{shared} reads this file too" if shared else "",
+    ]
     lines.append(installation.reach(state.agent, state.agent.servers, state.scope))
-    lines += ["git shares this file with everyone who uses the repository"] if state.scope == "project" else []
+    lines += (
+        ["git shares this file with everyone who uses the repository"]
+        if state.scope == "project"
+        else []
+    )
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
     if find_spec("mcp") is None:
         print_note(f"the server can't start yet: {INSTALL_MCP}")
     if shutil.which(mcp.COMMAND[0]) is None:
-        print_note(f"`{mcp.COMMAND[0]}` is not on PATH: an agent that has this PATH can't start the server")
+        print_note(
+            f"`{mcp.COMMAND[0]}` is not on PATH: an agent that has this PATH can't start the server"
+        )
 
 
 @mcp_group.command("uninstall")
@@ -326,19 +420,37 @@ def uninstall_server(agent: str, scope: Scope | None, dry_run: bool, output: str
     root = _root(scope)
     state = mcp.uninstall_server(root, load_agent(agent), scope, dry_run=dry_run)
     would = "would be" if dry_run else "is"
-    text = f"the server {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
+    text = (
+        f"the server {would if state.changed else 'was not'} "
+        f"{'out of' if state.changed else 'in'} {state.path}"
+    )
     shared = mcp.sharing_agents(state) if state.changed else ""
-    loses = f"{shared} reads this file too, and {'would lose' if dry_run else 'loses'} the server" if shared else ""
+    loses = (
+        f"{shared} reads this file too, and {'would lose' if dry_run else 'loses'} the server"
+        if shared
+        else ""
+    )
     lines = [text, state.diff.rstrip("\n") if dry_run else "", loses, *mcp.other_files(root, state)]
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
 
 
-@mcp_group.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="Do not repeat what this session was shown.")
+@mcp_group.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
 @click.option(
-    "--timeout", type=click.IntRange(min=0), default=150, show_default=True, metavar="MS",
+    "--session",
+    envvar="ORBIT_SESSION_ID",
+    default="",
+    help="Do not repeat what this session was shown.",
+)
+@click.option(
+    "--timeout",
+    type=click.IntRange(min=0),
+    default=150,
+    show_default=True,
+    metavar="MS",
     help="How long a result may wait for its records; 0: no limit.",
-)  # fmt: skip
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def wrap(session: str, timeout: int, command: tuple[str, ...]) -> None:
     """Run another MCP server, and add records to its results.

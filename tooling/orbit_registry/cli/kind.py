@@ -1,4 +1,6 @@
-"""Verbs that every kind has: add, list, show, update, vote, supersede, and those of its status table."""
+"""Verbs that every kind has: add, list, show, update, vote, supersede,
+and those of its status table.
+"""
 
 import copy
 import hashlib
@@ -93,14 +95,17 @@ def _refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
     if candidates and all(record.kind.name != kind.name for record in candidates):
         other = candidates[0].kind
         raise UsageError(
-            f"{candidates[0].id} is {other.with_article}", hint=f"`orbit {other.name} --help` lists what it can do"
+            f"{candidates[0].id} is {other.with_article}",
+            hint=f"`orbit {other.name} --help` lists what it can do",
         )
 
 
 def _show_command(kind: Kind) -> click.Command:
     summary = f"Show {kind.with_article} by any id."
 
-    @click.command("show", help=_with_examples(summary, f"orbit {kind.name} show {_example_id(kind)}"))
+    @click.command(
+        "show", help=_with_examples(summary, f"orbit {kind.name} show {_example_id(kind)}")
+    )
     @click.argument("any_id", metavar="ID")
     @format_option
     def show(any_id: str, output: str) -> None:
@@ -133,14 +138,24 @@ def _supersede_command(kind: Kind) -> click.Command:
 
 
 def _renumber_command(kind: Kind) -> click.Command:
-    follow = "Its document and every citation follow" if kind.in_document else "Every citation follows"
-    summary = f"Give {kind.with_article} another number.\n\n{follow}, and the old id still resolves."
+    follow = (
+        "Its document and every citation follow" if kind.in_document else "Every citation follows"
+    )
+    summary = (
+        f"Give {kind.with_article} another number.\n\n{follow}, and the old id still resolves."
+    )
 
     @click.command(
-        "renumber", help=_with_examples(summary, f"orbit {kind.name} renumber {_example_id(kind)} --dry-run")
+        "renumber",
+        help=_with_examples(summary, f"orbit {kind.name} renumber {_example_id(kind)} --dry-run"),
     )
     @click.argument("any_id", metavar="ID")
-    @click.option("--to", "number", type=click.IntRange(min=1), help="The new number; the next free one if not given.")
+    @click.option(
+        "--to",
+        "number",
+        type=click.IntRange(min=1),
+        help="The new number; the next free one if not given.",
+    )
     @click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
     @format_option
     def renumber(any_id: str, number: int | None, dry_run: bool, output: str) -> None:
@@ -154,17 +169,27 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
     live, rejects = kind.status(status).phase == "live", kind.is_rejection(kind.status(status))
 
     def move(
-        any_ids: Sequence[str], output: str, by: str | None = None, reason: str | None = None,
-        expect: str | None = None, yes: bool = False, of_status: str | None = None, dry_run: bool = False,
-    ) -> None:  # fmt: skip
+        any_ids: Sequence[str],
+        output: str,
+        by: str | None = None,
+        reason: str | None = None,
+        expect: str | None = None,
+        yes: bool = False,
+        of_status: str | None = None,
+        dry_run: bool = False,
+    ) -> None:
         if (of_status is None) == (not any_ids):
-            raise UsageError("name ids, or give --status", hint=f"`orbit {kind.name} list` has the ids")
+            raise UsageError(
+                "name ids, or give --status", hint=f"`orbit {kind.name} list` has the ids"
+            )
         review = Review(line(by, "--by"), line(reason, "--reason"))
         registry = open_registry()
         if of_status is not None:
             records = registry.collection.records.of_kind(kind.name)
             any_ids = [record.id for record in records if record.status.name == of_status]
-        reviewed = review_of(any_ids, review, expect, yes or not live or dry_run or of_status is not None, output)
+        reviewed = review_of(
+            any_ids, review, expect, yes or not live or dry_run or of_status is not None, output
+        )
         reviewed = rejection_of(review, output) if rejects else reviewed
 
         def moved(any_id: str) -> tuple[Record, Record]:
@@ -180,17 +205,27 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
         if other.phase == "pending" and not other.waits and status in other.to
     ]
     at_once = live and bool(unstated)
-    params: list[click.Parameter] = [click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=not at_once)]
+    params: list[click.Parameter] = [
+        click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=not at_once)
+    ]
     if live or rejects:
         params += [
             click.Option(["--by"], metavar="WHO", help="Who decides; you if not given."),
             click.Option(["--reason"], metavar="WHY", help="Why; the record keeps it."),
         ]
-    examples = [f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if rejects else "")]
+    examples = [
+        f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if rejects else "")
+    ]
     if at_once:
         params += [
-            click.Option(["--status", "of_status"], type=click.Choice(unstated), help="All records with this status."),
-            click.Option(["--dry-run"], is_flag=True, help="Print what would change; change nothing."),
+            click.Option(
+                ["--status", "of_status"],
+                type=click.Choice(unstated),
+                help="All records with this status.",
+            ),
+            click.Option(
+                ["--dry-run"], is_flag=True, help="Print what would change; change nothing."
+            ),
         ]
         examples.append(f"orbit {kind.name} {verb} --status {unstated[0]} --dry-run")
     summary = _with_examples(f"Set the status to {status}.", *examples)
@@ -203,19 +238,33 @@ def add_command(kind: Kind) -> click.Command:
     """Return `orbit KIND new`."""
 
     def add(
-        output: str, yes: bool, pending: bool, dry_run: bool, body_file: str | None, headline: str | None,
-        editor: bool, task: str | None = None, fingerprint: tuple[str, ...] = (), **values: Any,
-    ) -> None:  # fmt: skip
+        output: str,
+        yes: bool,
+        pending: bool,
+        dry_run: bool,
+        body_file: str | None,
+        headline: str | None,
+        editor: bool,
+        task: str | None = None,
+        fingerprint: tuple[str, ...] = (),
+        **values: Any,
+    ) -> None:
         registry = open_registry()  # before a person is asked for anything
         if headline is not None or not editor:
             asks = may_ask(output, yes)
-            values[kind.headline] = stated_headline(kind, headline, values.get(kind.headline), asks=asks)
+            values[kind.headline] = stated_headline(
+                kind, headline, values.get(kind.headline), asks=asks
+            )
         _read_body(kind, values, body_file)
         fields = fields_from(kind, values)
         if fields.get(kind.headline) == "" and not editor:
-            raise UsageError(f"the {kind.headline} is empty", hint=f"orbit {kind.name} new {_EXAMPLE}")
+            raise UsageError(
+                f"the {kind.headline} is empty", hint=f"orbit {kind.name} new {_EXAMPLE}"
+            )
         if fingerprint:
-            fields["freshness"] = fingerprinted(registry.workspace, fields.get("freshness"), fingerprint)
+            fields["freshness"] = fingerprinted(
+                registry.workspace, fields.get("freshness"), fingerprint
+            )
         if pending:
             fields["status"] = kind.initial["agent"]
         ask = may_ask(output, yes)
@@ -231,26 +280,43 @@ def add_command(kind: Kind) -> click.Command:
     options: list[click.Parameter] = [
         click.Argument(["headline"], metavar=f"[{kind.headline.upper()}]", required=False),
         *add_options(kind),
-        click.Option(["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is stdin."),
         click.Option(
-            ["--fingerprint"], multiple=True, metavar="PATH", help="What it depends on: a file, a folder, FILE#FIELD."
+            ["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is stdin."
         ),
-        click.Option(["--pending"], is_flag=True, help="Let it wait for review, as an agent's record does."),
-        click.Option(["--editor"], is_flag=True, is_eager=True, help="Open it in $VISUAL or $EDITOR first."),
-        click.Option(["--dry-run"], is_flag=True, help="Print what would be written; write nothing."),
+        click.Option(
+            ["--fingerprint"],
+            multiple=True,
+            metavar="PATH",
+            help="What it depends on: a file, a folder, FILE#FIELD.",
+        ),
+        click.Option(
+            ["--pending"], is_flag=True, help="Let it wait for review, as an agent's record does."
+        ),
+        click.Option(
+            ["--editor"], is_flag=True, is_eager=True, help="Open it in $VISUAL or $EDITOR first."
+        ),
+        click.Option(
+            ["--dry-run"], is_flag=True, help="Print what would be written; write nothing."
+        ),
         click.Option(["--yes", "-y"], is_flag=True, help="Do not ask; refuse a duplicate."),
     ]
     if kind.voted:
-        options.append(click.Option(["--task"], help="The task of the vote, if the record exists already."))
+        options.append(
+            click.Option(["--task"], help="The task of the vote, if the record exists already.")
+        )
     summary = _with_examples(
         f"Add {kind.with_article}.",
-        " ".join(["orbit", kind.name, "new", _EXAMPLE, *_required_words(kind, options), "--dry-run"]),
+        " ".join(
+            ["orbit", kind.name, "new", _EXAMPLE, *_required_words(kind, options), "--dry-run"]
+        ),
     )
     return format_option(click.Command("new", params=options, callback=add, help=summary))
 
 
 def stated_headline(kind: Kind, argument: str | None, option: str | None, *, asks: bool) -> str:
-    """Return the headline of a new record, from the argument or the option; a terminal asks for a missing one."""
+    """Return the headline of a new record, from the argument or the option;
+    a terminal asks for a missing one.
+    """
     if argument is not None and option is not None:
         raise UsageError(f"the {kind.headline} is given twice", hint=f"leave --{kind.headline} out")
     headline = argument if argument is not None else option
@@ -266,7 +332,9 @@ def _read_body(kind: Kind, values: dict[str, Any], file: str | None) -> None:
     if file is None:
         return
     if values.get(kind.prose) is not None:
-        raise UsageError(f"--{kind.prose} and --body-file say the same thing", hint="give one of them")
+        raise UsageError(
+            f"--{kind.prose} and --body-file say the same thing", hint="give one of them"
+        )
     values[kind.prose] = text_from(file)
 
 
@@ -291,9 +359,15 @@ def _flow_yaml(value: object) -> str:
 
 
 def _add(
-    registry: Registry, kind: Kind, fields: dict[str, object], task: str | None, output: str, *, dry_run: bool,
+    registry: Registry,
+    kind: Kind,
+    fields: dict[str, object],
+    task: str | None,
+    output: str,
+    *,
+    dry_run: bool,
     ask: bool,
-) -> None:  # fmt: skip
+) -> None:
     text, draft = registry.draft(kind.name, fields)
     near = registry.neighbours(draft)
     if near and ask:
@@ -307,13 +381,24 @@ def _add(
     else:
         _refuse_duplicate(kind, near, task)
     if dry_run:
-        message = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}".rstrip("\n")
-        emit(output, {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True}, message)
+        message = (
+            f"would write {draft.path} (its id is chosen when it is written)\n\n{text}".rstrip("\n")
+        )
+        emit(
+            output,
+            {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True},
+            message,
+        )
         note_near(near)
         note_unmatched(registry, draft)
         return
-    peers, refuse = registry.collection.records.of_kind(kind.name), partial(_refuse_duplicate, kind, task=task)
-    record = registry.add(kind.name, fields, admit=refusing_copies(registry.workspace, kind, peers, refuse))
+    peers, refuse = (
+        registry.collection.records.of_kind(kind.name),
+        partial(_refuse_duplicate, kind, task=task),
+    )
+    record = registry.add(
+        kind.name, fields, admit=refusing_copies(registry.workspace, kind, peers, refuse)
+    )
     _print_added(record, output, near)
     note_unreachable(registry, record)
 
@@ -322,10 +407,19 @@ def _print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) ->
     waits = " (waits for review)" if record.phase == "pending" else ""
     accept = [f"orbit accept {record.id}"] if waits and acting_role() != "agent" else []
     text = "\n  ".join(
-        [f"{record.id}{waits}  {record.title}", record.path, *(f"to accept it: {each}" for each in accept)]
+        [
+            f"{record.id}{waits}  {record.title}",
+            record.path,
+            *(f"to accept it: {each}" for each in accept),
+        ]
     )
     data = {**record_data(record), "neighbours": neighbours_data(near)}
-    emit(output, data, text, next_commands=[f"orbit show {record.id}", *accept, *show_commands(near), "orbit check"])
+    emit(
+        output,
+        data,
+        text,
+        next_commands=[f"orbit show {record.id}", *accept, *show_commands(near), "orbit check"],
+    )
     note_near(near)
 
 
@@ -357,9 +451,15 @@ def _ask_person(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
     for number, neighbour in enumerate(listed, start=1):
         click.echo(visible(f"  {number}  {near_text(neighbour)}"))
     numbers = [str(number) for number in range(1, len(listed) + 1)] if kind.voted else []
-    question = "vote for one (its number), add this one too (a), or stop (s)" if numbers else "add it (a), or stop (s)"
+    question = (
+        "vote for one (its number), add this one too (a), or stop (s)"
+        if numbers
+        else "add it (a), or stop (s)"
+    )
     default = "s" if any(neighbour.is_duplicate for neighbour in near) else "a"
-    answer = click.prompt(question, type=click.Choice([*numbers, "a", "s"]), default=default, show_choices=False)
+    answer = click.prompt(
+        question, type=click.Choice([*numbers, "a", "s"]), default=default, show_choices=False
+    )
     if answer == "s":
         raise click.exceptions.Exit(1)
     return None if answer == "a" else listed[int(answer) - 1]
@@ -367,7 +467,12 @@ def _ask_person(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
 
 def _update_command(kind: Kind) -> click.Command:
     def update(
-        any_id: str, output: str, dry_run: bool, body_file: str | None, editor: bool = False, **values: Any
+        any_id: str,
+        output: str,
+        dry_run: bool,
+        body_file: str | None,
+        editor: bool = False,
+        **values: Any,
     ) -> None:
         registry = _registry_for(kind, any_id)
         _read_body(kind, values, body_file)
@@ -375,7 +480,9 @@ def _update_command(kind: Kind) -> click.Command:
         title = values.pop("title", None) if kind.in_document else None
         if editor:
             if has_options or dry_run:
-                raise UsageError("--editor allows no other option", hint="change all fields in the editor")
+                raise UsageError(
+                    "--editor allows no other option", hint="change all fields in the editor"
+                )
             record = _in_editor(registry, any_id)
         else:
             if not has_options:
@@ -385,7 +492,11 @@ def _update_command(kind: Kind) -> click.Command:
             if dry_run:
                 record, changes = registry.planned_update(any_id, edit, title=title)
                 diff = unified_diff(changes)
-                emit(output, {**record_data(record), "diff": diff, "dry_run": True}, diff.rstrip("\n") or "no change")
+                emit(
+                    output,
+                    {**record_data(record), "diff": diff, "dry_run": True},
+                    diff.rstrip("\n") or "no change",
+                )
                 return
             record = registry.update(any_id, edit, title=title)
         files = [record.source.path] if title is not None and record.source else []
@@ -401,15 +512,26 @@ def _update_command(kind: Kind) -> click.Command:
     params: list[click.Parameter] = [
         click.Argument(["any_id"], metavar="ID"),
         *update_options(kind),
-        click.Option(["--status"], metavar="STATUS", hidden=True, expose_value=False, callback=refuse),
-        click.Option(["--body-file"], metavar="FILE", hidden=not kind.in_record,
-                     help=f"Read `{kind.prose}` from a file; - is stdin."),
-        click.Option(["--dry-run"], is_flag=True, help="Print the change as a diff; change nothing."),
-    ]  # fmt: skip
+        click.Option(
+            ["--status"], metavar="STATUS", hidden=True, expose_value=False, callback=refuse
+        ),
+        click.Option(
+            ["--body-file"],
+            metavar="FILE",
+            hidden=not kind.in_record,
+            help=f"Read `{kind.prose}` from a file; - is stdin.",
+        ),
+        click.Option(
+            ["--dry-run"], is_flag=True, help="Print the change as a diff; change nothing."
+        ),
+    ]
     if not kind.in_document:
-        params.append(click.Option(["--editor"], is_flag=True, help="Edit the file in $VISUAL or $EDITOR."))
+        params.append(
+            click.Option(["--editor"], is_flag=True, help="Edit the file in $VISUAL or $EDITOR.")
+        )
     summary = _with_examples(
-        f"Change fields of {kind.with_article}.\n\nLists gain entries; fields that are not named stay.",
+        f"Change fields of {kind.with_article}.\n\nLists gain entries; fields that are not "
+        f"named stay.",
         f"orbit {kind.name} update {_example_id(kind)} --add-tag network --dry-run",
     )
     return format_option(click.Command("update", params=params, callback=update, help=summary))
@@ -424,9 +546,14 @@ def _in_editor(registry: Registry, any_id: str) -> Record:
 
 
 def _vote_command(kind: Kind) -> click.Command:
-    summary = f"Vote for {kind.with_article} that helped in a task.\n\nThe same voter counts once a task."
+    summary = (
+        f"Vote for {kind.with_article} that helped in a task.\n\nThe same voter counts once a task."
+    )
 
-    @click.command("vote", help=_with_examples(summary, f"orbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"))
+    @click.command(
+        "vote",
+        help=_with_examples(summary, f"orbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"),
+    )
     @click.argument("any_id", metavar="ID")
     @click.option("--task", required=True, help="The task in which it helped.")
     @click.option("--model", help="Who votes; you if not given.")
@@ -442,13 +569,16 @@ def _print_vote(registry: Registry, any_id: str, task: str, model: str | None, o
     already = "" if result.new else " (this vote was counted before)"
     text = f"{result.record.id} has {plural(result.tally.count, 'vote')}{already}"
     text += f"\n  {result.record.folder}/{VOTES}" if result.new else ""
-    emit(output, {"id": result.record.id, "new": result.new, **vote_data(result.record.votes)}, text)
+    emit(
+        output, {"id": result.record.id, "new": result.new, **vote_data(result.record.votes)}, text
+    )
 
 
 def _sync_command(kind: Kind) -> click.Command:
     summary = (
         f"Check the files and votes of {kind.labels.lower()}.\n\n"
-        "It names each file and line that can't be read, changes none of them, and updates the snapshot."
+        "It names each file and line that can't be read, changes none of them, and updates the "
+        "snapshot."
     )
 
     @click.command("sync", help=_with_examples(summary, f"orbit {kind.name} sync"))
@@ -459,14 +589,24 @@ def _sync_command(kind: Kind) -> click.Command:
         every = registry.collection.problems
         problems = [problem for problem in every if f"{problem.location.path}/".startswith(folder)]
         broken = [problem for problem in problems if problem.code == BROKEN]
-        votes = sum(len(distinct_votes(record.votes)) for record in registry.collection.records.of_kind(kind.name))
+        votes = sum(
+            len(distinct_votes(record.votes))
+            for record in registry.collection.records.of_kind(kind.name)
+        )
         result = registry.sync()
         wrong = any(problem.severity is Severity.ERROR for problem in problems)
         if output == "text":
             print_diagnostics(problems)
         text = f"{plural(votes, 'vote')}, {plural(len(broken), 'line')} skipped\n{result.text()}"
         data = {"votes": votes, "skipped": len(broken), "snapshot": result.as_data()}
-        emit(output, data, text, next_commands=['orbit query "FROM vote_ranking"'], diagnostics=problems, ok=not wrong)
+        emit(
+            output,
+            data,
+            text,
+            next_commands=['orbit query "FROM vote_ranking"'],
+            diagnostics=problems,
+            ok=not wrong,
+        )
 
     return sync
 
@@ -475,7 +615,9 @@ def kind_group(name: str) -> click.Group:
     """Return the command group of a kind with the verbs that every kind has."""
     kind = kind_of(name)
     summary = _with_examples(
-        f"Write, list and change {kind.labels.lower()}.", f"orbit {name} list", f"orbit {name} show {_example_id(kind)}"
+        f"Write, list and change {kind.labels.lower()}.",
+        f"orbit {name} list",
+        f"orbit {name} show {_example_id(kind)}",
     )
     group = click.Group(name, help=summary, no_args_is_help=True)
     commands: list[click.Command] = [add_command(kind)] if kind.in_record else []

@@ -29,12 +29,14 @@ group.add_command(prune)
 def migrate_layout(dry_run: bool, output: str) -> None:
     """Move learnings of an older layout.
 
-    Flat files (L-0001.yaml, superseded/) and ids with a day (L20260517-3) move to one folder a record, in one step. Old
-    ids still resolve. A second run changes nothing.
+    Flat files (L-0001.yaml, superseded/) and ids with a day (L20260517-3) move to one folder a
+    record, in one step. Old ids still resolve. A second run changes nothing.
 
     orbit learning migrate-layout --dry-run
     """
-    from orbit_registry.importers.orbit import migrate_layout as migrated  # the other commands need no importer
+    from orbit_registry.importers.orbit import (
+        migrate_layout as migrated,
+    )  # the other commands need no importer
 
     report = migrated(Path.cwd(), dry_run=dry_run)
     emit(output, report.as_data(), report.text(), next_commands=["git diff --stat", "orbit check"])
@@ -58,29 +60,47 @@ def lessons_group() -> None:
 
 def _registries(registry: Registry) -> list[tuple[str, Registry]]:
     personal = personal_workspace(registry.workspace)
-    return [("project", registry), *([("personal", Registry(personal))] if personal is not None else [])]
+    return [
+        ("project", registry),
+        *([("personal", Registry(personal))] if personal is not None else []),
+    ]
 
 
 def _find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
     if name.startswith((".", "~")) or "\\" in name or ".." in name:
-        raise UsageError(f"{name!r} is not a name of a lesson", hint="`orbit lessons list` shows ids and slugs")
+        raise UsageError(
+            f"{name!r} is not a name of a lesson", hint="`orbit lessons list` shows ids and slugs"
+        )
     for _, owner in _registries(registry):
         matches = _lesson_matches(owner, name)
         if len(matches) > 1:
             listed = "\n".join(f"  {record.id}  {slug(record.title)}" for record in matches)
             message = f"{name!r} means {len(matches)} lessons:\n{listed}"
-            raise AmbiguousIdError(message, candidates=tuple(record.id for record in matches), hint="name an id")
+            raise AmbiguousIdError(
+                message, candidates=tuple(record.id for record in matches), hint="name an id"
+            )
         if matches:
             return owner, matches[0]
-    hint = f"`orbit lessons list` shows ids and slugs; the beginning of a slug has {FEWEST} characters or more"
+    hint = (
+        f"`orbit lessons list` shows ids and slugs; the beginning of a slug has {FEWEST} "
+        f"characters or more"
+    )
     raise RecordNotFoundError(f"no lesson is named {name!r}", hint=hint)
 
 
 def _lesson_matches(registry: Registry, name: str) -> list[Record]:
     learnings = registry.collection.records.of_kind(KIND)
-    matches = [record for record in registry.collection.records.candidates(name) if record.kind.name == KIND]
+    matches = [
+        record
+        for record in registry.collection.records.candidates(name)
+        if record.kind.name == KIND
+    ]
     matches = matches or [record for record in learnings if slug(record.title) == name]
-    return matches or [record for record in learnings if len(name) >= FEWEST and slug(record.title).startswith(name)]
+    return matches or [
+        record
+        for record in learnings
+        if len(name) >= FEWEST and slug(record.title).startswith(name)
+    ]
 
 
 @lessons_group.command("list")
@@ -99,8 +119,13 @@ def list_lessons(everything: bool, output: str) -> None:
         for record in owner.collection.records.of_kind(KIND)
         if everything or record.phase != "closed"
     ]
-    data = [{**record_data(record), "slug": slug(record.title), "scope_of": scope} for scope, record in listed]
-    rows = [(record.id, record.status.name, scope, slug(record.title)[:60]) for scope, record in listed]
+    data = [
+        {**record_data(record), "slug": slug(record.title), "scope_of": scope}
+        for scope, record in listed
+    ]
+    rows = [
+        (record.id, record.status.name, scope, slug(record.title)[:60]) for scope, record in listed
+    ]
     emit(output, data, table(("id", "status", "scope", "slug"), rows) or "no lessons")
     warn_of_unread(registry)
 
@@ -142,7 +167,13 @@ def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) ->
 
 @lessons_group.command("rm")
 @_NAMES
-@click.option("--reason", default="removed", show_default=True, metavar="WHY", help="Why; the record keeps it.")
+@click.option(
+    "--reason",
+    default="removed",
+    show_default=True,
+    metavar="WHY",
+    help="Why; the record keeps it.",
+)
 @format_option
 def remove(names: Sequence[str], reason: str, output: str) -> None:
     """Reject a candidate, or retire a live learning.
@@ -155,7 +186,9 @@ def remove(names: Sequence[str], reason: str, output: str) -> None:
     def move(name: str) -> tuple[Record, Record]:
         owner, record = _find_lesson(registry, name)
         if record.phase == "pending":
-            return record, review.decide(owner.workspace, record, "closed", author, Review(reason=reason))
+            return record, review.decide(
+                owner.workspace, record, "closed", author, Review(reason=reason)
+            )
         return record, owner.transition(record.id, "retired")
 
     print_moved(output, names, move, next_commands=["orbit check"])

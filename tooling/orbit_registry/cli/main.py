@@ -20,8 +20,9 @@ from orbit_registry.model.diagnostic import envelope
 
 INTERNAL_ERROR = 3
 FEWER_COLLECTIONS = 100_000
-"""After how many new values the garbage collector looks for cycles: ten thousand records make none, and looking for
-them again and again took a fifth of a cold check."""
+"""After how many new values the garbage collector looks for cycles:
+ten thousand records make none, and looking for them again and again took a fifth of a cold check.
+"""
 KINDS = Path(__file__).parents[1] / "kinds"
 """The shipped kinds; their names are enough here, and reading the table would cost every start."""
 
@@ -98,7 +99,9 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 """Commands by job: where each is, and its line in the help."""
-COMMANDS: Mapping[str, tuple[str, str]] = {name: row for rows in JOBS.values() for name, row in rows.items()}
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    name: row for rows in JOBS.values() for name, row in rows.items()
+}
 START: Mapping[str, tuple[str, ...]] = {
     "Start": ("init", "import", "hook"),
     "Write": ("adr", "learning", "review"),
@@ -114,17 +117,31 @@ HIDDEN: Mapping[str, tuple[str, str]] = {
 
 
 USUAL_WORDS = {
-    "build": "orbit site build", "delete": "orbit retire ID", "edit": "orbit adr update ID", "lint": "orbit check",
-    "log": "orbit events tail", "open": "orbit show ID", "remove": "orbit retire ID", "rm": "orbit retire ID",
-    "serve": "orbit site serve", "status": "orbit review", "uninstall": "orbit hook uninstall claude",
-    "validate": "orbit check", "version": "orbit --version", "--edit": "--body-file FILE", "--json": "--format json",
-    "--supersedes": "orbit adr supersede OLD --with NEW", "resource new": "orbit import doc FILE",
-}  # fmt: skip
+    "build": "orbit site build",
+    "delete": "orbit retire ID",
+    "edit": "orbit adr update ID",
+    "lint": "orbit check",
+    "log": "orbit events tail",
+    "open": "orbit show ID",
+    "remove": "orbit retire ID",
+    "rm": "orbit retire ID",
+    "serve": "orbit site serve",
+    "status": "orbit review",
+    "uninstall": "orbit hook uninstall claude",
+    "validate": "orbit check",
+    "version": "orbit --version",
+    "--edit": "--body-file FILE",
+    "--json": "--format json",
+    "--supersedes": "orbit adr supersede OLD --with NEW",
+    "resource new": "orbit import doc FILE",
+}
 """Words that other programs take, and what does the same here."""
 
 
 class _Suggesting(click.Group):
-    """Group whose error about an unknown command names a near one, or the one of a kind: `orbit adr supersede`."""
+    """Group whose error about an unknown command names a near one, or the one of a kind:
+    `orbit adr supersede`.
+    """
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -135,7 +152,11 @@ class _Suggesting(click.Group):
         except click.UsageError:
             if args[0].startswith("-"):
                 raise
-            kinds = [kind for kind in ("adr", "learning", *_kind_names()) if _verb(kind, args[0]) is not None]
+            kinds = [
+                kind
+                for kind in ("adr", "learning", *_kind_names())
+                if _verb(kind, args[0]) is not None
+            ]
             near = f"did you mean `orbit {kinds[0]} {args[0]}`?" if kinds else ""
             near = near or did_you_mean(args[0], self.list_commands(ctx))
             ctx.fail(f"No such command {args[0]!r}. {near[:1].upper()}{near[1:]}".rstrip())
@@ -157,7 +178,9 @@ class Commands(_Suggesting):
         elif cmd_name == "help":
             command = help_command
         elif cmd_name in _kind_names():
-            from orbit_registry.cli.kind import kind_group  # only a workspace with its own kinds pays for it
+            from orbit_registry.cli.kind import (
+                kind_group,
+            )  # only a workspace with its own kinds pays for it
 
             command = kind_group(cmd_name)
         elif cmd_name == "new":
@@ -222,14 +245,21 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
     orbit help --all
     orbit help adr new
     """
-    parent = click.Context(orbit, info_name="orbit", help_option_names=["-h", "--help"], max_content_width=100)
+    parent = click.Context(
+        orbit, info_name="orbit", help_option_names=["-h", "--help"], max_content_width=100
+    )
     if everything:
         formatter = parent.make_formatter()
         for title, rows in JOBS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, summary) for name, (_, summary) in rows.items()])
         with formatter.section("Other kinds of records"):
-            formatter.write_dl([(name, f"Write, list and change records of kind {name}.") for name in _kind_names()])
+            formatter.write_dl(
+                [
+                    (name, f"Write, list and change records of kind {name}.")
+                    for name in _kind_names()
+                ]
+            )
         click.echo(formatter.getvalue().lstrip("\n"), nl=False)
         return
     orbit.main([*words, "--help"], prog_name="orbit", standalone_mode=False)
@@ -237,17 +267,31 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
 
 def _kind_names() -> list[str]:
     """Return the kinds without a line in the help, from folder names alone."""
-    shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml") if file.parent.name not in COMMANDS]
+    shipped = [
+        file.parent.name for file in KINDS.glob("*/kind.yaml") if file.parent.name not in COMMANDS
+    ]
     folder = Path.cwd()
     for parent in (folder, *folder.parents):
         if (parent / ".orbit").is_dir():
-            return sorted({*shipped, *(file.parent.name for file in (parent / ".orbit/kinds").glob("*/kind.yaml"))})
+            return sorted(
+                {
+                    *shipped,
+                    *(file.parent.name for file in (parent / ".orbit/kinds").glob("*/kind.yaml")),
+                }
+            )
     return sorted(shipped)
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(package_name="orbit-registry", prog_name="orbit")
-@click.option("-C", "directory", type=click.Path(file_okay=False, exists=True), help="Run as if started there.")
+@click.option(
+    "-C",
+    "directory",
+    type=click.Path(file_okay=False, exists=True),
+    help="Run as if started there.",
+)
 def orbit(directory: str | None) -> None:
     """Keep decisions and learnings as reviewed files in git.
 
@@ -300,7 +344,9 @@ def run(arguments: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the boundary: a bug is said to be one, with what reports it
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _discard_output()
-            click.echo("error: what this prints can't be written: no space is left where it goes", err=True)
+            click.echo(
+                "error: what this prints can't be written: no space is left where it goes", err=True
+            )
             click.echo("  hint: free some, or write elsewhere; the command did its work", err=True)
             return WriteError.exit_code
         import traceback
@@ -343,12 +389,20 @@ def _refuse_bytes(arguments: Sequence[str]) -> None:
 
 
 def _wants_json(arguments: list[str]) -> bool:
-    return "--format=json" in arguments or any(pair == ("--format", "json") for pair in itertools.pairwise(arguments))
+    return "--format=json" in arguments or any(
+        pair == ("--format", "json") for pair in itertools.pairwise(arguments)
+    )
 
 
-def _print_error(message: str, hint: str, next_commands: Sequence[str] = (), *, as_json: bool) -> None:
+def _print_error(
+    message: str, hint: str, next_commands: Sequence[str] = (), *, as_json: bool
+) -> None:
     if as_json:
-        click.echo(json_text(envelope(None, ok=False, error=message, hint=hint, next_commands=next_commands)))
+        click.echo(
+            json_text(
+                envelope(None, ok=False, error=message, hint=hint, next_commands=next_commands)
+            )
+        )
         return
     click.echo(visible(f"error: {message}"), err=True)
     click.echo(visible(f"  hint: {hint}"), err=True)
@@ -364,16 +418,25 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
     if parameter is not None and isinstance(parameter.type, click.Choice):
         if isinstance(error, click.MissingParameter):
             name = f" {parameter.opts[0]}" if isinstance(parameter, click.Option) else ""
-            message = f"missing {parameter.param_type_name}{name}: one of {', '.join(parameter.type.choices)}"
+            message = (
+                f"missing {parameter.param_type_name}{name}: one of "
+                f"{', '.join(parameter.type.choices)}"
+            )
         else:
             if isinstance(parameter, click.Argument):
                 message = error.message.rstrip(".")  # click's own names all choices twice
-            if near := did_you_mean("".join(error.message.split("'")[1:2]), parameter.type.choices, "`"):
+            if near := did_you_mean(
+                "".join(error.message.split("'")[1:2]), parameter.type.choices, "`"
+            ):
                 message = f"{message}. {near[0].upper()}{near[1:].rstrip()}"
     if context is None:
         return f"{message[:1].lower()}{message[1:]}", "`--help` after a command shows its usage"
     hint = f"`{context.command_path} --help` shows the usage"
-    lines = () if isinstance(context.command, click.Group) else (context.command.help or "").splitlines()
+    lines = (
+        ()
+        if isinstance(context.command, click.Group)
+        else (context.command.help or "").splitlines()
+    )
     example = next((line.strip() for line in lines if line.strip().startswith("orbit ")), None)
     if example is not None:
         hint = f"for example `{example.partition('  #')[0].rstrip()}`; {hint}"
@@ -381,7 +444,9 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
 
 
 def _usual_word(context: click.Context, word: str) -> str:
-    """Return what does the same as a word of other programs; in a group that is no kind, a command means another."""
+    """Return what does the same as a word of other programs;
+    in a group that is no kind, a command means another.
+    """
     name = context.info_name or ""
     is_kind = name in ("adr", "learning", *_kind_names())
     is_general = is_kind or context.parent is None or word.startswith("-")

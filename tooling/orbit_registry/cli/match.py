@@ -22,25 +22,39 @@ from orbit_registry.workspace.journal import unified_diff
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--tag", "tags", multiple=True, help="A tag; a record applies if any tag or path fits.")
+@click.option(
+    "--tag", "tags", multiple=True, help="A tag; a record applies if any tag or path fits."
+)
 @click.option("--task", help="The current task; leaves out records of other tasks.")
 @click.option("--project", default="", help="The current project; leaves out records of others.")
-@click.option("--all", "everything", is_flag=True, help="List pending, closed and expired records too.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most this many, the highest rank first.")
+@click.option(
+    "--all", "everything", is_flag=True, help="List pending, closed and expired records too."
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), help="At most this many, the highest rank first."
+)
 @format_option
 def match(
-    paths: tuple[str, ...], tags: tuple[str, ...], task: str | None, project: str, everything: bool, limit: int | None,
+    paths: tuple[str, ...],
+    tags: tuple[str, ...],
+    task: str | None,
+    project: str,
+    everything: bool,
+    limit: int | None,
     output: str,
-) -> None:  # fmt: skip
+) -> None:
     """List the records that apply to files or tags.
 
-    The order is that of hooks; no cap applies but --limit. A path need not exist; "/" at its end makes it a folder.
+    The order is that of hooks; no cap applies but --limit. A path need not exist; "/" at its end
+    makes it a folder.
 
     orbit match src/app.py
     orbit match src/app.py docs/guide.md --tag sql --limit 5
     """
     if not paths and not tags:
-        raise UsageError("nothing to match", hint="name a path or a `--tag`; `orbit list` lists every record")
+        raise UsageError(
+            "nothing to match", hint="name a path or a `--tag`; `orbit list` lists every record"
+        )
     from orbit_registry.matching.match import texts
 
     registry = open_registry()
@@ -52,7 +66,12 @@ def match(
     omitted = len(matches) - len(listed)
     text = (texts(listed) or "no record applies") + (f"\nomitted: {omitted}" if omitted else "")
     data = {"matches": [match.as_data() for match in listed], "omitted": omitted}
-    emit(output, data, text, next_commands=[f"orbit show {match.as_data()['id']}" for match in listed[:1]])
+    emit(
+        output,
+        data,
+        text,
+        next_commands=[f"orbit show {match.as_data()['id']}" for match in listed[:1]],
+    )
     note_unknown(registry, tag=tags)
     if not matches:
         note_empty(registry, by_scope=True)
@@ -66,8 +85,8 @@ def match(
 def explain(path: str, project: str, output: str) -> None:
     """Explain why records are shown for a file, or not.
 
-    It says what a hook would do now, and says if the index is older than the files. It also names the checks of
-    records that look at the file.
+    It says what a hook would do now, and says if the index is older than the files. It also names
+    the checks of records that look at the file.
 
     orbit explain src/app.py
     """
@@ -81,22 +100,30 @@ def explain(path: str, project: str, output: str) -> None:
         lines.append(f"{'+' if entry['pushed'] else '-'} {entry['id']}  {entry['title']}")
         lines.append(f"    {verdict.glob or f'link with {verdict.link}'}: {entry['said']}{cause}")
     if not lines and path in registry.collection.records:
-        lines.append(f"no record applies to a path of that name; {path} is a record: `orbit show {path}`")
+        lines.append(
+            f"no record applies to a path of that name; {path} is a record: `orbit show {path}`"
+        )
     elif not Path(path).exists():
         print_note(f"there is no file {path}")
     checks = registry.checks_of_file(from_root(registry, path))
     lines = lines or ["no record applies"]
-    lines += [f"  checked by {check.name} ({check.level}): {escaped_line(check.say)}" for check in checks]
+    lines += [
+        f"  checked by {check.name} ({check.level}): {escaped_line(check.say)}" for check in checks
+    ]
     data = {
         "verdicts": [verdict.as_data() for verdict in verdicts],
-        "checks": [{"name": check.name, "level": check.level, "say": check.say} for check in checks],
+        "checks": [
+            {"name": check.name, "level": check.level, "say": check.say} for check in checks
+        ],
     }
     emit(output, data, "\n".join(lines))
     warn_of_unread(registry)
 
 
 @click.command()
-@click.option("--enforced", is_flag=True, help="Show how far decisions are enforced by checks instead.")
+@click.option(
+    "--enforced", is_flag=True, help="Show how far decisions are enforced by checks instead."
+)
 @format_option
 def coverage(enforced: bool, output: str) -> None:
     """Show which files have which records.
@@ -114,7 +141,10 @@ def coverage(enforced: bool, output: str) -> None:
     result = open_registry().coverage()
     emit(output, result.as_data(), result.text())
     if output == "text" and result.uncovered:
-        click.echo(f"{plural(len(result.uncovered), 'file')} without a record: `--format json` lists them", err=True)
+        click.echo(
+            f"{plural(len(result.uncovered), 'file')} without a record: `--format json` lists them",
+            err=True,
+        )
 
 
 @click.group(no_args_is_help=True)
@@ -132,8 +162,8 @@ def group() -> None:
 def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     """Propose globs for records as one diff to review.
 
-    Clues are paths in a record's text, files that cite it, and commits that name it, its task, or both. `git apply`
-    takes the diff or a part of it; comments above it give the reasons.
+    Clues are paths in a record's text, files that cite it, and commits that name it, its task, or
+    both. `git apply` takes the diff or a part of it; comments above it give the reasons.
 
     orbit scope suggest
     orbit scope suggest ADR-0042 --apply
@@ -149,19 +179,43 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
             lines.append(escaped_line(f"{head}: {'; '.join(proposal.reasons)}"))
     none = sum(not proposals for proposals in suggestions.values())
     diff = unified_diff(changes)
-    end = f"# {plural(len(changes), 'record')} {'changed' if write else 'would change: `--apply` writes it'}"
-    without = f"# no suggestion for {plural(none, 'record')}: orbit adr update ID --path GLOB" if none else ""
+    end = (
+        f"# {plural(len(changes), 'record')} "
+        f"{'changed' if write else 'would change: `--apply` writes it'}"
+    )
+    without = (
+        f"# no suggestion for {plural(none, 'record')}: orbit adr update ID --path GLOB"
+        if none
+        else ""
+    )
     complete = "" if suggestions else "# every record that waits or holds names paths"
-    text = "\n".join(part for part in (*lines, diff.rstrip("\n"), end if changes else "", without, complete) if part)
+    text = "\n".join(
+        part
+        for part in (*lines, diff.rstrip("\n"), end if changes else "", without, complete)
+        if part
+    )
     data = {
         "suggestions": [
-            {"id": records[path].id, "path": path, "globs": [
-                {"glob": proposal.glob, "files": proposal.files, "reasons": list(proposal.reasons)}
-                for proposal in proposals
-            ]}
+            {
+                "id": records[path].id,
+                "path": path,
+                "globs": [
+                    {
+                        "glob": proposal.glob,
+                        "files": proposal.files,
+                        "reasons": list(proposal.reasons),
+                    }
+                    for proposal in proposals
+                ],
+            }
             for path, proposals in suggestions.items()
         ],
         "diff": diff,
         "written": write and bool(changes),
-    }  # fmt: skip
-    emit(output, data, text, next_commands=["orbit coverage"] if write else ["orbit scope suggest --apply"])
+    }
+    emit(
+        output,
+        data,
+        text,
+        next_commands=["orbit coverage"] if write else ["orbit scope suggest --apply"],
+    )

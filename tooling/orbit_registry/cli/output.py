@@ -31,15 +31,26 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 def format_option(command: Decorated) -> Decorated:
     """Add `--format text|json` to a command, as the argument `output`."""
     choice = click.Choice(["text", "json"])
-    give = click.option("--format", "output", type=choice, default="text", show_default=True, help="Output format.")
+    give = click.option(
+        "--format", "output", type=choice, default="text", show_default=True, help="Output format."
+    )
     return give(command)
 
 
 def emit(
-    output: str, data: object, text: str, *, next_commands: Sequence[str] = (),
-    diagnostics: Sequence[Diagnostic] = (), ok: bool = True, exit_code: int = 1,
-) -> None:  # fmt: skip
-    """Print data as a JSON envelope, or the text; only JSON includes the diagnostics. If not `ok`, end the command."""
+    output: str,
+    data: object,
+    text: str,
+    *,
+    next_commands: Sequence[str] = (),
+    diagnostics: Sequence[Diagnostic] = (),
+    ok: bool = True,
+    exit_code: int = 1,
+) -> None:
+    """Print data as a JSON envelope, or the text; only JSON includes the diagnostics.
+
+    If not `ok`, end the command.
+    """
     if output == "json":
         findings = [diagnostic.as_dict() for diagnostic in diagnostics]
         answer = envelope(data, ok=ok, diagnostics=findings, next_commands=next_commands)
@@ -67,14 +78,27 @@ def print_refusals(output: str, data: object, text: str, errors: Sequence[OrbitE
 
 @contextlib.contextmanager
 def progress_display() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a callback for a step's name, how much of it is done and how much there is; a terminal shows a bar."""
+    """Yield a callback for a step's name, how much of it is done and how much there is;
+    a terminal shows a bar.
+    """
     if not sys.stderr.isatty():
         yield lambda step, done, of: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("read", total=None)
 
@@ -122,11 +146,19 @@ def open_registry() -> Registry:
 
 def may_ask(output: str, yes: bool = False) -> bool:
     """Say whether a person at a terminal can be asked."""
-    return output == "text" and not yes and not os.environ.get("CI") and sys.stdin.isatty() and sys.stdout.isatty()
+    return (
+        output == "text"
+        and not yes
+        and not os.environ.get("CI")
+        and sys.stdin.isatty()
+        and sys.stdout.isatty()
+    )
 
 
 def note_empty(registry: Registry, *, by_scope: bool) -> None:
-    """Note on standard error why nothing was found where nothing can be: no record, or none that names files."""
+    """Note on standard error why nothing was found where nothing can be:
+    no record, or none that names files.
+    """
     records = registry.collection.records
     if not len(records):
         print_note('there are no records yet: `orbit adr new "Title"`, or `orbit import .`')
@@ -137,7 +169,10 @@ def note_empty(registry: Registry, *, by_scope: bool) -> None:
 def note_unreachable(registry: Registry, record: Record) -> None:
     """Note on standard error why a new record will not be shown at any edit."""
     if record.is_unreachable:
-        hint = f"`orbit {record.kind.name} update {record.id} --path 'src/**'`, or `orbit scope suggest {record.id}`"
+        hint = (
+            f"`orbit {record.kind.name} update {record.id} --path 'src/**'`, or `orbit scope "
+            f"suggest {record.id}`"
+        )
         print_note(f"it names no path and no tag, so no edit will show it: {hint}")
     note_unmatched(registry, record)
     rests = record.evidence or "freshness" in record.data  # to look costs a Markdown parser
@@ -162,14 +197,21 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
     """Note on standard error requested words that no record has, with a near one."""
     records = registry.collection.records
     for name, words in requested.items():
-        used = {word for record in records for word in _field_words(record, name)} if words else set()
+        used = (
+            {word for record in records for word in _field_words(record, name)} if words else set()
+        )
         for word in words:
             if word in used:
                 continue
             advice = did_you_mean(word, sorted(used), "`")
-            labelled = [record.id for record in records if name == "tag" and word in record.words("labels")]
+            labelled = [
+                record.id for record in records if name == "tag" and word in record.words("labels")
+            ]
             if labelled:
-                advice = f"it is a label of {plural(len(labelled), 'record')}, for search: `orbit search {word}`"
+                advice = (
+                    f"it is a label of {plural(len(labelled), 'record')}, for search: "
+                    f"`orbit search {word}`"
+                )
             print_note(f"no record has the {name} `{word}`; {advice}".rstrip("; "))
 
 
@@ -182,7 +224,10 @@ def note_stale_index(registry: Registry) -> None:
     if isinstance(index, NoIndex):
         print_note("hooks show nothing yet, for there is no push index; this command makes it")
     elif index.behind():
-        print_note("the push index is older than the records: the next call of a hook updates it, or `orbit sync`")
+        print_note(
+            "the push index is older than the records: the next call of a hook updates it, or "
+            "`orbit sync`"
+        )
 
 
 def _field_words(record: Record, name: str) -> Sequence[str]:
@@ -197,14 +242,21 @@ def print_note(message: str) -> None:
 
 
 def from_root(registry: Registry, path: str) -> str:
-    """Return a path, given from the current folder, from the workspace's root; "" is the root itself.
+    """Return a path, given from the current folder, from the workspace's root; "" is the root
+    itself.
 
     Links in its parent folders are resolved; it need not exist. A folder that exists ends with "/".
     """
     if not path:
-        raise UsageError("a path is empty", hint="`.` is the folder you are in; a shell variable may be unset")
+        raise UsageError(
+            "a path is empty", hint="`.` is the folder you are in; a shell variable may be unset"
+        )
     relative = path_from_root(registry.workspace.root, Path.cwd(), path)
-    is_folder = relative != "" and not relative.endswith("/") and (registry.workspace.root / relative).is_dir()
+    is_folder = (
+        relative != ""
+        and not relative.endswith("/")
+        and (registry.workspace.root / relative).is_dir()
+    )
     return f"{relative}/" if is_folder else relative
 
 
@@ -218,8 +270,8 @@ def edited_path(workspace: Workspace, name: str) -> str:
 def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     """Open a copy of a text in $VISUAL or $EDITOR and yield the result.
 
-    If the body of the `with` refuses the text, the copy stays, the error names it, and the next edit of `name`
-    continues with it.
+    If the body of the `with` refuses the text, the copy stays, the error names it, and the next
+    edit of `name` continues with it.
     """
     relative = edited_path(workspace, name)
     copy = inside(workspace.root, relative)
@@ -227,9 +279,13 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     if not copy.exists():
         write_atomic(copy, text)
     elif read_text(copy) != text:  # an earlier edit's text differs from the registry's
-        click.echo(f"going on with the text in {relative}; remove that file to start again", err=True)
+        click.echo(
+            f"going on with the text in {relative}; remove that file to start again", err=True
+        )
     try:
-        click.edit(filename=os.path.relpath(copy))  # older versions hand it to a shell: no folder's name is in it
+        click.edit(
+            filename=os.path.relpath(copy)
+        )  # older versions hand it to a shell: no folder's name is in it
     except (click.ClickException, ValueError) as error:
         hint = "set EDITOR to a program that opens a file and waits, such as vi or 'code --wait'"
         raise UsageError(f"the editor can't be used: {error}", hint=hint) from None
@@ -238,6 +294,8 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     except OrbitError as error:
         hint = f"{error.hint}; " if error.hint else ""
         notice = f"your text is kept in {relative}"
-        error.hint = f"{hint}{notice}: the same command continues with it; remove that file to start again"
+        error.hint = (
+            f"{hint}{notice}: the same command continues with it; remove that file to start again"
+        )
         raise
     copy.unlink(missing_ok=True)

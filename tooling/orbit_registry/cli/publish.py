@@ -41,11 +41,16 @@ def site_group() -> None:
 
 @site_group.command("build")
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("site"), show_default=True,
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("site"),
+    show_default=True,
     help="The folder to write to.",
-)  # fmt: skip
+)
 @click.option("--base-url", help="Its final address: https://example.org/decisions/")
-@click.option("--strict", is_flag=True, help="Exit 1 after a warning, such as a broken link, or an error.")
+@click.option(
+    "--strict", is_flag=True, help="Exit 1 after a warning, such as a broken link, or an error."
+)
 @format_option
 def build(out: Path, base_url: str | None, strict: bool, output: str) -> None:
     """Write the site to a folder.
@@ -55,25 +60,45 @@ def build(out: Path, base_url: str | None, strict: bool, output: str) -> None:
     orbit site build --out site
     """
     need_site()
-    from orbit_registry.site.build import build_site  # only where its libraries are known to be there
+    from orbit_registry.site.build import (
+        build_site,
+    )  # only where its libraries are known to be there
 
     with progress_display() as progress:
         registry = open_registry()
-        result = build_site(registry, out.resolve(), base_url=base_url, strict=strict, progress=progress)
+        result = build_site(
+            registry, out.resolve(), base_url=base_url, strict=strict, progress=progress
+        )
     if output == "text":
         print_diagnostics(result.diagnostics)
-    done = f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, {result.removed} removed"
-    lines = [f"{plural(result.pages, 'page')}: {done}", str(result.out), *keep_out(registry.workspace.git, result.out)]
-    lines.append(f"read it: python3 -m http.server --bind 127.0.0.1 --directory {shlex.quote(str(result.out))}")
+    done = (
+        f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, "
+        f"{result.removed} removed"
+    )
+    lines = [
+        f"{plural(result.pages, 'page')}: {done}",
+        str(result.out),
+        *keep_out(registry.workspace.git, result.out),
+    ]
+    lines.append(
+        f"read it: python3 -m http.server --bind 127.0.0.1 --directory "
+        f"{shlex.quote(str(result.out))}"
+    )
     emit(output, result.as_data(), "\n".join(lines), ok=result.ok, diagnostics=result.diagnostics)
 
 
 @site_group.command("serve")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes any free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port; 0 takes any free one.",
 )
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), help="The folder to build in; a cache if not given."
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder to build in; a cache if not given.",
 )
 def serve(port: int, out: Path | None) -> None:
     """Serve the site on this machine, and rebuild on changes.
@@ -83,7 +108,9 @@ def serve(port: int, out: Path | None) -> None:
     orbit site serve --port 8001
     """
     need_site()
-    from orbit_registry.site.serve import serve_site  # only where its libraries are known to be there
+    from orbit_registry.site.serve import (
+        serve_site,
+    )  # only where its libraries are known to be there
 
     with contextlib.ExitStack() as display:
         progress = display.enter_context(progress_display())
@@ -92,7 +119,13 @@ def serve(port: int, out: Path | None) -> None:
             display.close()  # the first build is done
             click.echo(visible(line))
 
-        serve_site(open_registry(), port=port, out=out.resolve() if out else None, say=say, progress=progress)
+        serve_site(
+            open_registry(),
+            port=port,
+            out=out.resolve() if out else None,
+            say=say,
+            progress=progress,
+        )
 
 
 def need_site() -> None:
@@ -104,7 +137,9 @@ def need_site() -> None:
         raise UsageError(f"the site needs {', '.join(missing)}, which is not installed", hint=hint)
 
 
-def _exporter_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+def _exporter_names(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str]:
     from orbit_registry.exporters.rules import exporters
 
     return [name for name in exporters() if name.startswith(incomplete)]
@@ -124,10 +159,17 @@ def export_group() -> None:
 
 @export_group.command()
 @click.option(
-    "--agent", "agents", multiple=True, required=True, metavar="NAME", shell_complete=_exporter_names,
+    "--agent",
+    "agents",
+    multiple=True,
+    required=True,
+    metavar="NAME",
+    shell_complete=_exporter_names,
     help="The agent: agents-md, claude, copilot, cursor or windsurf.",
-)  # fmt: skip
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not what it would be.")
+)
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit 1 if a file is not what it would be."
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> None:
@@ -152,8 +194,16 @@ def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> N
 
 
 @export_group.command()
-@click.option("--agent", type=click.Choice(SKILL_AGENTS), default="claude", show_default=True, help="The agent.")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a skill is not what it would be.")
+@click.option(
+    "--agent",
+    type=click.Choice(SKILL_AGENTS),
+    default="claude",
+    show_default=True,
+    help="The agent.",
+)
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit 1 if a skill is not what it would be."
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
@@ -174,7 +224,13 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
         apply_changes(root, changes)
     again = f"orbit export skills --agent {agent}"
     _print_changes(
-        output, {"agent": agent}, f"{agent}: skills in {FOLDERS[agent]}", changes, is_written, again=again, check=check
+        output,
+        {"agent": agent},
+        f"{agent}: skills in {FOLDERS[agent]}",
+        changes,
+        is_written,
+        again=again,
+        check=check,
     )
 
 
@@ -220,21 +276,39 @@ def reference(folder: Path, dry_run: bool, output: str) -> None:
     if not dry_run:
         resource_files.write(planned)
     head = f"{folder}: {plural(len(planned.files), 'resource')}"
-    data = {"folder": str(planned.folder), "files": sorted(planned.files), "notes": list(planned.notes)}
-    _print_changes(output, data, head, planned.changes, not dry_run, more=[f"  note: {note}" for note in planned.notes])
+    data = {
+        "folder": str(planned.folder),
+        "files": sorted(planned.files),
+        "notes": list(planned.notes),
+    }
+    _print_changes(
+        output,
+        data,
+        head,
+        planned.changes,
+        not dry_run,
+        more=[f"  note: {note}" for note in planned.notes],
+    )
 
 
 @export_group.command()
-@click.option("--owner", "owners", multiple=True, help="Owns decisions whose deciders are no accounts: @org/team.")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the file is not what it would be.")
+@click.option(
+    "--owner",
+    "owners",
+    multiple=True,
+    help="Owns decisions whose deciders are no accounts: @org/team.",
+)
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit 1 if the file is not what it would be."
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str) -> None:
     """Write who owns the files of accepted decisions.
 
-    The owners are the deciders that are accounts, teams or e-mail addresses. One marked block of CODEOWNERS has a line
-    for each scope, and one for the decision's own folder. The rest of the file stays. Give --check the same --owner as
-    the export.
+    The owners are the deciders that are accounts, teams or e-mail addresses. One marked block of
+    CODEOWNERS has a line for each scope, and one for the decision's own folder. The rest of the
+    file stays. Give --check the same --owner as the export.
 
     orbit export codeowners --owner @example/architects
     """
@@ -247,22 +321,47 @@ def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str)
     if is_written and workspace.git.top is not None:
         apply_changes(workspace.git.top, planned.changes)
     head = f"{planned.path}: {plural(planned.count, 'line')}"
-    lines = [f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in planned.unsupported]
+    lines = [
+        f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in planned.unsupported
+    ]
     if planned.unowned:
         lines.append(f"  no decider is an account: {', '.join(planned.unowned)}")
-    lines += [f"  no account: {', '.join(names)} of {record_id}" for record_id, names in planned.unusable.items()]
-    preview = [f"    {line}" for line in "\n".join(planned.lines).splitlines()] if dry_run and planned.changes else []
+    lines += [
+        f"  no account: {', '.join(names)} of {record_id}"
+        for record_id, names in planned.unusable.items()
+    ]
+    preview = (
+        [f"    {line}" for line in "\n".join(planned.lines).splitlines()]
+        if dry_run and planned.changes
+        else []
+    )
     _print_changes(
-        output, planned.as_data(), head, planned.changes, is_written, again="orbit export codeowners",
-        more=[*lines, *preview], check=check,
-    )  # fmt: skip
+        output,
+        planned.as_data(),
+        head,
+        planned.changes,
+        is_written,
+        again="orbit export codeowners",
+        more=[*lines, *preview],
+        check=check,
+    )
 
 
 def _print_changes(
-    output: str, data: Mapping[str, object], head: str, changes: Sequence[Change], is_written: bool, *,
-    again: str = "", following: Sequence[str] = (), more: Sequence[str] = (), check: bool = False,
-) -> None:  # fmt: skip
-    """Print what an export changed; `again` is the command that writes it, where this one did not."""
+    output: str,
+    data: Mapping[str, object],
+    head: str,
+    changes: Sequence[Change],
+    is_written: bool,
+    *,
+    again: str = "",
+    following: Sequence[str] = (),
+    more: Sequence[str] = (),
+    check: bool = False,
+) -> None:
+    """Print what an export changed; `again` is the command that writes it,
+    where this one did not.
+    """
     answer = {**data, "changes": [change.as_data() for change in changes], "written": is_written}
     lines = [head if changes else f"{head}, unchanged", *_change_lines(changes, is_written), *more]
     following = [again] if again and changes and not is_written else following
@@ -271,7 +370,10 @@ def _print_changes(
 
 def _change_lines(changes: Sequence[Change], is_written: bool) -> list[str]:
     words = {"add": "added", "change": "changed", "remove": "removed"}
-    return [f"  {words[change.what] if is_written else change.what}: {change.path}" for change in changes]
+    return [
+        f"  {words[change.what] if is_written else change.what}: {change.path}"
+        for change in changes
+    ]
 
 
 def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
@@ -279,10 +381,13 @@ def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
     lines = [f"{export.agent}: {counts}" + ("" if export.changes else ", unchanged")]
     if not export.records:
         lines.append(
-            "  records are exported that are live, not stale (`orbit stale`) and have a glob (`orbit scope suggest`)"
+            "  records are exported that are live, not stale (`orbit stale`) and have a glob "
+            "(`orbit scope suggest`)"
         )
     lines += _change_lines(export.changes, is_written)
-    lines += [f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in export.unsupported]
+    lines += [
+        f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in export.unsupported
+    ]
     if export.omitted:
         lines.append(f"  {plural(export.omitted, 'record')} had no room: a file holds 1,000 tokens")
     if export.ignore and any(change.what == "add" for change in export.changes):
@@ -308,9 +413,13 @@ def sync(rebuild: bool, output: str) -> None:
 @click.command()
 @click.argument("sql")
 @click.option(
-    "--format", "output", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True,
+    "--format",
+    "output",
+    type=click.Choice(["table", "json", "csv"]),
+    default="table",
+    show_default=True,
     help="Output format.",
-)  # fmt: skip
+)
 def query(sql: str, output: str) -> None:
     """Ask the snapshot one SQL question, read only.
 
@@ -354,9 +463,15 @@ def export(file: Path, parquet: Path | None, unfiltered: bool, vectors: bool, ou
 
     orbit snapshot export orbit.duckdb --parquet tables/
     """
-    from orbit_registry.snapshot.export import export_snapshot  # of the other commands none needs it
+    from orbit_registry.snapshot.export import (
+        export_snapshot,
+    )  # of the other commands none needs it
 
     registry = open_registry()
     chosen = registry.vectors if vectors else None
-    result = export_snapshot(registry.workspace, file, parquet, unfiltered=unfiltered, vectors=chosen)
-    emit(output, {"written": [str(path) for path in result]}, "\n".join(str(path) for path in result))
+    result = export_snapshot(
+        registry.workspace, file, parquet, unfiltered=unfiltered, vectors=chosen
+    )
+    emit(
+        output, {"written": [str(path) for path in result]}, "\n".join(str(path) for path in result)
+    )

@@ -41,16 +41,30 @@ def list_command(kind: Kind | None) -> click.Command:
     """Return `orbit list`, or `orbit KIND list`."""
 
     def list_records(
-        output: str, status: tuple[str, ...], phase: tuple[str, ...], everything: bool, tag: tuple[str, ...],
-        label: tuple[str, ...], legacy_id: str | None, feature: str | None, task: str | None, sort: str,
-        limit: int | None, kind_word: str | None = None, kind_option: str | None = None,
-    ) -> None:  # fmt: skip
+        output: str,
+        status: tuple[str, ...],
+        phase: tuple[str, ...],
+        everything: bool,
+        tag: tuple[str, ...],
+        label: tuple[str, ...],
+        legacy_id: str | None,
+        feature: str | None,
+        task: str | None,
+        sort: str,
+        limit: int | None,
+        kind_word: str | None = None,
+        kind_option: str | None = None,
+    ) -> None:
         registry = open_registry()
         kinds = registry.workspace.kinds
         only = kind or (kinds.named(word) if (word := kind_word or kind_option) else None)
         _refuse_unknown_status(status, [only] if only else kinds)
         records = registry.collection.records
-        former = {record.path for record in records.with_former_name(legacy_id)} if legacy_id is not None else set()
+        former = (
+            {record.path for record in records.with_former_name(legacy_id)}
+            if legacy_id is not None
+            else set()
+        )
         matching = [
             record
             for record in (records.of_kind(only.name) if only else records)
@@ -68,7 +82,9 @@ def list_command(kind: Kind | None) -> click.Command:
         if only is None:
             text = render.short_table(chosen) or "no records"
         else:
-            text = render.records_table(chosen, [*only.columns, *(["votes"] if sort == "votes" and only.voted else [])])
+            text = render.records_table(
+                chosen, [*only.columns, *(["votes"] if sort == "votes" and only.voted else [])]
+            )
         hidden = len(matching) - len(listed)
         text += f"\n{plural(hidden, 'closed record')} not listed: --all lists all" if hidden else ""
         emit(output, [render.record_data(record) for record in chosen], text)
@@ -77,23 +93,50 @@ def list_command(kind: Kind | None) -> click.Command:
 
     statuses = click.Choice(list(kind.statuses)) if kind is not None else None
     params: list[click.Parameter] = [
-        click.Option(["--status"], type=statuses, multiple=True, help="Only with this status, closed ones too."),
-        click.Option(["--phase"], type=click.Choice(PHASES), multiple=True,
-                     help="pending: waits for review; live; closed."),
+        click.Option(
+            ["--status"],
+            type=statuses,
+            multiple=True,
+            help="Only with this status, closed ones too.",
+        ),
+        click.Option(
+            ["--phase"],
+            type=click.Choice(PHASES),
+            multiple=True,
+            help="pending: waits for review; live; closed.",
+        ),
         click.Option(["--all", "everything"], is_flag=True, help="List closed records too."),
         click.Option(["--tag"], multiple=True, help="Only with this scope tag."),
         click.Option(["--label"], multiple=True, help="Only with this label."),
-        click.Option(["--legacy-id"], metavar="NAME", help="Only the record with this earlier name: project/ADR-006."),
+        click.Option(
+            ["--legacy-id"],
+            metavar="NAME",
+            help="Only the record with this earlier name: project/ADR-006.",
+        ),
         click.Option(["--feature"], help="Only of this feature."),
         click.Option(["--task"], help="Only of this task."),
-        click.Option(["--sort"], type=click.Choice(list(render.ORDERS)), default="id", show_default=True,
-                     help="By votes (recent ones weigh more), last change, or id."),
+        click.Option(
+            ["--sort"],
+            type=click.Choice(list(render.ORDERS)),
+            default="id",
+            show_default=True,
+            help="By votes (recent ones weigh more), last change, or id.",
+        ),
         click.Option(["--limit"], type=click.IntRange(min=1), help="At most this many."),
-    ]  # fmt: skip
+    ]
     if kind is None:
         params.insert(0, click.Argument(["kind_word"], metavar="[KIND]", required=False))
-        params.insert(1, click.Option(["--kind", "kind_option"], metavar="KIND", help="Only records of this kind."))
-    what, example = (kind.labels.lower(), f"{kind.name} list") if kind else ("records of every kind, or of one", "list")
+        params.insert(
+            1,
+            click.Option(
+                ["--kind", "kind_option"], metavar="KIND", help="Only records of this kind."
+            ),
+        )
+    what, example = (
+        (kind.labels.lower(), f"{kind.name} list")
+        if kind
+        else ("records of every kind, or of one", "list")
+    )
     summary = f"List {what}.\n\norbit {example}\norbit {example} --all --sort updated"
     return format_option(click.Command("list", params=params, callback=list_records, help=summary))
 
@@ -101,7 +144,9 @@ def list_command(kind: Kind | None) -> click.Command:
 def _refuse_unknown_status(statuses: tuple[str, ...], kinds: Iterable[Kind]) -> None:
     words = list(dict.fromkeys(name for kind in kinds for name in kind.statuses))
     for status in (word for word in statuses if word not in words):
-        raise UsageError(f"no record can have the status `{status}`", hint=f"one of {listed(words, 8)}")
+        raise UsageError(
+            f"no record can have the status `{status}`", hint=f"one of {listed(words, 8)}"
+        )
 
 
 @click.command("show")
@@ -127,7 +172,9 @@ def print_part(registry: Registry, record: Record, name: str, output: str) -> No
     note_opened(registry.workspace, record.id)
     freshness = registry.freshness([record]).get(record.path, FRESH)
     retirement = registry.collection.records.retirement(record)
-    text = render.with_retirement(retirement, f"{render.chunk_head(record, chunk, freshness)}\n\n{chunk.body}")
+    text = render.with_retirement(
+        retirement, f"{render.chunk_head(record, chunk, freshness)}\n\n{chunk.body}"
+    )
     data = {**render.chunk_data(record, chunk, freshness), **render.retirement_data(retirement)}
     emit(output, data, text, next_commands=[f"orbit show {record.id}"])
 
@@ -141,44 +188,72 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     freshness = registry.freshness([record]).get(record.path, FRESH)
     state = None if record.phase == "closed" else freshness.state.value
     became = outcome(registry.workspace, record.id)
-    data = {"freshness_state": state, "freshness_reasons": render.reasons_data(freshness), "outcome": became or None}
+    data = {
+        "freshness_state": state,
+        "freshness_reasons": render.reasons_data(freshness),
+        "outcome": became or None,
+    }
     retirement = registry.collection.records.retirement(record)
-    commands = render.remedies(record, freshness) if freshness.reasons else _show_successors(retirement)
+    commands = (
+        render.remedies(record, freshness) if freshness.reasons else _show_successors(retirement)
+    )
     text = render.with_retirement(
-        retirement, render.record_text(record, freshness, outcome_words(became)) + render.details_text(record)
+        retirement,
+        render.record_text(record, freshness, outcome_words(became)) + render.details_text(record),
     )
     if record.source is not None and not record.prose.strip():
         document = load_document(registry.workspace, record.source.path)
         if isinstance(document, Diagnostic):
-            print_note(f"its document can't be read: {document.location}: {document.message}; {document.hint}")
-    data_of_record = {**render.record_data(record, prose=True), **data, **render.retirement_data(retirement)}
+            print_note(
+                f"its document can't be read: {document.location}: {document.message}; "
+                f"{document.hint}"
+            )
+    data_of_record = {
+        **render.record_data(record, prose=True),
+        **data,
+        **render.retirement_data(retirement),
+    }
     emit(output, data_of_record, text, next_commands=commands)
 
 
 def _show_successors(retirement: Retirement | None) -> list[str]:
-    return [f"orbit show {successor.id}" for successor in retirement.successors] if retirement is not None else []
+    return (
+        [f"orbit show {successor.id}" for successor in retirement.successors]
+        if retirement is not None
+        else []
+    )
 
 
 def binding_options(command: Decorated) -> Decorated:
     """Add `--expect` and `--yes` to a command that approves records; see `review_of`."""
     expect = "Only if the record has this digest, which `show` and `review` print."
-    yes = click.option("--yes", is_flag=True, help="Do not ask; else a terminal shows the record first.")
+    yes = click.option(
+        "--yes", is_flag=True, help="Do not ask; else a terminal shows the record first."
+    )
     return click.option("--expect", metavar="DIGEST", help=expect)(yes(command))
 
 
 def review_of(
     any_ids: Sequence[str], review: Review, expect: str | None, yes: bool, output: str
 ) -> Callable[[Record], Review]:
-    """Return a function that reviews a record, bound to the expected digest or to what a terminal showed."""
+    """Return a function that reviews a record,
+    bound to the expected digest or to what a terminal showed.
+    """
     if expect is not None and (len(any_ids) != 1 or not expect.strip()):
-        raise UsageError("--expect is the digest of one record", hint="name one id, or take them one by one")
+        raise UsageError(
+            "--expect is the digest of one record", hint="name one id, or take them one by one"
+        )
     stated_review = replace(review, expected=(expect or "").strip())
     asks = not (yes or expect) and output == "text" and sys.stdin.isatty()
-    return lambda record: _ask_person(record, stated_review) if asks and record.phase == "pending" else stated_review
+    return lambda record: (
+        _ask_person(record, stated_review) if asks and record.phase == "pending" else stated_review
+    )
 
 
 def rejection_of(review: Review, output: str) -> Callable[[Record], Review]:
-    """Return a function that rejects a record; a missing reason is asked for once, if the record can be rejected."""
+    """Return a function that rejects a record;
+    a missing reason is asked for once, if the record can be rejected.
+    """
 
     def reviewed(record: Record) -> Review:
         nonlocal review
@@ -200,24 +275,49 @@ def with_reason(review: Review, output: str) -> Review:
 
 def _moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False) -> str:
     lines = []
-    changed = [after for before, after in moved if before.status.name != after.status.name and not dry_run]
+    changed = [
+        after for before, after in moved if before.status.name != after.status.name and not dry_run
+    ]
     for before, after in moved:
-        becomes = "is already" if before.status.name == after.status.name else "would be" if dry_run else "is"
+        becomes = (
+            "is already"
+            if before.status.name == after.status.name
+            else "would be"
+            if dry_run
+            else "is"
+        )
         lines.append(f"{after.id} {becomes} {after.status.name}  {after.title}")
-        replaced = inert_line(before.text("status_raw") or "")[:80] if before.status.name != after.status.name else ""
+        replaced = (
+            inert_line(before.text("status_raw") or "")[:80]
+            if before.status.name != after.status.name
+            else ""
+        )
         lines += [f"  the status was `{replaced}`"] if len(replaced.split()) > 1 else []
-    documents = [record.source.path for record in changed if record.source and record.kind.in_document]
+    documents = [
+        record.source.path for record in changed if record.source and record.kind.in_document
+    ]
     if len(changed) <= MOST_NAMED:
-        return "\n".join([*lines, *(f"  {path}" for path in (*documents, *(record.path for record in changed)))])
+        return "\n".join(
+            [*lines, *(f"  {path}" for path in (*documents, *(record.path for record in changed)))]
+        )
     return "\n".join(
-        [*lines, f"written: {plural(len(changed), 'record')}" + (" and their documents" if documents else "")]
+        [
+            *lines,
+            f"written: {plural(len(changed), 'record')}"
+            + (" and their documents" if documents else ""),
+        ]
     )
 
 
 def print_moved(
-    output: str, any_ids: Sequence[str], move: Callable[[str], tuple[Record, Record]], *, dry_run: bool = False,
-    empty: str = "", next_commands: Sequence[str] = (),
-) -> None:  # fmt: skip
+    output: str,
+    any_ids: Sequence[str],
+    move: Callable[[str], tuple[Record, Record]],
+    *,
+    dry_run: bool = False,
+    empty: str = "",
+    next_commands: Sequence[str] = (),
+) -> None:
     """Move records one by one, and print each of them, then each refusal."""
     moved: list[tuple[Record, Record]] = []
     refused: list[OrbitError] = []
@@ -226,7 +326,10 @@ def print_moved(
             moved.append(move(any_id))
         except OrbitError as error:
             refused.append(error)
-    data, text = [render.record_data(record) for _, record in moved], _moved_text(moved, dry_run=dry_run)
+    data, text = (
+        [render.record_data(record) for _, record in moved],
+        _moved_text(moved, dry_run=dry_run),
+    )
     if refused:
         print_refusals(output, data or None, text, refused)
     emit(output, data, text or empty, next_commands=next_commands)
@@ -235,7 +338,9 @@ def print_moved(
 def line(value: str | None, option: str) -> str:
     """Return an option's text in one line; empty if not given."""
     if value is not None and not value.strip():
-        raise UsageError(f"{option} is empty", hint=f'say it in words: {option} "the linter says so already"')
+        raise UsageError(
+            f"{option} is empty", hint=f'say it in words: {option} "the linter says so already"'
+        )
     return " ".join((value or "").split())
 
 
@@ -261,7 +366,9 @@ def link(subject: str, rel: str, target: str, reason: str, output: str) -> None:
     orbit link RES-7k3fq proves R-9x2ab            # a script that enforces a rule
     orbit link ADR-0012 overrides org:ADR-0007 --reason "needs graph queries"
     """
-    from orbit_registry.operations import links as linking  # it reads documents, which `related` does not
+    from orbit_registry.operations import (
+        links as linking,
+    )  # it reads documents, which `related` does not
 
     registry = open_registry()
     records, author = registry.collection.records, registry.author()
@@ -282,7 +389,9 @@ def unlink(subject: str, rel: str, target: str, output: str) -> None:
     from orbit_registry.operations import links as linking
 
     registry = open_registry()
-    edge = linking.unlink(registry.workspace, registry.collection.records, subject, rel, target, registry.author())
+    edge = linking.unlink(
+        registry.workspace, registry.collection.records, subject, rel, target, registry.author()
+    )
     _print_link(*edge, output, "no longer: ")
 
 
@@ -294,11 +403,20 @@ def _print_link(record: Record, edge: Link, output: str, before: str) -> None:
 
 @click.command("related")
 @click.argument("any_id", metavar="ID")
-@click.option("--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="At most this many links away.")
 @click.option(
-    "--direction", type=click.Choice(DIRECTIONS), default="both", show_default=True,
+    "--depth",
+    type=click.IntRange(1, 20),
+    default=1,
+    show_default=True,
+    help="At most this many links away.",
+)
+@click.option(
+    "--direction",
+    type=click.Choice(DIRECTIONS),
+    default="both",
+    show_default=True,
     help="Links from it, links to it, or both.",
-)  # fmt: skip
+)
 @format_option
 def related(any_id: str, depth: int, direction: str, output: str) -> None:
     """Show links and citations of a record.
@@ -314,7 +432,12 @@ def related(any_id: str, depth: int, direction: str, output: str) -> None:
     retirement = registry.collection.records.retirement(record)
     shows = [f"orbit show {neighbour.record.id}" for neighbour in result.reached[:3]]
     data = {**render.related_data(result), **render.retirement_data(retirement)}
-    emit(output, data, render.with_retirement(retirement, render.related_text(result)), next_commands=shows)
+    emit(
+        output,
+        data,
+        render.with_retirement(retirement, render.related_text(result)),
+        next_commands=shows,
+    )
     warn_of_unread(registry)
 
 
@@ -336,8 +459,11 @@ def search_command(kind: Kind | None) -> click.Command:
             budget=values["budget"] or "",
         )
         result = registry.search(query)
-        there = [("orbit -C ~" if hit.record.path.startswith("~/") else "orbit", hit.name)
-                 for hit in result.hits[:3] if hit.record.kind.name != SKILL]  # fmt: skip
+        there = [
+            ("orbit -C ~" if hit.record.path.startswith("~/") else "orbit", hit.name)
+            for hit in result.hits[:3]
+            if hit.record.kind.name != SKILL
+        ]
         show_commands = [f"{orbit} show {name}" for orbit, name in there]
         summary = result_text(result, explain=explain)
         emit(output, result_data(result, explain=explain), summary, next_commands=show_commands)
@@ -356,23 +482,38 @@ def search_command(kind: Kind | None) -> click.Command:
         click.Argument(["text"], nargs=-1),
         click.Option(["--tag"], multiple=True, help="Only with this scope tag."),
         click.Option(["--path"], metavar="PATH", help="Only records that apply to this file."),
-        click.Option(["--version"], multiple=True, help="Only records for this version; all of several."),
         click.Option(
-            ["--context-tags"], default="", metavar="TAGS", help="Tags that count more: `reviewer,jira-api=1.5`."
+            ["--version"], multiple=True, help="Only records for this version; all of several."
         ),
-        click.Option(["--limit"], type=click.IntRange(min=1), help="At most this many; else the budget decides."),
         click.Option(
-            ["--budget"], type=click.Choice(list(BUDGETS)),
+            ["--context-tags"],
+            default="",
+            metavar="TAGS",
+            help="Tags that count more: `reviewer,jira-api=1.5`.",
+        ),
+        click.Option(
+            ["--limit"],
+            type=click.IntRange(min=1),
+            help="At most this many; else the budget decides.",
+        ),
+        click.Option(
+            ["--budget"],
+            type=click.Choice(list(BUDGETS)),
             help="How deep to search; else the text decides.",
         ),
         click.Option(["--explain"], is_flag=True, help="Print the parts of each score."),
-        click.Option(["--all", "everything"], is_flag=True, help="Include pending and closed records."),
-    ]  # fmt: skip
+        click.Option(
+            ["--all", "everything"], is_flag=True, help="Include pending and closed records."
+        ),
+    ]
     if kind is None:
         params.insert(1, click.Option(["--kind"], help="Only of this kind."))
     what = kind.labels.lower() if kind is not None else "records of every kind"
     example = f"orbit {kind.name} search" if kind is not None else "orbit search"
-    summary = f'Find {what} by words.\n\nThe best match comes first.\n\n{example} "retry uploads" --tag network'
+    summary = (
+        f'Find {what} by words.\n\nThe best match comes first.\n\n{example} "retry '
+        f'uploads" --tag network'
+    )
     return format_option(click.Command("search", params=params, callback=search, help=summary))
 
 

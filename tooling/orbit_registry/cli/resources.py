@@ -26,7 +26,9 @@ _RECORDS = "records"
 class _Import(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return the remaining arguments; without a command name, that for records."""
-        is_command = not args or args[0] in self.commands or args[0] in self.get_help_option_names(ctx)
+        is_command = (
+            not args or args[0] in self.commands or args[0] in self.get_help_option_names(ctx)
+        )
         return super().parse_args(ctx, args if is_command else [_RECORDS, *args])
 
 
@@ -50,47 +52,92 @@ def _import_command(type_: str, summary: str) -> click.Command:
     kind = load_kinds()[intake.KIND]
 
     def take(
-        source: str, title: str | None, versions: tuple[str, ...], strategy: str | None, pending: bool,
-        preview: bool, dry_run: bool, output: str, name: str | None = None, **values: Any,
-    ) -> None:  # fmt: skip
+        source: str,
+        title: str | None,
+        versions: tuple[str, ...],
+        strategy: str | None,
+        pending: bool,
+        preview: bool,
+        dry_run: bool,
+        output: str,
+        name: str | None = None,
+        **values: Any,
+    ) -> None:
         registry = open_registry()
         workspace = registry.workspace
         fields = fields_from(kind, values)
         if pending:
             fields["status"] = kind.initial["agent"]
-        chunking = {**mapping_in(fields, "chunking"), **({"strategy": strategy} if strategy else {})}
+        chunking = {
+            **mapping_in(fields, "chunking"),
+            **({"strategy": strategy} if strategy else {}),
+        }
         if source == STANDARD_INPUT and type_ == intake.DOC:
             text = intake.source_from_stream(sys.stdin.buffer)
             if not (title or name):
-                raise UsageError("a text from standard input has no name", hint="give it one: --title or --name")
+                raise UsageError(
+                    "a text from standard input has no name", hint="give it one: --title or --name"
+                )
         else:
             text = intake.source_at(workspace, from_root(registry, source))
         file_name = name or (PurePosixPath(text.path).name if text.path else _file_name(str(title)))
         request = intake.IntakeRequest(type_, text, file_name, title, versions, chunking, fields)
-        done = intake.import_resource(workspace, request, registry.author(), dry_run=dry_run or preview)
+        done = intake.import_resource(
+            workspace, request, registry.author(), dry_run=dry_run or preview
+        )
         if preview:
             emit(output, {**_cut_data(done.cut), "path": text.path}, _cut_text(done.cut))
             return
         waits = " (waits for review)" if done.record.phase == "pending" else ""
-        was = "would be added" if dry_run and done.is_new else "added" if done.is_new else "there already, unchanged"
+        was = (
+            "would be added"
+            if dry_run and done.is_new
+            else "added"
+            if done.is_new
+            else "there already, unchanged"
+        )
         head = f"{done.record.id}{waits}  {done.record.title}: {was}, {_chunk_count(done.cut)}"
         line = f"{head}\n  {_record_path(done.record, text)}"
-        data = {**record_data(done.record), "added": done.is_new and not dry_run, "chunks": len(done.cut.chunks)}
-        emit(output, {**data, "notes": list(done.notes)}, line, next_commands=[f"orbit show {done.record.id}"])
+        data = {
+            **record_data(done.record),
+            "added": done.is_new and not dry_run,
+            "chunks": len(done.cut.chunks),
+        }
+        emit(
+            output,
+            {**data, "notes": list(done.notes)},
+            line,
+            next_commands=[f"orbit show {done.record.id}"],
+        )
         _print_notes(done.notes)
 
     params: list[click.Parameter] = [
         click.Argument(["source"], metavar="PATH"),
         click.Option(["--title"], help="Its title; else its first heading or its file's name."),
-        click.Option(["--version", "versions"], multiple=True, metavar="V", help="A version it is for; repeatable."),
+        click.Option(
+            ["--version", "versions"],
+            multiple=True,
+            metavar="V",
+            help="A version it is for; repeatable.",
+        ),
         *shared_options(),
-        click.Option(["--chunks", "strategy"], type=click.Choice(STRATEGIES), help="How search splits the text."),
+        click.Option(
+            ["--chunks", "strategy"],
+            type=click.Choice(STRATEGIES),
+            help="How search splits the text.",
+        ),
         click.Option(["--preview"], is_flag=True, help="Print the chunks; write nothing."),
-        click.Option(["--pending"], is_flag=True, help="Let it wait for review, as an agent's record does."),
-        click.Option(["--dry-run"], is_flag=True, help="Print what would be written; write nothing."),
+        click.Option(
+            ["--pending"], is_flag=True, help="Let it wait for review, as an agent's record does."
+        ),
+        click.Option(
+            ["--dry-run"], is_flag=True, help="Print what would be written; write nothing."
+        ),
     ]
     if type_ == intake.DOC:
-        params.insert(2, click.Option(["--name"], help="The name of the copy; else the file's name."))
+        params.insert(
+            2, click.Option(["--name"], help="The name of the copy; else the file's name.")
+        )
     return format_option(click.Command(type_, params=params, callback=take, help=summary))
 
 
@@ -110,11 +157,21 @@ import_group.add_command(_import_command(intake.SCRIPT, _SCRIPT_HELP))
 @click.argument("any_id", metavar="ID")
 @click.option("--path", metavar="FILE", help="The new place of its file.")
 @click.option("--version", "versions", multiple=True, metavar="V", help="Its new versions.")
-@click.option("--chunks", "strategy", type=click.Choice(STRATEGIES), help="How search splits the text from now on.")
+@click.option(
+    "--chunks",
+    "strategy",
+    type=click.Choice(STRATEGIES),
+    help="How search splits the text from now on.",
+)
 @click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
 @format_option
 def refresh_command(
-    any_id: str, path: str | None, versions: tuple[str, ...], strategy: str | None, dry_run: bool, output: str
+    any_id: str,
+    path: str | None,
+    versions: tuple[str, ...],
+    strategy: str | None,
+    dry_run: bool,
+    output: str,
 ) -> None:
     """Update a resource from its file, and show the change.
 
@@ -125,7 +182,9 @@ def refresh_command(
     registry = open_registry()
     chunking = mapping_in(registry.get(any_id).data, "chunking")
     moved = from_root(registry, path) if path is not None else None
-    request = RefreshRequest(versions or None, {**chunking, "strategy": strategy} if strategy else None, moved)
+    request = RefreshRequest(
+        versions or None, {**chunking, "strategy": strategy} if strategy else None, moved
+    )
     done = refresh(registry.workspace, any_id, registry.author(), request, dry_run=dry_run)
     was = "unchanged" if not done.is_changed else "would be refreshed" if dry_run else "refreshed"
     refs = f"{(done.old_ref or 'no commit')[:12]} → {(done.new_ref or 'no commit')[:12]}"
@@ -140,7 +199,12 @@ def refresh_command(
         "notes": list(done.notes),
         "dry_run": dry_run,
     }
-    emit(output, data, "\n".join(filter(None, (head, done.diff.rstrip("\n")))), next_commands=["orbit check"])
+    emit(
+        output,
+        data,
+        "\n".join(filter(None, (head, done.diff.rstrip("\n")))),
+        next_commands=["orbit check"],
+    )
     _print_notes(done.notes)
 
 
@@ -148,20 +212,30 @@ def refresh_command(
 @click.argument("any_id", metavar="ID")
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
 @click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), default=SECONDS, show_default=True,
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SECONDS,
+    show_default=True,
     help="Time limit in seconds.",
-)  # fmt: skip
-@click.option("--env", "passed", multiple=True, metavar="NAME", help="One more variable for the script.")
+)
+@click.option(
+    "--env", "passed", multiple=True, metavar="NAME", help="One more variable for the script."
+)
 @click.option("--trust", is_flag=True, help="Run it although it differs from the reviewed script.")
 @format_option
 def run_command(
-    any_id: str, arguments: tuple[str, ...], timeout: float, passed: tuple[str, ...], trust: bool, output: str
+    any_id: str,
+    arguments: tuple[str, ...],
+    timeout: float,
+    passed: tuple[str, ...],
+    trust: bool,
+    output: str,
 ) -> None:
     """Run a reviewed script that is a resource.
 
-    It runs in the project's root, and its exit code is that of this command. Script and record must be as committed,
-    and the script as it was reviewed. A copy runs with a small environment. After the time limit it ends with exit code
-    124.
+    It runs in the project's root, and its exit code is that of this command. Script and record must
+    be as committed, and the script as it was reviewed. A copy runs with a small environment. After
+    the time limit it ends with exit code 124.
 
     orbit run RES-7k3fq -- --verbose staging
     """
@@ -174,9 +248,20 @@ def run_command(
 
 
 def _cut_data(cut: Cut) -> dict[str, object]:
-    names = ("code", "title", "breadcrumb", "sections", "first_line", "last_line", "tokens", "continues", "warning")
+    names = (
+        "code",
+        "title",
+        "breadcrumb",
+        "sections",
+        "first_line",
+        "last_line",
+        "tokens",
+        "continues",
+        "warning",
+    )
     chunks = [
-        {**{name: getattr(chunk, name) for name in names}, "warning": chunk.warning or None} for chunk in cut.chunks
+        {**{name: getattr(chunk, name) for name in names}, "warning": chunk.warning or None}
+        for chunk in cut.chunks
     ]
     return {"strategy": cut.strategy, "chunks": chunks}
 
@@ -188,7 +273,10 @@ def _cut_text(cut: Cut) -> str:
 def _chunk_line(chunk: Chunk) -> str:
     warning = f"  {chunk.warning}" if chunk.warning else ""
     lines = f"lines {chunk.first_line}–{chunk.last_line}"
-    return f"  {chunk.code}  {lines}  {chunk.tokens} tokens  {chunk.breadcrumb or chunk.title}{warning}".rstrip()
+    return (
+        f"  {chunk.code}  {lines}  {chunk.tokens} tokens  "
+        f"{chunk.breadcrumb or chunk.title}{warning}"
+    ).rstrip()
 
 
 def _chunk_count(cut: Cut) -> str:
@@ -200,7 +288,9 @@ def _record_path(record: Record, text: intake.IntakeSource) -> str:
 
 
 def _file_name(title: str) -> str:
-    words = "".join(character if character.isalnum() else " " for character in title.lower()).split()
+    words = "".join(
+        character if character.isalnum() else " " for character in title.lower()
+    ).split()
     return f"{'-'.join(words)[:80] or 'text'}.md"
 
 

@@ -1,4 +1,6 @@
-"""`orbit review`, `queue`, `accept`, `reject`, `retire`, `propose` and `apply`: a person's review."""
+"""`orbit review`, `queue`, `accept`, `reject`, `retire`, `propose` and `apply`:
+a person's review.
+"""
 
 import copy
 import sys
@@ -11,7 +13,14 @@ import click
 
 from orbit_registry.analytics.report import effect
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
-from orbit_registry.cli.records import binding_options, kind_name, line, print_moved, rejection_of, review_of
+from orbit_registry.cli.records import (
+    binding_options,
+    kind_name,
+    line,
+    print_moved,
+    rejection_of,
+    review_of,
+)
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.diff import digest_of
 from orbit_registry.formats.untrusted import visible
@@ -59,23 +68,40 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
         return
     waiting = registry.whole(waiting)
     rows = [
-        (record.id, record.kind.name, record.status.name, (record.text("created_at") or "")[:10], record.digest,
-         record.author, record.title)
+        (
+            record.id,
+            record.kind.name,
+            record.status.name,
+            (record.text("created_at") or "")[:10],
+            record.digest,
+            record.author,
+            record.title,
+        )
         for record in waiting
-    ]  # fmt: skip
+    ]
     times = review.due_times(registry.workspace, registry.collection.records)
     first = waiting[0] if waiting else None
-    following = [] if first is None else [
-        f"orbit show {first.id}", f"orbit accept {first.id} --expect {first.digest}",
-        f"orbit reject {first.id} --reason WHY",
-    ]  # fmt: skip
+    following = (
+        []
+        if first is None
+        else [
+            f"orbit show {first.id}",
+            f"orbit accept {first.id} --expect {first.digest}",
+            f"orbit reject {first.id} --reason WHY",
+        ]
+    )
     data |= {
         "unknown": len(unknown),
         "records": [record_data(record) for record in waiting],
-        "due": {record.id: format_time(times[record.id]) for record in waiting if record.id in times},
+        "due": {
+            record.id: format_time(times[record.id]) for record in waiting if record.id in times
+        },
         "digests": {record.id: record.digest for record in waiting},
     }
-    text = table(("id", "kind", "status", "since", "digest", "by", "title"), rows) or "nothing waits for review"
+    text = (
+        table(("id", "kind", "status", "since", "digest", "by", "title"), rows)
+        or "nothing waits for review"
+    )
     emit(output, data, text, next_commands=following)
     if unknown and output == "text":
         command = review.approval_command(unknown)
@@ -102,7 +128,11 @@ def review_command(kind: str | None, output: str) -> None:
     unknown = review.without_status(records, kind)
     by_path = registry.freshness(chosen)
     stale = [record for record in chosen if record.path in by_path]
-    failed = [record for record in open_failures(records, datetime.now(UTC)) if kind in (None, record.kind.name)]
+    failed = [
+        record
+        for record in open_failures(records, datetime.now(UTC))
+        if kind in (None, record.kind.name)
+    ]
     accept_unknown = review.approval_command(unknown)
     sections = (
         ("Waiting for review", waiting, "orbit accept ID, or orbit reject ID --reason WHY"),
@@ -114,7 +144,9 @@ def review_command(kind: str | None, output: str) -> None:
     for title, listed, command in sections:
         if listed:
             lines += [f"{title} ({len(listed)}): {command}", short_table(listed[:MOST_LISTED])]
-            lines += [f"… and {len(listed) - MOST_LISTED} more"] if len(listed) > MOST_LISTED else []
+            lines += (
+                [f"… and {len(listed) - MOST_LISTED} more"] if len(listed) > MOST_LISTED else []
+            )
             lines.append("")
     data = {
         "waiting": [{**record_data(record), "digest": record.digest} for record in waiting],
@@ -134,15 +166,25 @@ def review_command(kind: str | None, output: str) -> None:
 @click.option("--by", metavar="WHO", help="Who accepts; you if not given.")
 @click.option("--reason", metavar="WHY", help="Why; the record keeps it.")
 @binding_options
-@click.option("--due", is_flag=True, help="Accept what was captured and not rejected for capture.auto_promote_days.")
+@click.option(
+    "--due",
+    is_flag=True,
+    help="Accept what was captured and not rejected for capture.auto_promote_days.",
+)
 @format_option
 def accept(
-    any_ids: Sequence[str], by: str | None, reason: str | None, expect: str | None, yes: bool, due: bool, output: str
+    any_ids: Sequence[str],
+    by: str | None,
+    reason: str | None,
+    expect: str | None,
+    yes: bool,
+    due: bool,
+    output: str,
 ) -> None:
     """Accept records that wait for review.
 
-    At a terminal the whole record is shown first, and exactly that text is accepted. If a record is accepted
-    already, nothing changes.
+    At a terminal the whole record is shown first, and exactly that text is accepted. If a record is
+    accepted already, nothing changes.
 
     orbit accept R-7k3fq --by "Ada Lovelace"
     orbit accept R-7k3fq --expect 3f0c9a4be21d7780
@@ -192,7 +234,8 @@ def retire(any_ids: Sequence[str], output: str) -> None:
 def reject(any_ids: Sequence[str], reason: str | None, by: str | None, output: str) -> None:
     """Reject records that wait for review.
 
-    The files stay, so that the same text is not proposed again. If a record is rejected already, nothing changes.
+    The files stay, so that the same text is not proposed again. If a record is rejected already,
+    nothing changes.
 
     orbit reject R-7k3fq --reason "the linter says so already"
     """
@@ -200,7 +243,9 @@ def reject(any_ids: Sequence[str], reason: str | None, by: str | None, output: s
     _decide(any_ids, "closed", rejection_of(review, output), output)
 
 
-def _decide(any_ids: Sequence[str], phase: Phase, reviewed: Callable[[Record], Review], output: str) -> None:
+def _decide(
+    any_ids: Sequence[str], phase: Phase, reviewed: Callable[[Record], Review], output: str
+) -> None:
     registry = open_registry()
     author = registry.author()
 
@@ -213,21 +258,33 @@ def _decide(any_ids: Sequence[str], phase: Phase, reviewed: Callable[[Record], R
 
 def _promote_due(output: str) -> None:
     registry = open_registry()
-    done = review.promote_due(registry.workspace, registry.collection.records, registry.author(), datetime.now(UTC))
-    text = "\n".join(f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in done)
-    emit(output, [record_data(record) for record in done], text or "nothing is due", next_commands=["orbit review"])
+    done = review.promote_due(
+        registry.workspace, registry.collection.records, registry.author(), datetime.now(UTC)
+    )
+    text = "\n".join(
+        f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in done
+    )
+    emit(
+        output,
+        [record_data(record) for record in done],
+        text or "nothing is due",
+        next_commands=["orbit review"],
+    )
 
 
 @click.command("propose")
 @click.argument("any_ids", metavar="[ID]...", nargs=-1)
-@click.option("--consolidate", is_flag=True, help="Propose rules for themes, and retiring unused learnings.")
+@click.option(
+    "--consolidate", is_flag=True, help="Propose rules for themes, and retiring unused learnings."
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be proposed; write nothing.")
 @format_option
 def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: str) -> None:
     """Propose changes of skills and records.
 
-    A learning that adds to a skill becomes a diff that waits for approval; if a skill contradicts it, a note waits.
-    Without ID, recorded retros and errors that records describe are used too. Nothing is proposed twice.
+    A learning that adds to a skill becomes a diff that waits for approval; if a skill contradicts
+    it, a note waits. Without ID, recorded retros and errors that records describe are used too.
+    Nothing is proposed twice.
 
     orbit propose --dry-run
     orbit accept P-7k3fq && orbit apply P-7k3fq
@@ -247,9 +304,13 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     more = [] if ids else recommended(workspace, records)
     drafts = proposals.skill_drafts(records, skills, history, ids, more)
     if not ids:
-        drafts += record_drafts(workspace, records, logged_events(log_files(workspace.state), time.time(), LogScan()))
+        drafts += record_drafts(
+            workspace, records, logged_events(log_files(workspace.state), time.time(), LogScan())
+        )
     author = registry.author()
-    proposed_records, waiting = proposals.write_proposals(workspace, drafts, history, author, dry_run=dry_run)
+    proposed_records, waiting = proposals.write_proposals(
+        workspace, drafts, history, author, dry_run=dry_run
+    )
     data = {
         "proposals": [proposed.as_data() for proposed in proposed_records],
         "waiting": [{"path": path, "for": decided or None} for path, decided in waiting.items()],
@@ -258,12 +319,21 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
         "dry_run": dry_run,
     }
     lines = [line for proposed in proposed_records for line in _proposal_lines(proposed)]
-    lines += [f"{path}: more waits until {decided or 'the first'} is decided" for path, decided in waiting.items()]
+    lines += [
+        f"{path}: more waits until {decided or 'the first'} is decided"
+        for path, decided in waiting.items()
+    ]
     lines += [f"left out: {problem}" for problem in problems]
     no_skill = "" if skills else ": no skill was found in skills/ or an agent's own folder"
     nothing = f"there is nothing to propose{no_skill}"
-    first = next((proposed.record.id for proposed in proposed_records if proposed.record is not None), None)
-    following = [f"orbit show {first}", f"orbit accept {first}"] if first else ["orbit review --kind proposal"]
+    first = next(
+        (proposed.record.id for proposed in proposed_records if proposed.record is not None), None
+    )
+    following = (
+        [f"orbit show {first}", f"orbit accept {first}"]
+        if first
+        else ["orbit review --kind proposal"]
+    )
     text = "\n".join(lines if proposed_records or waiting else [nothing, *lines])
     emit(output, data, text, next_commands=following)
 
@@ -271,7 +341,10 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
 def _learning(registry: Registry, any_id: str) -> str:
     record = registry.get(any_id)
     if record.kind.name != consolidation.LEARNING or record.phase == "closed":
-        message = f"{record.id} is not an open learning: {record.kind.label.lower()}, {record.status.name}"
+        message = (
+            f"{record.id} is not an open learning: {record.kind.label.lower()}, "
+            f"{record.status.name}"
+        )
         raise UsageError(message, hint="`orbit learning list` shows those there are")
     return record.id
 
@@ -284,12 +357,21 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
     unneeded = consolidation.retirement_candidates(records, report, datetime.now(UTC))
     drafts = consolidation.retirements(workspace, records, unneeded)
     author, history = registry.author(), proposals.ProposalHistory.from_records(records)
-    proposed = [None if dry_run else consolidation.propose_cluster(workspace, cluster, author) for cluster in clusters]
+    proposed = [
+        None if dry_run else consolidation.propose_cluster(workspace, cluster, author)
+        for cluster in clusters
+    ]
     offered, _ = proposals.write_proposals(workspace, drafts, history, author, dry_run=dry_run)
-    note = None if consolidation.is_long_enough(report) else (
-        f"what was never shown is not known: the event log spans {report.days:.0f} days and {report.sessions} "
-        f"sessions, and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are needed"
-    )  # fmt: skip
+    note = (
+        None
+        if consolidation.is_long_enough(report)
+        else (
+            f"what was never shown is not known: the event log spans {report.days:.0f} days and "
+            f"{report.sessions} "
+            f"sessions, and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are "
+            f"needed"
+        )
+    )
     data = {
         "clusters": [
             {"id": record.id if record is not None else None, **cluster.as_data()}
@@ -318,20 +400,28 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
 def _proposal_lines(proposed: proposals.Proposed) -> list[str]:
     draft = proposed.draft
     body = draft.diff if draft.diff else draft.reason
-    head = f"{proposed.record.id if proposed.record is not None else 'would propose'}  {draft.drift}  {draft.title}"
+    head = (
+        f"{proposed.record.id if proposed.record is not None else 'would propose'}  "
+        f"{draft.drift}  {draft.title}"
+    )
     return [head, *(f"  {line}" for line in body.rstrip("\n").split("\n")), ""]
 
 
 @click.command("apply")
 @click.argument("any_id", metavar="ID")
-@click.option("--dry-run", is_flag=True, help="Print the diff, or why it does not fit; write nothing.")
-@click.option("--expect", metavar="DIGEST", help="Only if the diff has this digest, which --dry-run prints.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print the diff, or why it does not fit; write nothing."
+)
+@click.option(
+    "--expect", metavar="DIGEST", help="Only if the diff has this digest, which --dry-run prints."
+)
 @click.option("--yes", is_flag=True, help="Do not ask; else a terminal shows the diff first.")
 @format_option
 def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str) -> None:
     """Write an accepted proposal into its file.
 
-    It writes the whole diff, or nothing if the diff no longer applies or differs from what was accepted.
+    It writes the whole diff, or nothing if the diff no longer applies or differs from what was
+    accepted.
 
     orbit apply P-7k3fq --dry-run
     orbit apply P-7k3fq --expect 3f0c9a4be21d7780
@@ -343,12 +433,28 @@ def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str
         click.echo(visible(diff))
         click.confirm(f"Put this into {proposals.path_of(record)}?", abort=True, err=True)
         expect = digest_of(diff)
-    record, diff = apply_proposal(workspace, any_id, author, dry_run=dry_run, expected=(expect or "").strip())
+    record, diff = apply_proposal(
+        workspace, any_id, author, dry_run=dry_run, expected=(expect or "").strip()
+    )
     path = proposals.path_of(record)
-    changed = sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff.split("\n") if line)
-    head = f"{record.id} would change {path}" if dry_run else f"{record.id} is {record.status.name} to {path}"
+    changed = sum(
+        line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff.split("\n") if line
+    )
+    head = (
+        f"{record.id} would change {path}"
+        if dry_run
+        else f"{record.id} is {record.status.name} to {path}"
+    )
     digest = digest_of(diff)
-    data = {"proposal": record_data(record), "path": path, "diff": diff, "digest": digest, "applied": not dry_run}
-    following = [f"orbit apply {record.id} --expect {digest}"] if dry_run else ["git diff", "orbit check"]
+    data = {
+        "proposal": record_data(record),
+        "path": path,
+        "diff": diff,
+        "digest": digest,
+        "applied": not dry_run,
+    }
+    following = (
+        [f"orbit apply {record.id} --expect {digest}"] if dry_run else ["git diff", "orbit check"]
+    )
     text = f"{head}: {plural(changed, 'line')}, digest {digest}\n\n{diff}".rstrip("\n")
     emit(output, data, text, next_commands=following)

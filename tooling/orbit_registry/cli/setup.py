@@ -28,19 +28,32 @@ SCHEMAS = ".orbit/schemas/"
 
 @click.command()
 @click.argument("folder", default=".", type=click.Path(file_okay=False, exists=True))
-@click.option("--adr-folder", metavar="DIR", help="Where new decisions go; if not given, the folder with the most.")
+@click.option(
+    "--adr-folder",
+    metavar="DIR",
+    help="Where new decisions go; if not given, the folder with the most.",
+)
 @click.option("--schemas", is_flag=True, help="Write JSON Schemas for editors too.")
-@click.option("--demo", metavar="DIR", help="Make a small project in a new folder, to try Orbit on.")
+@click.option(
+    "--demo", metavar="DIR", help="Make a small project in a new folder, to try Orbit on."
+)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
 @format_option
 def init(
-    folder: str, adr_folder: str | None, schemas: bool, demo: str | None, yes: bool, dry_run: bool, output: str
+    folder: str,
+    adr_folder: str | None,
+    schemas: bool,
+    demo: str | None,
+    yes: bool,
+    dry_run: bool,
+    output: str,
 ) -> None:
     """Set up Orbit in this git repository.
 
-    It looks at the names of tracked files, and writes .orbit/config.yaml and lines in .gitignore and .gitattributes.
-    It writes JSON Schemas if an editor's folder is tracked. Running it again changes nothing.
+    It looks at the names of tracked files, and writes .orbit/config.yaml and lines in .gitignore
+    and .gitattributes. It writes JSON Schemas if an editor's folder is tracked. Running it again
+    changes nothing.
 
     orbit init
     orbit init --yes --adr-folder docs/adr
@@ -50,19 +63,36 @@ def init(
         _make_demo(Path(demo), output)
         return
     if not yes and not dry_run and sys.stdin.isatty():
-        planned = Registry.init(Path(folder), adr_folder=adr_folder or "", schemas=schemas, dry_run=True)
+        planned = Registry.init(
+            Path(folder), adr_folder=adr_folder or "", schemas=schemas, dry_run=True
+        )
         if planned.created or planned.changed or planned.driver:
             click.echo(visible("\n".join(_found_lines(planned))))
-            if planned.detected is not None and adr_folder is None and planned.detected.style == "file":
-                adr_folder = click.prompt("Folder for new decisions", default=planned.detected.folder)
-                planned = Registry.init(Path(folder), adr_folder=adr_folder, schemas=schemas, dry_run=True)
+            if (
+                planned.detected is not None
+                and adr_folder is None
+                and planned.detected.style == "file"
+            ):
+                adr_folder = click.prompt(
+                    "Folder for new decisions", default=planned.detected.folder
+                )
+                planned = Registry.init(
+                    Path(folder), adr_folder=adr_folder, schemas=schemas, dry_run=True
+                )
             click.echo(_setup_text(planned, "would be "))
             click.confirm("Go on?", default=True, abort=True)
-    report = Registry.init(Path(folder), adr_folder=adr_folder or "", schemas=schemas, dry_run=dry_run)
+    report = Registry.init(
+        Path(folder), adr_folder=adr_folder or "", schemas=schemas, dry_run=dry_run
+    )
     data: dict[str, object] = {
-        "root": str(report.root), "created": report.created, "changed": report.changed, "kept": report.unchanged,
-        "merge_driver": report.driver, "unrecorded": report.unrecorded, "baselined": report.baselined,
-    }  # fmt: skip
+        "root": str(report.root),
+        "created": report.created,
+        "changed": report.changed,
+        "kept": report.unchanged,
+        "merge_driver": report.driver,
+        "unrecorded": report.unrecorded,
+        "baselined": report.baselined,
+    }
     steps = ["orbit import . --dry-run", 'orbit adr new "Title"', "orbit check"]
     steps = steps if report.unrecorded or (report.files and report.files.elsewhere) else steps[1:]
     text = _setup_text(report, "would be " if dry_run else "")
@@ -75,7 +105,10 @@ def _make_demo(folder: Path, output: str) -> None:
     root = make_demo(folder, load_kinds())
     steps = [f"cd {shlex.quote(str(root))}", *COMMANDS]
     text = "\n".join(
-        [f"{root}: a repository with 3 decisions, 4 learnings and 1 rule; try:", *(f"  {s}" for s in steps)]
+        [
+            f"{root}: a repository with 3 decisions, 4 learnings and 1 rule; try:",
+            *(f"  {s}" for s in steps),
+        ]
     )
     emit(output, {"root": str(root)}, text, next_commands=steps)
 
@@ -83,35 +116,56 @@ def _make_demo(folder: Path, output: str) -> None:
 def _found_lines(report: SetupReport) -> list[str]:
     files = report.files
     parts = {
-        "decisions": [f"{folder} ({number})" for folder, number in files.folders.items()] if files else [],
+        "decisions": [f"{folder} ({number})" for folder, number in files.folders.items()]
+        if files
+        else [],
         "logs of decisions": files.logs if files else (),
         "agents": found_agents(report.root),
         "CI and site": files.tools if files else (),
     }
     lines = [
-        f"  {title}: {', '.join(entries[:5])}{' …' if len(entries) > 5 else ''}" for title, entries in parts.items()
+        f"  {title}: {', '.join(entries[:5])}{' …' if len(entries) > 5 else ''}"
+        for title, entries in parts.items()
     ]
-    return ["found:", *(line for line, entries in zip(lines, parts.values(), strict=True) if entries)]
+    return [
+        "found:",
+        *(line for line, entries in zip(lines, parts.values(), strict=True) if entries),
+    ]
 
 
 def _setup_text(report: SetupReport, would: str) -> str:
     schemas = [path for path in report.created if path.startswith(SCHEMAS)]
     lines = [f"{path} {would}written" for path in report.created if path not in schemas]
-    lines += [f"{SCHEMAS} {would}written: {plural(len(schemas), 'schema')} for editors"] if schemas else []
+    lines += (
+        [f"{SCHEMAS} {would}written: {plural(len(schemas), 'schema')} for editors"]
+        if schemas
+        else []
+    )
     if lines and report.root != Path.cwd().resolve():
         lines.insert(0, f"in {report.root}:")
     lines += [f"{path} {would}changed: lines added" for path in report.changed]
     if report.driver:
-        lines.append(f"this clone's git settings {would}changed: it merges decision logs entry by entry")
+        lines.append(
+            f"this clone's git settings {would}changed: it merges decision logs entry by entry"
+        )
     if report.detected is not None:
-        style = "one file each in " + report.detected.folder if report.detected.style == "file" else "logs"
+        style = (
+            "one file each in " + report.detected.folder
+            if report.detected.style == "file"
+            else "logs"
+        )
         lines.append(f"decisions: {style}")
     if report.unrecorded:
         lines.append(
-            f"{plural(report.unrecorded, 'decision has', 'decisions have')} no record yet: an import adds them"
+            f"{plural(report.unrecorded, 'decision has', 'decisions have')} no record yet: an "
+            f"import adds them"
         )
     elif report.files and report.files.elsewhere:
-        others = plural(report.files.elsewhere, "file is named like a decision", "files are named like decisions")
+        others = plural(
+            report.files.elsewhere,
+            "file is named like a decision",
+            "files are named like decisions",
+        )
         lines.append(f"{others}: an import shows which it takes")
     if report.baselined:
         baselined = plural(report.baselined, "older finding is", "older findings are")
@@ -122,26 +176,42 @@ def _setup_text(report: SetupReport, would: str) -> str:
 @click.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
-    "--from", "source", default="auto", show_default=True, metavar="FORMAT",
+    "--from",
+    "source",
+    default="auto",
+    show_default=True,
+    metavar="FORMAT",
     help="Which tool wrote it: auto, orbit, madr or nygard.",
-)  # fmt: skip
+)
 @click.option(
-    "--assume", type=click.Choice(["accepted", "proposed"]), help="The status of decisions whose document states none."
+    "--assume",
+    type=click.Choice(["accepted", "proposed"]),
+    help="The status of decisions whose document states none.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be adopted; write nothing.")
-@click.option("--verbose", "-v", is_flag=True, help="List everything: five lines of each part if not given.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="List everything: five lines of each part if not given."
+)
 @format_option
-def import_records(path: Path, source: str, assume: str | None, dry_run: bool, verbose: bool, output: str) -> None:
+def import_records(
+    path: Path, source: str, assume: str | None, dry_run: bool, verbose: bool, output: str
+) -> None:
     """Adopt decision documents, or records of another tool.
 
-    Your documents stay unchanged. Running it again changes nothing, and the report names everything that was left out.
+    Your documents stay unchanged. Running it again changes nothing, and the report names everything
+    that was left out.
 
     orbit import .                      # decisions in any folder of the repository
     orbit import docs/decisions --dry-run
     orbit import docs/decisions --assume accepted
     """
     report = Registry.import_from(path, source, assume=assume, dry_run=dry_run)
-    emit(output, report.as_data(), report.text(verbose=verbose), next_commands=["orbit check", "orbit scope suggest"])
+    emit(
+        output,
+        report.as_data(),
+        report.text(verbose=verbose),
+        next_commands=["orbit check", "orbit scope suggest"],
+    )
 
 
 @click.command()
@@ -170,8 +240,8 @@ def completion(context: click.Context, shell: str) -> None:
 def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
     """Allow the commands that the configuration names.
 
-    None of them runs before. A command that changes needs a new permission, and so does one that names a changed file
-    of the repository. Permissions are in your own configuration folder.
+    None of them runs before. A command that changes needs a new permission, and so does one that
+    names a changed file of the repository. Permissions are in your own configuration folder.
 
     orbit trust
     orbit trust --format json      # look without being asked
@@ -182,33 +252,57 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         raise UsageError("--yes, --list and --revoke exclude each other", hint="give one of them")
     if listed:
         every = dict(trusted_commands.allowed_repositories())
-        text = "\n\n".join("\n".join([folder, *_command_lines(commands)]) for folder, commands in every.items())
+        text = "\n\n".join(
+            "\n".join([folder, *_command_lines(commands)]) for folder, commands in every.items()
+        )
         emit(output, {"repositories": every}, text or "nothing is allowed anywhere")
         return
     workspace = open_registry().workspace
     if revoke:
         was = trusted_commands.revoke(workspace)
-        emit(output, {"revoked": was}, "no command is allowed here any more" if was else "no command was allowed here")
+        emit(
+            output,
+            {"revoked": was},
+            "no command is allowed here any more" if was else "no command was allowed here",
+        )
         return
     configured = {**trusted_commands.configured_commands(workspace), **_site_code(workspace.root)}
     files = {key: trusted_commands.files_of(workspace, words) for key, words in configured.items()}
-    states = {key: trusted_commands.permission_state(workspace, key, words) for key, words in configured.items()}
-    data = {"commands": {key: {"words": configured[key], "files": files[key], "state": states[key]} for key in states}}
+    states = {
+        key: trusted_commands.permission_state(workspace, key, words)
+        for key, words in configured.items()
+    }
+    data = {
+        "commands": {
+            key: {"words": configured[key], "files": files[key], "state": states[key]}
+            for key in states
+        }
+    }
     listing = "\n".join(_command_lines(configured, states, files))
     if set(states.values()) <= {"allowed"}:
-        text = f"{listing}\nall of them are allowed" if configured else "the configuration names no command"
+        text = (
+            f"{listing}\nall of them are allowed"
+            if configured
+            else "the configuration names no command"
+        )
         emit(output, data, text)
         return
-    if output == "json" and not yes:  # to look is not to ask: a program or an agent may see what waits for a person
+    if (
+        output == "json" and not yes
+    ):  # to look is not to ask: a program or an agent may see what waits for a person
         emit(output, data, "", next_commands=["orbit trust"])
         return
     if acting_role() == "agent":
-        raise RefusedError("an agent can't allow commands", hint="a person runs `orbit trust` in a terminal")
+        raise RefusedError(
+            "an agent can't allow commands", hint="a person runs `orbit trust` in a terminal"
+        )
     if output == "text":
         click.echo(visible(f"{workspace.root}\n{listing}"))
     if not yes:
         if not sys.stdin.isatty():
-            raise RefusedError("there is no terminal to ask in", hint="read them, then `orbit trust --yes`")
+            raise RefusedError(
+                "there is no terminal to ask in", hint="read them, then `orbit trust --yes`"
+            )
         click.confirm("Run these commands when they are needed?", abort=True, err=True)
     file = trusted_commands.allow(workspace, configured, files)
     for command in data["commands"].values():
@@ -235,21 +329,28 @@ def _command_lines(
 ) -> list[str]:
     lines = []
     for key in sorted(commands):
-        lines.append(f"  {f'{key} ({states[key]})' if states else key}: {json.dumps(commands[key])}")
+        lines.append(
+            f"  {f'{key} ({states[key]})' if states else key}: {json.dumps(commands[key])}"
+        )
         lines += [
-            f"    {json.dumps(path)}  {digest[:16]}" for path, digest in sorted((files or {}).get(key, {}).items())
+            f"    {json.dumps(path)}  {digest[:16]}"
+            for path, digest in sorted((files or {}).get(key, {}).items())
         ]
     return lines
 
 
 @click.command()
-@click.option("--agent", type=click.Choice(hook_agents()), help="Only the hooks and transcripts of this agent.")
+@click.option(
+    "--agent",
+    type=click.Choice(hook_agents()),
+    help="Only the hooks and transcripts of this agent.",
+)
 @format_option
 def doctor(agent: str | None, output: str) -> None:
     """Test hooks and derived files, and explain problems.
 
-    It runs each installed hook as its agent would, and looks for the shown records in the agents' transcripts. It
-    prints ids and counts, no text of a transcript. It exits 1 on a problem.
+    It runs each installed hook as its agent would, and looks for the shown records in the agents'
+    transcripts. It prints ids and counts, no text of a transcript. It exits 1 on a problem.
 
     orbit doctor
     orbit doctor --agent claude --format json
@@ -257,20 +358,29 @@ def doctor(agent: str | None, output: str) -> None:
     from orbit_registry.doctor.examine import examine
 
     result = examine(Path.cwd(), agent)
-    emit(output, result.as_data(), result.text(), ok=not result.failed(), next_commands=result.next_steps)
+    emit(
+        output,
+        result.as_data(),
+        result.text(),
+        ok=not result.failed(),
+        next_commands=result.next_steps,
+    )
 
 
 @click.command()
 @click.option("--once", is_flag=True, help="Check once; the default without --every.")
-@click.option("--every", metavar="TIME", help="Repeat: 30m, 4h, 1d. With --once: how far back to look.")
+@click.option(
+    "--every", metavar="TIME", help="Repeat: 30m, 4h, 1d. With --once: how far back to look."
+)
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
 @click.option("--notify", "notifies", is_flag=True, help="Send new findings to ORBIT_NOTIFY_URLS.")
 @format_option
 def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output: str) -> None:
     """Check store, log and queue, once or on a schedule.
 
-    Derived files that are missing, damaged or older than two days are rebuilt. It reads the events of the last four
-    hours, or of --every. It exits 1 on a problem. Without --once, --format json prints one object a line.
+    Derived files that are missing, damaged or older than two days are rebuilt. It reads the events
+    of the last four hours, or of --every. It exits 1 on a problem. Without --once, --format json
+    prints one object a line.
 
     orbit watchdog --once --strict
     orbit watchdog --every 4h
@@ -285,7 +395,11 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
             from orbit_registry.exporters.notify import notify, plain
 
             grave = [finding for finding in result.findings if finding.level != "ok"]
-            notify(workspace, "watchdog", {entry.topic: "\n".join(map(plain, entry.lines())) for entry in grave})
+            notify(
+                workspace,
+                "watchdog",
+                {entry.topic: "\n".join(map(plain, entry.lines())) for entry in grave},
+            )
         if once or every is None:
             ok = not result.failed(strict=strict)
             emit(output, result.as_data(), result.text(), ok=ok, next_commands=result.next_steps)
@@ -294,11 +408,15 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
             click.echo(json.dumps(envelope(result.as_data(), ok=not result.failed(strict=strict))))
         else:
             click.echo(f"{result.as_data()['at']}\n{visible(result.text())}")
-        time.sleep(window.total_seconds())  # for a machine without a timer: between two looks there is nothing to do
+        time.sleep(
+            window.total_seconds()
+        )  # for a machine without a timer: between two looks there is nothing to do
 
 
 def _duration(value: str) -> timedelta:
     match = re.fullmatch(r"([1-9]\d{0,5})([smhd])", value)
     if match is None:
         raise UsageError(f"{value!r} is not a time", hint="30m, 4h or 1d")
-    return int(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[match[2]] * timedelta(seconds=1)
+    return (
+        int(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[match[2]] * timedelta(seconds=1)
+    )

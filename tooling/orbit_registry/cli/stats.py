@@ -26,21 +26,36 @@ LISTED, DAYS = 10, 14
 
 
 @click.command()
-@click.option("--since", "days", type=click.IntRange(1, 36_500), metavar="DAYS", help="Only the last DAYS days.")
-@click.option("--effect", "is_effect", is_flag=True, help="Compare sessions with records and sessions without.")
+@click.option(
+    "--since",
+    "days",
+    type=click.IntRange(1, 36_500),
+    metavar="DAYS",
+    help="Only the last DAYS days.",
+)
+@click.option(
+    "--effect",
+    "is_effect",
+    is_flag=True,
+    help="Compare sessions with records and sessions without.",
+)
 @format_option
 def stats(days: int | None, is_effect: bool, output: str) -> None:
     """Report what agents were shown, and what it cost.
 
     The counts come from this machine's event log, which keeps about five megabytes.
 
-    orbit stats
-    orbit stats --since 7 --format json
-    orbit stats --effect           # what became of sessions that had a record, and of those that did without
+    orbit stats orbit stats --since 7 --format json orbit stats --effect           # what became of
+    sessions that had a record, and of those that did without
     """
     if is_effect:
         measured = effect(open_registry().workspace, days, transcripts=True)
-        emit(output, measured.as_data(), measured.text(), next_commands=["orbit stats", "orbit replay --effect"])
+        emit(
+            output,
+            measured.as_data(),
+            measured.text(),
+            next_commands=["orbit stats", "orbit replay --effect"],
+        )
         return
     result = counted(open_registry().workspace, days)
     nothing = not result.tally.total.calls
@@ -60,12 +75,19 @@ def _page_lines(result: Stats) -> Iterator[str]:
 def _head(result: Stats) -> Iterator[str]:
     total, tally = result.tally.total, result.tally
     if not total.calls:
-        yield "no call is in the event log" if not tally.before else "no call is in the event log of that time"
+        yield (
+            "no call is in the event log"
+            if not tally.before
+            else "no call is in the event log of that time"
+        )
     else:
         yield from _counts(total, tally)
     before, after = tally.failed_before.total(), tally.failed_after.total()
     if before or after:
-        yield f"failures   that a record describes: {before} before it was shown to the session, {after} after"
+        yield (
+            f"failures   that a record describes: {before} before it was shown to the "
+            f"session, {after} after"
+        )
     for fault, count in total.faults.most_common():
         yield f"fault      {fault}: {count}"
     for reason, count in result.log.skipped.most_common():
@@ -77,14 +99,24 @@ def _counts(total: UsageSlice, tally: Tally) -> Iterator[str]:
     yield f"{calls} in {sessions}, {_day(tally.first)} to {_day(tally.last)}"
     yield f"silent     {_share_text(total.silent, total.calls)}"
     waited = f"{total.omitted} waited for another call"
-    yield f"shown      {plural(total.shown, 'record')} in {plural(total.speaking, 'call')}, {waited}"
-    yield f"opened     {_share_text(tally.opened_after.total(), tally.pairs)} shown to a session; {total.opened} in all"
+    yield (
+        f"shown      {plural(total.shown, 'record')} in {plural(total.speaking, 'call')}, {waited}"
+    )
+    yield (
+        f"opened     {_share_text(tally.opened_after.total(), tally.pairs)} shown to a "
+        f"session; {total.opened} in all"
+    )
     about = ", estimated" if tally.estimated else ""
-    yield f"tokens     {total.tokens:,} in all, {_mean_text(total.tokens, total.calls)} a call{about}"
+    yield (
+        f"tokens     {total.tokens:,} in all, {_mean_text(total.tokens, total.calls)} a call{about}"
+    )
     median, late = _ms_text(total.time_of(0.5)), _ms_text(total.time_of(0.99))
     yield f"time       half within {median}, 99 of 100 within {late}"
     if tally.without_session:
-        yield f"           {plural(tally.without_session, 'call')} named no session: nothing was held back there"
+        yield (
+            f"           {plural(tally.without_session, 'call')} named no session: nothing "
+            f"was held back there"
+        )
 
 
 def _day(at: float | None) -> str:
@@ -96,11 +128,15 @@ def _sections(result: Stats) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     days = sorted(tally.days.items())[-DAYS:]
     ranked = [record_id for record_id in result.ranked[:LISTED] if tally.shown[record_id]]
     sections = {
-        "why nothing was shown": [(name, str(count)) for name, count in tally.total.skips.most_common()],
+        "why nothing was shown": [
+            (name, str(count)) for name, count in tally.total.skips.most_common()
+        ],
         "by surface: calls": _slice_rows(tally.surfaces),
         "by agent: calls": _slice_rows(tally.agents),
         f"by day, the last {DAYS}: records shown": [
-            (name, f"{part.shown} in {plural(part.calls, 'call')}") for name, part in days if part.calls
+            (name, f"{part.shown} in {plural(part.calls, 'call')}")
+            for name, part in days
+            if part.calls
         ],
         "most shown": [(record_id, _record_text(result, record_id)) for record_id in ranked],
     }
@@ -113,20 +149,29 @@ def _sections(result: Stats) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def _slice_rows(parts: Mapping[str, UsageSlice]) -> list[tuple[str, str]]:
-    return [(name or "(no name)", _slice_text(part)) for name, part in by_calls(parts)[:LISTED] if part.calls]
+    return [
+        (name or "(no name)", _slice_text(part))
+        for name, part in by_calls(parts)[:LISTED]
+        if part.calls
+    ]
 
 
 def _slice_text(part: UsageSlice) -> str:
     quiet = part.silent_share
     silent = "-" if quiet is None else f"{100 * quiet:.0f} %"
     late = _ms_text(part.time_of(0.99))
-    return f"{plural(part.calls, 'call')}, {silent} silent, {part.shown} shown, {part.opened} opened, p99 {late}"
+    return (
+        f"{plural(part.calls, 'call')}, {silent} silent, {part.shown} shown, {part.opened} "
+        f"opened, p99 {late}"
+    )
 
 
 def _record_text(result: Stats, record_id: str) -> str:
     record = result.records.get(record_id)
     title = record.title[:60] if record else "(gone)"
-    return f"{result.tally.shown[record_id]} shown, {result.tally.opened[record_id]} opened  {title}"
+    return (
+        f"{result.tally.shown[record_id]} shown, {result.tally.opened[record_id]} opened  {title}"
+    )
 
 
 def _share_text(part: int, total: int) -> str:
@@ -143,21 +188,30 @@ def _ms_text(value: float | None) -> str:
 
 @click.command()
 @click.option(
-    "--repo", type=click.Path(file_okay=False, exists=True, path_type=Path), default=".",
+    "--repo",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    default=".",
     help="The workspace to read; else the current one.",
-)  # fmt: skip
+)
 @click.option("--since", metavar="REF", help="Only commits after this commit, tag or branch.")
 @click.option(
-    "--commits", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    "--commits",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
     help="Read commits from JSON lines of {commit, date, subject, files}.",
-)  # fmt: skip
-@click.option("--effect", "is_effect", is_flag=True, help="Compare commits before and after a record.")
+)
+@click.option(
+    "--effect", "is_effect", is_flag=True, help="Compare commits before and after a record."
+)
 @format_option
-def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool, output: str) -> None:
+def replay(
+    repo: Path, since: str | None, commits: Path | None, is_effect: bool, output: str
+) -> None:
     """Replay past commits: what would have been shown.
 
-    A file is one edit, a commit one session, with the records of that time. A shown record is right if the commit names
-    it or one of its tasks; most commits name none, so the report gives the counts.
+    A file is one edit, a commit one session, with the records of that time. A shown record is right
+    if the commit names it or one of its tasks; most commits name none, so the report gives the
+    counts.
 
     orbit replay --since v1.0
     orbit replay --repo ../project --commits history.jsonl --format json
@@ -168,21 +222,37 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
 
     if is_effect:
         measured = effect(Registry.open(repo).workspace, since, commits)
-        emit(output, measured.as_data(), measured.text(), next_commands=["orbit stats --effect", "orbit replay"])
+        emit(
+            output,
+            measured.as_data(),
+            measured.text(),
+            next_commands=["orbit stats --effect", "orbit replay"],
+        )
         return
     result = replayed(Registry.open(repo).workspace, since, commits)
-    emit(output, result.as_data(), result.text(), next_commands=["orbit scope suggest", "orbit coverage"])
+    emit(
+        output,
+        result.as_data(),
+        result.text(),
+        next_commands=["orbit scope suggest", "orbit coverage"],
+    )
 
 
 @click.command()
-@click.option("--commits", "count", type=click.IntRange(1, 5_000), default=300, show_default=True,
-              help="How many of the newest commits to ask about.")  # fmt: skip
+@click.option(
+    "--commits",
+    "count",
+    type=click.IntRange(1, 5_000),
+    default=300,
+    show_default=True,
+    help="How many of the newest commits to ask about.",
+)
 @format_option
 def prove(count: int, output: str) -> None:
     """Measure whether records reach the work they are about.
 
-    It compares hooks and search with `git log` and full-text search on this repository. It writes nothing, and takes
-    less than a minute for 1,000 records.
+    It compares hooks and search with `git log` and full-text search on this repository. It writes
+    nothing, and takes less than a minute for 1,000 records.
 
     orbit prove
     orbit prove --commits 1000 --format json
@@ -191,7 +261,13 @@ def prove(count: int, output: str) -> None:
 
     registry = open_registry()
     with progress_display() as show:
-        proof = proved(registry.workspace, registry.records, registry.searcher, count, lambda step: show(step, 0, 1))
+        proof = proved(
+            registry.workspace,
+            registry.records,
+            registry.searcher,
+            count,
+            lambda step: show(step, 0, 1),
+        )
     following = ["orbit stats --effect", "orbit replay", "orbit scope suggest"]
     emit(output, proof.as_data(), proof.text(), next_commands=following)
 
@@ -209,8 +285,17 @@ def events_group() -> None:
 
 
 @events_group.command("tail")
-@click.option("-n", "count", type=click.IntRange(0, 100_000), default=20, show_default=True, help="How many events.")
-@click.option("--follow", "-f", "follows", is_flag=True, help="Print new events as they come; Ctrl-C ends it.")
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(0, 100_000),
+    default=20,
+    show_default=True,
+    help="How many events.",
+)
+@click.option(
+    "--follow", "-f", "follows", is_flag=True, help="Print new events as they come; Ctrl-C ends it."
+)
 @format_option
 def tail(count: int, follows: bool, output: str) -> None:
     """Print the last events, the newest last.
@@ -223,11 +308,19 @@ def tail(count: int, follows: bool, output: str) -> None:
     state = open_registry().workspace.state
     parts, met = log_files(state), LogScan()
     newest = [part for part in parts if part.name == NAME]
-    rows = deque((row for _, row in rows_in(parts[: -len(newest) or None], time.time(), LogScan())), maxlen=count)
+    rows = deque(
+        (row for _, row in rows_in(parts[: -len(newest) or None], time.time(), LogScan())),
+        maxlen=count,
+    )
     number = newest[0].stat().st_ino if newest else 0
     rows.extend(row for _, row in rows_in(newest, time.time(), met))
     if not follows:
-        emit(output, {"events": list(rows)}, "\n".join(map(_event_line, rows)), next_commands=["orbit events stats"])
+        emit(
+            output,
+            {"events": list(rows)},
+            "\n".join(map(_event_line, rows)),
+            next_commands=["orbit events stats"],
+        )
         return
     for row in chain(rows, follow(state, (number, met.offset))):
         click.echo(json.dumps(row) if output == "json" else visible(_event_line(row)))
@@ -260,7 +353,9 @@ def count_events(output: str) -> None:
         "surfaces": dict(surfaces.most_common(100)),
         "skipped": dict(met.skipped),
     }
-    summary = f"{plural(names.total(), 'event')} in {plural(len(met.files), 'file')}, {met.size:,} bytes"
+    summary = (
+        f"{plural(names.total(), 'event')} in {plural(len(met.files), 'file')}, {met.size:,} bytes"
+    )
     lines = [summary if first is None else f"{summary}, {stamp(first)} to {stamp(last)}"]
     lines += [f"  {count:>7}  {name}" for name, count in names.most_common()]
     lines += ["by surface:"] if surfaces else []
@@ -270,13 +365,18 @@ def count_events(output: str) -> None:
 
 
 @events_group.command("export")
-@click.option("--endpoint", metavar="URL", help="Address of an OTLP/HTTP collector; else OTEL_EXPORTER_OTLP_….")
+@click.option(
+    "--endpoint",
+    metavar="URL",
+    help="Address of an OTLP/HTTP collector; else OTEL_EXPORTER_OTLP_….",
+)
 @click.option("--all", "everything", is_flag=True, help="Send events again that were sent before.")
 @format_option
 def export(endpoint: str | None, everything: bool, output: str) -> None:
     """Send new events as OpenTelemetry spans.
 
-    It sends ids, counts, reasons and times, no path and no text. It needs the extra `orbit-registry[otel]`.
+    It sends ids, counts, reasons and times, no path and no text. It needs the extra
+    `orbit-registry[otel]`.
 
     orbit events export --endpoint http://localhost:4318
     """
@@ -284,7 +384,9 @@ def export(endpoint: str | None, everything: bool, output: str) -> None:
 
     where = endpoint_of(endpoint)
     if not where:
-        raise UsageError("no address to send to", hint="orbit events export --endpoint http://localhost:4318")
+        raise UsageError(
+            "no address to send to", hint="orbit events export --endpoint http://localhost:4318"
+        )
     sent = send(open_registry().workspace, where, everything=everything)
     data = {"sent": sent, "endpoint": where}
     emit(output, data, f"{plural(sent, 'span')} sent", next_commands=["orbit events stats"])
@@ -292,7 +394,11 @@ def export(endpoint: str | None, everything: bool, output: str) -> None:
 
 def _event_line(row: Mapping[str, Any]) -> str:
     at, name, surface, session = (str(row.get(key) or "-") for key in _MAIN_FIELDS)
-    others = [pair for pair in row.items() if pair[0] not in (*_MAIN_FIELDS, "ms") and pair[1] not in (None, [], "")]
+    others = [
+        pair
+        for pair in row.items()
+        if pair[0] not in (*_MAIN_FIELDS, "ms") and pair[1] not in (None, [], "")
+    ]
     text = " ".join(f"{key}={_short(value)}" for key, value in others)
     return f"{at}  {name:<13} {surface}  {session}  {text}".rstrip()
 

@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Literal
 
 from orbit_registry.analytics.stats import EventCounter, Tally
-from orbit_registry.capture.transcripts import DELIVERY_READERS, Delivery, deliveries, events_by_session, without_event
+from orbit_registry.capture.transcripts import (
+    DELIVERY_READERS,
+    Delivery,
+    deliveries,
+    events_by_session,
+    without_event,
+)
 from orbit_registry.errors import GitStoppedError, OrbitError, listed, plural
 from orbit_registry.hook.index import MISSING, Index
 from orbit_registry.hook.project import index_file
@@ -50,7 +56,13 @@ class Finding:
     def as_data(self) -> dict[str, object]:
         """Return the finding as JSON shows it."""
         where, step = self.where or None, self.next_step or None
-        return {"level": self.level, "topic": self.topic, "what": self.what, "where": where, "next": step}
+        return {
+            "level": self.level,
+            "topic": self.topic,
+            "what": self.what,
+            "where": where,
+            "next": step,
+        }
 
     def lines(self) -> list[str]:
         """Return the finding as text."""
@@ -108,7 +120,13 @@ def _versions() -> Iterator[Finding]:
         try:
             parts.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
-            yield Finding("problem", "versions", f"{name} is not installed", sys.prefix, "install orbit-registry again")
+            yield Finding(
+                "problem",
+                "versions",
+                f"{name} is not installed",
+                sys.prefix,
+                "install orbit-registry again",
+            )
     yield Finding("ok", "versions", ", ".join(parts), sys.executable)
 
 
@@ -118,20 +136,38 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     live = sum(record.phase == "live" and record.status.pushed for record in collection.records)
     waiting, unknown = len(queue(collection.records)), without_status(collection.records)
     message = (
-        f"{plural(count, 'record')}: {live} can be shown, {waiting} {'waits' if waiting == 1 else 'wait'} for review, "
+        f"{plural(count, 'record')}: {live} can be shown, {waiting} "
+        f"{'waits' if waiting == 1 else 'wait'} for review, "
         f"{len(unknown)} {'has' if len(unknown) == 1 else 'have'} no status stated"
     )
     step = (
-        approval_command(unknown) if unknown else "" if live else "orbit review" if waiting else 'orbit adr new "Title"'
+        approval_command(unknown)
+        if unknown
+        else ""
+        if live
+        else "orbit review"
+        if waiting
+        else 'orbit adr new "Title"'
     )
     yield Finding("ok", "workspace", message, str(workspace.root), step)
     if unread := unread_text(collection.problems):
         yield Finding("problem", "workspace", unread, orbit, "orbit check")
-    torn = sorted({problem.location.path for problem in collection.problems if problem.code == BROKEN})
+    torn = sorted(
+        {problem.location.path for problem in collection.problems if problem.code == BROKEN}
+    )
     if torn:
-        yield Finding("warning", "workspace", f"lines of {', '.join(torn)} are not votes", orbit, "orbit check")
+        yield Finding(
+            "warning",
+            "workspace",
+            f"lines of {', '.join(torn)} are not votes",
+            orbit,
+            "orbit check",
+        )
     if unfinished_steps(workspace):
-        message, step = "a change was begun and not finished", "any command that writes finishes or undoes it"
+        message, step = (
+            "a change was begun and not finished",
+            "any command that writes finishes or undoes it",
+        )
         yield Finding("warning", "workspace", message, str(workspace.journal), step)
 
 
@@ -149,7 +185,9 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
     yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {top}")
     if current_author(git).name == UNKNOWN:
         message = f"git does not know your name: what you write is by `{UNKNOWN}`"
-        yield Finding("warning", "git", message, str(top), 'git config --global user.name "Your Name"')
+        yield Finding(
+            "warning", "git", message, str(top), 'git config --global user.name "Your Name"'
+        )
     try:
         lines = (workspace.root / ".gitattributes").read_text("utf-8", "replace").splitlines()
     except OSError:
@@ -157,7 +195,13 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
     files, adr = project_files(workspace.root), workspace.config.adr
     missing = [line for line in attributes(files, adr) if line not in lines]
     if missing:
-        yield Finding("warning", "git", f"lines are missing: {'; '.join(missing)}", ".gitattributes", "orbit init")
+        yield Finding(
+            "warning",
+            "git",
+            f"lines are missing: {'; '.join(missing)}",
+            ".gitattributes",
+            "orbit init",
+        )
     if git.ask("check-ignore", ".orbit/state/log") is None:
         message = "git does not ignore .orbit/state/, which is this machine's own"
         yield Finding("warning", "git", message, ".gitignore", "orbit init")
@@ -165,12 +209,21 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
     if driver is None and not has_logs(files, adr):
         yield from () if missing else [Finding("ok", "git", "attributes are set")]
     elif driver is None:
-        yield Finding("warning", "git", "this clone has no merge driver for decision logs", ".git/config", "orbit init")
+        yield Finding(
+            "warning",
+            "git",
+            "this clone has no merge driver for decision logs",
+            ".git/config",
+            "orbit init",
+        )
     elif not _program_exists(driver):
         message = f"the merge driver starts a program that is gone: {driver.split(' -m ')[0]}"
         yield Finding("problem", "git", message, ".git/config", "orbit init")
     elif " -P " not in driver:
-        message = "the merge driver imports Python files from the top of the work tree, a stranger's branch too"
+        message = (
+            "the merge driver imports Python files from the top of the work tree, a "
+            "stranger's branch too"
+        )
         yield Finding("problem", "git", message, ".git/config", "orbit init")
     elif not missing:
         yield Finding("ok", "git", "attributes and merge driver are set")
@@ -186,7 +239,10 @@ def _program_exists(command: str) -> bool:
 
 def _derived(workspace: Workspace) -> Iterator[Finding]:
     if not is_writable(workspace.state / "log"):
-        message = "a hook shows nothing here: it can't keep what a session was shown, for the folder may not be written"
+        message = (
+            "a hook shows nothing here: it can't keep what a session was shown, for the "
+            "folder may not be written"
+        )
         yield Finding("problem", "derived", message, str(workspace.state), MAKE_WRITABLE)
     index = open_index(workspace)
     path = index_file(str(workspace.root))
@@ -195,7 +251,10 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
     elif not is_whole(index):
         state, level = "the push index is damaged", "warning"
     elif index.behind():
-        state, level = f"the push index of {plural(index.records, 'record')} was behind the files", "ok"
+        state, level = (
+            f"the push index of {plural(index.records, 'record')} was behind the files",
+            "ok",
+        )
     else:
         state, level = f"the push index of {plural(index.records, 'record')} is current", "ok"
     try:
@@ -213,7 +272,9 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
 MAKE_WRITABLE = "make the folder writable for the user who runs agents"
 
 COSTLY = 2.0
-"""A silent call that costs more than so many times an interpreter that does nothing is too dear for each tool."""
+"""A silent call that costs more than so many times an interpreter that does nothing is too dear for
+each tool.
+"""
 
 
 @dataclass(slots=True)
@@ -239,10 +300,18 @@ class TriedHook:
         }
 
 
-def _examine_hooks(workspace: Workspace, agent: str | None, hooks: list[TriedHook]) -> Iterator[Finding]:
+def _examine_hooks(
+    workspace: Workspace, agent: str | None, hooks: list[TriedHook]
+) -> Iterator[Finding]:
     states = installation.status(workspace.root, (agent,) if agent else ())
     for state in (state for state in states if state.problem):
-        yield Finding("problem", "hook", f"{_hook_name(state)}: {state.problem}", str(state.path), "correct the file")
+        yield Finding(
+            "problem",
+            "hook",
+            f"{_hook_name(state)}: {state.problem}",
+            str(state.path),
+            "correct the file",
+        )
     installed = [state for state in states if state.installed]
     if not installed:
         message = f"no hook of {agent or 'any agent'} is installed"
@@ -258,7 +327,9 @@ def _try_hook(workspace: Workspace, state: HookState, hooks: list[TriedHook]) ->
         command = installation.installed_command(workspace.root, state.agent, state.scope)
         result = None if command is None else trial.try_hook(workspace, state.agent, command)
     except OrbitError as error:
-        yield Finding("problem", "hook", f"{_hook_name(state)}: {error.message}", str(state.path), error.hint)
+        yield Finding(
+            "problem", "hook", f"{_hook_name(state)}: {error.message}", str(state.path), error.hint
+        )
         return
     if result is None or command is None:
         return
@@ -266,7 +337,13 @@ def _try_hook(workspace: Workspace, state: HookState, hooks: list[TriedHook]) ->
     hooks.append(tried)
     if result.problems:
         step = again if is_writable(workspace.state / "log") else MAKE_WRITABLE
-        yield Finding("problem", "hook", f"{_hook_name(state)}: {'; '.join(result.problems)}", str(state.path), step)
+        yield Finding(
+            "problem",
+            "hook",
+            f"{_hook_name(state)}: {'; '.join(result.problems)}",
+            str(state.path),
+            step,
+        )
         return
     spoke = (
         f"shows records at an edit of {result.path}"
@@ -278,15 +355,28 @@ def _try_hook(workspace: Workspace, state: HookState, hooks: list[TriedHook]) ->
     yield Finding("ok", "hook", message, str(state.path))
     spent = trial.silent_cost(workspace, state.agent, command)
     if spent is None:
-        yield Finding("problem", "cost", f"{_hook_name(state)}: a silent call does not end", str(state.path), again)
+        yield Finding(
+            "problem",
+            "cost",
+            f"{_hook_name(state)}: a silent call does not end",
+            str(state.path),
+            again,
+        )
         return
     tried.cost = spent
     message = (
-        f"{_hook_name(state)}: a silent call costs {spent.ratio:.1f} × an interpreter that does nothing "
+        f"{_hook_name(state)}: a silent call costs {spent.ratio:.1f} × an interpreter that does "
+        f"nothing "
         f"({spent.hook:.0f} and {spent.nothing:.0f} ms CPU, medians of {spent.runs})"
     )
     if spent.ratio > COSTLY:
-        yield Finding("warning", "cost", message, "", "install it in scope local; or ask again when nothing else runs")
+        yield Finding(
+            "warning",
+            "cost",
+            message,
+            "",
+            "install it in scope local; or ask again when nothing else runs",
+        )
     else:
         yield Finding("ok", "cost", message)
 
@@ -295,8 +385,13 @@ def _repeated_hooks(installed: Sequence[HookState]) -> Iterator[Finding]:
     for name in dict.fromkeys(state.agent.name for state in installed):
         scopes = [state.scope for state in installed if state.agent.name == name]
         if len(scopes) > 1:
-            message = f"{name} runs it {len(scopes)} times a call: it is in the settings {', '.join(scopes)}"
-            yield Finding("warning", "hook", message, "", f"orbit hook uninstall {name} --scope {scopes[-1]}")
+            message = (
+                f"{name} runs it {len(scopes)} times a call: it is in the settings "
+                f"{', '.join(scopes)}"
+            )
+            yield Finding(
+                "warning", "hook", message, "", f"orbit hook uninstall {name} --scope {scopes[-1]}"
+            )
 
 
 def _hook_name(state: HookState) -> str:
@@ -333,7 +428,10 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
         yield Finding(level, "log", "no call is in the event log", log, step)
         return
     quiet = 100 * (total.calls - total.speaking) / total.calls
-    message = f"{plural(total.calls, 'call')}, {quiet:.0f} % silent, {plural(total.shown, 'record')} shown"
+    message = (
+        f"{plural(total.calls, 'call')}, {quiet:.0f} % silent, "
+        f"{plural(total.shown, 'record')} shown"
+    )
     yield Finding("ok", "log", message, log, "orbit stats")
     if met.skipped:
         reasons = ", ".join(f"{count} × {reason}" for reason, count in met.skipped.most_common())
@@ -344,34 +442,60 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
     late = total.skips["deadline"]
     if late > LATE_SHARE * total.calls:
         message = f"{late} of {total.calls} calls ran out of time and showed nothing"
-        yield Finding("warning", "log", message, log, "set ORBIT_HOOK_DEADLINE_MS, or see what else the machine does")
+        yield Finding(
+            "warning",
+            "log",
+            message,
+            log,
+            "set ORBIT_HOOK_DEADLINE_MS, or see what else the machine does",
+        )
     unready = total.skips["no index"]
     if unready > LATE_SHARE * total.calls:
-        yield Finding("warning", "log", f"{unready} of {total.calls} calls found no index", log, "orbit sync")
+        yield Finding(
+            "warning", "log", f"{unready} of {total.calls} calls found no index", log, "orbit sync"
+        )
 
 
 def _transcripts(
-    root: Path, events: Mapping[str, Sequence[LoggedEvent]], compared: Sequence[Delivery], tally: Tally,
+    root: Path,
+    events: Mapping[str, Sequence[LoggedEvent]],
+    compared: Sequence[Delivery],
+    tally: Tally,
     names: Sequence[str],
-) -> Iterator[Finding]:  # fmt: skip
+) -> Iterator[Finding]:
     if not events:
-        yield Finding("ok", "transcript", "no agent has been shown a record yet, so no transcript is read")
+        yield Finding(
+            "ok", "transcript", "no agent has been shown a record yet, so no transcript is read"
+        )
     elif not compared:
-        some = f"none of {len(events)} sessions that were" if len(events) > 1 else "no session that was"
+        some = (
+            f"none of {len(events)} sessions that were"
+            if len(events) > 1
+            else "no session that was"
+        )
         message = f"{some} shown something has a transcript that can be read here"
         step = f"transcripts of {' and '.join(DELIVERY_READERS)} are known"
         yield Finding("warning", "transcript", message, "", step)
     for delivery in compared:
         if delivery.broken:
-            message = f"session {delivery.session}: {plural(delivery.broken, 'line')} with a block can't be read"
+            message = (
+                f"session {delivery.session}: {plural(delivery.broken, 'line')} with a "
+                f"block can't be read"
+            )
             yield Finding("warning", "transcript", message, str(delivery.path))
         if delivery.missing:
             yield _missing_finding(delivery)
-    claimed, there = sum(delivery.claimed for delivery in compared), sum(delivery.found for delivery in compared)
+    claimed, there = (
+        sum(delivery.claimed for delivery in compared),
+        sum(delivery.found for delivery in compared),
+    )
     if claimed == there and compared:
         more = sum(len(delivery.unclaimed) for delivery in compared)
         extra = f"; the log does not name {more} more" if more else ""
-        shown = f"{plural(claimed, 'record')} shown in {len(compared)} of {plural(len(events), 'session')}"
+        shown = (
+            f"{plural(claimed, 'record')} shown in {len(compared)} of "
+            f"{plural(len(events), 'session')}"
+        )
         message = f"the transcripts have {there} of {shown}"
         yield Finding("ok", "transcript", message + extra)
     if "claude" in names and tally.first is not None:
@@ -384,7 +508,9 @@ def _transcripts(
 
 
 def _missing_finding(delivery: Delivery) -> Finding:
-    share = f"its transcript has {delivery.found} of {plural(delivery.claimed, 'record')} shown in it"
+    share = (
+        f"its transcript has {delivery.found} of {plural(delivery.claimed, 'record')} shown in it"
+    )
     missing = listed(delivery.missing, NAMED)
     message = f"session {delivery.session} ({delivery.agent}): {share}; missing {missing}"
     level: Level = "warning" if delivery.found else "problem"
@@ -409,12 +535,17 @@ class Examination(Report):
     def text(self) -> str:
         """Return the examination as text."""
         counts = self.counts.items()
-        words = (f"{count} {level}{'s' if level != 'ok' and count != 1 else ''}" for level, count in counts)
+        words = (
+            f"{count} {level}{'s' if level != 'ok' and count != 1 else ''}"
+            for level, count in counts
+        )
         return f"{Report.text(self)}\n\n{', '.join(words)}"
 
 
 def examine(start: Path, agent: str | None = None) -> Examination:
-    """Examine the workspace at or above a folder and update what is derived; failures become findings."""
+    """Examine the workspace at or above a folder and update what is derived;
+    failures become findings.
+    """
     tried: list[TriedHook] = []
     compared: list[Delivery] = []
     findings: list[Finding] = []

@@ -1,4 +1,6 @@
-"""Watchdog: regular checks of records, derived files, event log and queue; rebuilds derived files."""
+"""Watchdog: regular checks of records, derived files, event log and queue;
+rebuilds derived files.
+"""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -29,8 +31,12 @@ from orbit_registry.workspace.workspace import Workspace
 
 SECTION = "watchdog"
 MEMORY = "watchdog.json"
-MEMORY_SPAN = timedelta(days=7)  # so long the most records that there were are what a store is measured by
-SHRUNKEN = 0.8  # a store with a smaller share of what it had, and at least three records fewer, has shrunk
+MEMORY_SPAN = timedelta(
+    days=7
+)  # so long the most records that there were are what a store is measured by
+SHRUNKEN = (
+    0.8  # a store with a smaller share of what it had, and at least three records fewer, has shrunk
+)
 MOST_LISTED = 3
 
 
@@ -46,7 +52,9 @@ class Watch(Report):
 
 
 def watch(workspace: Workspace, window: timedelta, now: datetime | None = None) -> Watch:
-    """Check once, with the events of a window before `now`; rebuild stale or damaged derived files."""
+    """Check once, with the events of a window before `now`;
+    rebuild stale or damaged derived files.
+    """
     at = now or datetime.now(UTC)
     records = read_collection(workspace, now=at).records
     log, unreadable = _log(workspace, at)
@@ -104,10 +112,15 @@ def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Find
     hours = workspace.config.setting(SECTION, "stale_hours")
     finding = Finding("ok", "sync", "snapshot and push index are there", path)
     if built is None:
-        finding = Finding("warning", "derived-missing", "there is no snapshot, or it is damaged", path)
+        finding = Finding(
+            "warning", "derived-missing", "there is no snapshot, or it is damaged", path
+        )
     elif not isinstance(index, Index):
         finding = Finding(
-            "warning", "derived-missing", f"there is no push index that can be used: {index.reason}", path
+            "warning",
+            "derived-missing",
+            f"there is no push index that can be used: {index.reason}",
+            path,
         )
     elif not is_whole(index):
         finding = Finding("warning", "derived-missing", "the push index is damaged", path)
@@ -115,7 +128,9 @@ def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Find
         last = max([built, *(event.at for event in log.of(SYNCED))])
         age = now - datetime.fromtimestamp(last, UTC)
         if age > timedelta(hours=hours):
-            message = f"the last sync was {age // timedelta(hours=1)} hours ago, and {hours} are admitted"
+            message = (
+                f"the last sync was {age // timedelta(hours=1)} hours ago, and {hours} are admitted"
+            )
             finding = Finding("warning", "sync-stale", message, path)
     yield finding if finding.level == "ok" else _heal(workspace, finding)
 
@@ -138,16 +153,23 @@ def _events(log: LoopLog) -> Iterator[Finding]:
         message = f"{dispatches} dispatches and turns, and nothing was looked up for any"
         yield Finding("problem", "retrieval-zero", message, path, "orbit hook status")
     else:
-        yield Finding("ok", "retrieval", f"{retrievals} retrievals, {dispatches} dispatches and turns", path)
+        yield Finding(
+            "ok", "retrieval", f"{retrievals} retrievals, {dispatches} dispatches and turns", path
+        )
     missing = [ended for ended, note in turns(log) if note is None]
     if missing:
-        message = f"{len(missing)} of {sum(1 for _ in log.of(TURN_END))} turns have neither a note nor a reason"
+        message = (
+            f"{len(missing)} of {sum(1 for _ in log.of(TURN_END))} turns have neither a "
+            f"note nor a reason"
+        )
         yield Finding("warning", "turn-drift", message, path, "orbit check --loop")
 
 
 def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
     open_ones = [failure for failure in records.of_kind(FAILURE) if failure.phase == "live"]
-    over = [failure for failure in open_ones if (end := expires_at(failure)) is not None and end <= now]
+    over = [
+        failure for failure in open_ones if (end := expires_at(failure)) is not None and end <= now
+    ]
     waiting = [failure for failure in open_ones if failure not in over]
     for topic, state, ones in (
         ("failure-open", "left alone", waiting),
@@ -156,7 +178,9 @@ def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
         if ones:
             targets = listed([str(target_of(failure)) for failure in ones], MOST_LISTED)
             count = plural(len(ones), "failed target is", "failed targets are")
-            yield Finding("ok", topic, f"{count} {state}: {targets}", "", f"orbit show {ones[0].id}")
+            yield Finding(
+                "ok", topic, f"{count} {state}: {targets}", "", f"orbit show {ones[0].id}"
+            )
 
 
 def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[Finding]:
@@ -177,7 +201,9 @@ def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterato
 def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Finding]:
     most = workspace.config.setting(SECTION, "learnings")
     open_ones = [record for record in records if record.phase != "closed"]
-    consolidated = {link.to for record in open_ones for link in record.links if link.rel == "derived_from"}
+    consolidated = {
+        link.to for record in open_ones for link in record.links if link.rel == "derived_from"
+    }
     live = [record for record in records.of_kind("learning") if record.phase == "live"]
     alone = [record for record in live if record.id not in consolidated]
     if len(alone) > most:

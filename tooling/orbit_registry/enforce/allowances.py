@@ -13,14 +13,17 @@ from orbit_registry.enforce.syntax import comments_and_strings, line_starts, par
 MARK = "orbit: allow"
 _FORM = re.compile(
     rf"{MARK}[ \t]+(?P<name>(?:[a-z][a-z0-9-]*:)?[A-Za-z]+-[0-9A-Za-z]+(?:/[A-Za-z0-9_-]+)?)"
-    r"(?:[ \t]+because[ \t]+(?P<reason>(?!\*/|-->|\*\))\S[^\n]{0,1000}?))?[ \t\r]*(?:\*/|-->|\*\)|$)",
+    r"(?:[ \t]+because[ \t]+(?P<reason>(?!\*/|-->|\*\))\S[^\n]{0,1000}?))?[ "
+    r"\t\r]*(?:\*/|-->|\*\)|$)",
     re.MULTILINE,
 )
 _COMMENT_OPENING = re.compile(r"[ \t#/*<!;%{(-]*")
 
 
 class Allow(NamedTuple):
-    """An allowance: its line, the record or check that it names, and the reason; each is empty if it can't be read."""
+    """An allowance: its line, the record or check that it names, and the reason;
+    each is empty if it can't be read.
+    """
 
     line: int
     name: str
@@ -34,7 +37,9 @@ class Allow(NamedTuple):
 
 
 def allows_in(path: str, text: str) -> Iterator[Allow]:
-    """Yield the allowances in a text, those in strings left out; one that can't be read only from a comment."""
+    """Yield the allowances in a text, those in strings left out;
+    one that can't be read only from a comment.
+    """
     if MARK not in text:
         return
     spans = [*comments_and_strings(path, text)]
@@ -46,15 +51,27 @@ def allows_in(path: str, text: str) -> Iterator[Allow]:
             line = bisect_right(starts, mark.start())
             opening = _COMMENT_OPENING.match(text, starts[line - 1])
             is_alone = opening is not None and opening.end() == mark.start()
-            yield Allow(line, match["name"], match["reason"] or "", is_alone) if match else Allow(line, "", "")
+            yield (
+                Allow(line, match["name"], match["reason"] or "", is_alone)
+                if match
+                else Allow(line, "", "")
+            )
 
 
-def allowances(check: str, matches: Iterable[Match], allows: Sequence[Allow]) -> Iterator[tuple[Match, Allow | None]]:
-    """Yield the matches of a check, each with the first allowance on its lines or alone on the line before."""
+def allowances(
+    check: str, matches: Iterable[Match], allows: Sequence[Allow]
+) -> Iterator[tuple[Match, Allow | None]]:
+    """Yield the matches of a check, each with the first allowance on its lines or alone on the line
+    before.
+    """
     by_line = {allow.line: allow for allow in reversed(allows) if allow.is_for(check)}
     lines = sorted(by_line)
     for match in matches:
         position = bisect_left(lines, match.line - 1)
         nearest = (by_line[line] for line in lines[position : position + 2])
-        fitting = (allow for allow in nearest if match.line - allow.is_alone <= allow.line <= match.end_line)
+        fitting = (
+            allow
+            for allow in nearest
+            if match.line - allow.is_alone <= allow.line <= match.end_line
+        )
         yield match, next(fitting, None)

@@ -1,4 +1,6 @@
-"""What a change does to the files that checks look at: those before it, and the lines that it adds."""
+"""What a change does to the files that checks look at:
+those before it, and the lines that it adds.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,18 @@ from orbit_registry.enforce.kind import FILE_LIMIT, Tree, decoded
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT
 
-_DIFF = ["--no-color", "--no-ext-diff", "--no-textconv", "-a", "--ignore-cr-at-eol", "-U0", "--inter-hunk-context=0"]
-_ADDED = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)  # other lines start with a sign or a letter
+_DIFF = [
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "-a",
+    "--ignore-cr-at-eol",
+    "-U0",
+    "--inter-hunk-context=0",
+]
+_ADDED = re.compile(
+    rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE
+)  # other lines start with a sign or a letter
 
 
 @dataclass(frozen=True)
@@ -33,15 +45,22 @@ class Change:
     def contents(self, paths: Sequence[str]) -> dict[str, bytes]:
         """Return files as they were before the change."""
         names = {f"{self.base}:{self.git.prefix}{path}": path for path in paths}
-        return {names[name]: content for name, content in self.git.blobs(names, check=False).items()}
+        return {
+            names[name]: content for name, content in self.git.blobs(names, check=False).items()
+        }
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """The texts of the changed files before the change."""
-        return {path: decoded(content[:FILE_LIMIT]) for path, content in self.contents(self.before).items()}
+        return {
+            path: decoded(content[:FILE_LIMIT])
+            for path, content in self.contents(self.before).items()
+        }
 
     def tree_before(self, tree: Tree) -> Tree:
-        """Return the files before the change; those that it leaves alone are in the tree of today."""
+        """Return the files before the change; those that it leaves alone are in the tree of
+        today.
+        """
         unchanged = (path for path in tree.paths if path not in self.earlier)
         paths = [*unchanged, *(path for path in self.before if not path.startswith(f"{ORBIT}/"))]
         return Tree(paths, lambda path: self.texts[path] if path in self.texts else tree.text(path))
@@ -50,7 +69,9 @@ class Change:
         """Return the numbers of the lines of a file that it did not have before."""
         if not (before := self.earlier[path]):
             return set(range(1, text.count("\n") + 2))
-        hunks = self.git.run("diff", *_DIFF, f"{self.base}:{self.git.prefix}{before}", "--", f":(literal){path}")
+        hunks = self.git.run(
+            "diff", *_DIFF, f"{self.base}:{self.git.prefix}{before}", "--", f":(literal){path}"
+        )
         rows = ((int(first), int(count or 1)) for first, count in _ADDED.findall(hunks))
         return {line for first, count in rows for line in range(first, first + count)}
 
@@ -58,7 +79,9 @@ class Change:
 def change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> Change:
     """Return the change of the work tree since a commit."""
     earlier, gone = dict.fromkeys(untracked, ""), []
-    fields = iter(git.run_names("diff", "--name-status", "-z", "--find-renames", "--relative", base, "--"))
+    fields = iter(
+        git.run_names("diff", "--name-status", "-z", "--find-renames", "--relative", base, "--")
+    )
     for status in fields:
         name = next(fields)
         if status == "D":

@@ -53,7 +53,10 @@ class Enforcement:
 
     def as_data(self) -> dict[str, object]:
         """Return the classes as JSON shows them."""
-        rows = [{"id": row.record.id, "class": row.name, "reason": row.reason or None} for row in self.classes]
+        rows = [
+            {"id": row.record.id, "class": row.name, "reason": row.reason or None}
+            for row in self.classes
+        ]
         counts = {name: self.counts[name] for name in CLASSES}
         return {"share": round(self.share, 3), "counts": counts, "decisions": rows}
 
@@ -62,7 +65,13 @@ class Enforcement:
         counts, total = self.counts, len(self.classes)
         if not total:
             return "no decision is accepted"
-        lines = [f"{self.share:.0%} of the decisions that can be checked are enforced ({total} accepted)", ""]
+        lines = [
+            (
+                f"{self.share:.0%} of the decisions that can be checked are enforced ({total} "
+                f"accepted)"
+            ),
+            "",
+        ]
         lines += [f"{counts[name]:>6}  {name}: {words}" for name, words in CLASSES.items()]
         unclassified = [row for row in self.classes if row.name == "unclassified"]
         ids = [row.record.id for row in unclassified if not row.reason]
@@ -84,7 +93,9 @@ def _classified(record: Record, tree: Tree) -> Classified:
     off = {check.number: reason for check in checks if (reason := _why_off(check, tree))}
     counted = [check for check in checks if check.number not in off]
     own = [check for check in counted if not check.is_reference]
-    pattern_checks = [check for check in own if check.must != "have" or sum(map(check.reads, tree.paths)) > 1]
+    pattern_checks = [
+        check for check in own if check.must != "have" or sum(map(check.reads, tree.paths)) > 1
+    ]
     if any(check.level != "advice" for check in pattern_checks):
         name = "enforced"
     elif any(check.is_reference for check in counted):
@@ -95,14 +106,23 @@ def _classified(record: Record, tree: Tree) -> Classified:
         name = "anchored"
     else:
         name = "not checkable" if record.data.get("not_checkable") else "unclassified"
-    names = [f"{check.name} ({off[check.number]})" if check.number in off else check.name for check in checks]
+    names = [
+        f"{check.name} ({off[check.number]})" if check.number in off else check.name
+        for check in checks
+    ]
     return Classified(record, name, str(record.data.get("not_checkable") or ", ".join(names)))
 
 
 def _why_off(check: DecisionCheck, tree: Tree) -> str:
     """Return why a check does not count; empty if it does."""
     if check.problems:
-        return "its examples do not hold" if check.problems[0].code == "ORB1002" else "it can't be used"
+        return (
+            "its examples do not hold"
+            if check.problems[0].code == "ORB1002"
+            else "it can't be used"
+        )
     if not check.is_reference or not isinstance(check.finder, Survey):
         return ""
-    return next((what for _, what in check.finder.find(tree, [*filter(check.covers, tree.paths)])), "")
+    return next(
+        (what for _, what in check.finder.find(tree, [*filter(check.covers, tree.paths)])), ""
+    )

@@ -1,4 +1,6 @@
-"""Evidence of checks in `.orbit/enforcement.yaml`: replays, labels, promotions, and what a level demands."""
+"""Evidence of checks in `.orbit/enforcement.yaml`:
+replays, labels, promotions, and what a level demands.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,12 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 FILE = f"{ORBIT}/enforcement.yaml"
 MOST_FALSE_ALARMS, LEAST_PRECISION = 0.01, 0.8
 FEWEST_EXCEPTIONS, MOST_EXCEPTIONS = 3, 0.2
-"""Number and share of a check's matches that are allowed or labelled false from which on it counts as advice."""
-_COMMENT = "What replays of checks found, and who promoted them; `orbit enforce` rewrites this file."
+"""Number and share of a check's matches that are allowed or labelled false from which on it counts
+as advice.
+"""
+_COMMENT = (
+    "What replays of checks found, and who promoted them; `orbit enforce` rewrites this file."
+)
 Evidence = Mapping[str, Any]
 """What a replay found of one check, and what people said of it."""
 _FIELDS = {"digest", "relevant", "edited_away", "kept"}
@@ -32,7 +38,9 @@ _LARGEST = 1 << 53
 
 
 def read_evidence(workspace: Workspace, base: str | None = None) -> dict[str, dict[str, Any]]:
-    """Return the evidence in the work tree or in a commit by the name of the check; none where there is no file."""
+    """Return the evidence in the work tree or in a commit by the name of the check;
+    none where there is no file.
+    """
     file = workspace.root / FILE
     if base is not None:
         text = (workspace.git.read(base, FILE) or b"").decode("utf-8", "replace")
@@ -41,17 +49,24 @@ def read_evidence(workspace: Workspace, base: str | None = None) -> dict[str, di
     try:
         value = load(text)
     except YamlProblemError as error:
-        raise UsageError(f"{FILE}: {error.problem.message}", hint="correct it, or delete it and replay again") from None
+        raise UsageError(
+            f"{FILE}: {error.problem.message}", hint="correct it, or delete it and replay again"
+        ) from None
     checks = value.get("checks") if isinstance(value, dict) else None
     entries = checks.items() if isinstance(checks, dict) else ()
-    return {name: dict(entry) for name, entry in entries if isinstance(name, str) and _is_entry(entry)}
+    return {
+        name: dict(entry) for name, entry in entries if isinstance(name, str) and _is_entry(entry)
+    }
 
 
 def _is_entry(entry: object) -> bool:
     return (
         isinstance(entry, dict)
         and entry.keys() >= _FIELDS
-        and all(isinstance(count := entry.get(name, 0), int) and 0 <= count < _LARGEST for name in _COUNTS)
+        and all(
+            isinstance(count := entry.get(name, 0), int) and 0 <= count < _LARGEST
+            for name in _COUNTS
+        )
         and isinstance(entry["kept"], list)
         and all(isinstance(row, dict) and isinstance(row.get("key"), str) for row in entry["kept"])
         and isinstance(labels := entry.get("labels", {}), dict)
@@ -64,10 +79,16 @@ def _text(evidence: Mapping[str, Evidence]) -> str:
 
 
 def write_replay(workspace: Workspace, name: str, data: Evidence, keys: Collection[str]) -> None:
-    """Write what a replay found into the evidence; labels of matches that are still there, by their keys, stay."""
+    """Write what a replay found into the evidence;
+    labels of matches that are still there, by their keys, stay.
+    """
     with writing(workspace):
         evidence = read_evidence(workspace)
-        labels = {key: value for key, value in evidence.get(name, {}).get("labels", {}).items() if key in keys}
+        labels = {
+            key: value
+            for key, value in evidence.get(name, {}).get("labels", {}).items()
+            if key in keys
+        }
         evidence[name] = {**data, **({"labels": labels} if labels else {})}
         write_atomic(workspace.root / FILE, _text(evidence))
 
@@ -78,7 +99,10 @@ def label(workspace: Workspace, name: str, key: str, is_true: bool) -> None:
         evidence = read_evidence(workspace)
         entry = evidence.get(name)
         if entry is None or key not in [row["key"] for row in entry["kept"]]:
-            raise UsageError(f"no kept match of {name} has the key {key!r}", hint=f"`orbit enforce replay {name}`")
+            raise UsageError(
+                f"no kept match of {name} has the key {key!r}",
+                hint=f"`orbit enforce replay {name}`",
+            )
         entry["labels"] = {**entry.get("labels", {}), key: is_true}
         write_atomic(workspace.root / FILE, _text(evidence))
 
@@ -87,33 +111,55 @@ def promote(workspace: Workspace, check: DecisionCheck, author: Author) -> str:
     """Raise a check by one level, if its evidence is enough; return the new level."""
     levels = list(LEVELS)
     if author.role == "agent":
-        raise RefusedError("an agent may not raise the level of a check", hint="a person runs `orbit enforce promote`")
+        raise RefusedError(
+            "an agent may not raise the level of a check",
+            hint="a person runs `orbit enforce promote`",
+        )
     if check.level == levels[-1]:
-        raise RefusedError(f"{check.name} is at level {check.level} already", hint="nothing is above it")
+        raise RefusedError(
+            f"{check.name} is at level {check.level} already", hint="nothing is above it"
+        )
     level = levels[levels.index(check.level) + 1]
     with writing(workspace):
         evidence = read_evidence(workspace)
         missing = refusal(check, level, evidence.get(check.name))
         if missing:
             hint = "see docs/guides/enforce.md in Orbit's documentation"
-            hint = f"`orbit enforce try {check.record.id}` shows what is wrong" if check.problems else hint
+            hint = (
+                f"`orbit enforce try {check.record.id}` shows what is wrong"
+                if check.problems
+                else hint
+            )
             raise RefusedError(f"{check.name} can't have level {level}: {missing}", hint=hint)
-        evidence[check.name]["promoted"] = {"to": level, "by": author.name, "at": f"{datetime.now(UTC):%Y-%m-%d}"}
+        evidence[check.name]["promoted"] = {
+            "to": level,
+            "by": author.name,
+            "at": f"{datetime.now(UTC):%Y-%m-%d}",
+        }
         before = read_text(workspace.root / check.record.path)
         data = cast("dict[str, Any]", load(before))
         checks = [dict(row) for row in data["checks"]]
         checks[check.number]["level"] = level
-        changes = [FileChange(check.record.path, before, rewrite(before, {**data, "checks": checks}))]
+        changes = [
+            FileChange(check.record.path, before, rewrite(before, {**data, "checks": checks}))
+        ]
         write_step(workspace, "enforce-promote", changes, author=author)
         write_atomic(workspace.root / FILE, _text(evidence))
     return level
 
 
 def is_stale(check: DecisionCheck, files: Sequence[Mapping[str, Evidence]]) -> bool:
-    """Say whether a check above advice has another digest than the evidence in each of some files."""
+    """Say whether a check above advice has another digest than the evidence in each of some
+    files.
+    """
     entries = [file.get(check.name) for file in files]
     is_fresh = any(entry is None or entry["digest"] == check.digest for entry in entries)
-    return bool(entries) and not is_fresh and check.level != "advice" and check.library_version is not None
+    return (
+        bool(entries)
+        and not is_fresh
+        and check.level != "advice"
+        and check.library_version is not None
+    )
 
 
 def refusal(check: DecisionCheck, level: str, entry: Evidence | None) -> str:
@@ -125,7 +171,10 @@ def refusal(check: DecisionCheck, level: str, entry: Evidence | None) -> str:
     if entry["digest"] != check.digest:
         return f"it changed after its replay; run `orbit enforce replay {check.name}` again"
     if excess := exceptions_of(entry):
-        return f"{excess[0]} of its {excess[1]} matches are allowed or false alarms; narrow it, and replay it again"
+        return (
+            f"{excess[0]} of its {excess[1]} matches are allowed or false alarms; narrow it, "
+            f"and replay it again"
+        )
     if level == "warning":
         return ""
     labels = entry.get("labels", {})
@@ -136,19 +185,28 @@ def refusal(check: DecisionCheck, level: str, entry: Evidence | None) -> str:
     false = sum(not value for value in labels.values())
     true = entry["edited_away"] + len(labels) - false
     if not are_rare(false, entry["relevant"]):
-        count = f"{plural(false, 'false alarm')} in {plural(entry['relevant'], 'change')} of its files"
-        return f"{count} may be a rate above {MOST_FALSE_ALARMS:.0%}; none in 299 changes is enough, or 1 in 473"
+        count = (
+            f"{plural(false, 'false alarm')} in {plural(entry['relevant'], 'change')} of its files"
+        )
+        return (
+            f"{count} may be a rate above {MOST_FALSE_ALARMS:.0%}; none in 299 changes is "
+            f"enough, or 1 in 473"
+        )
     total = true + false
     if total and least_precision(true, total) < LEAST_PRECISION:
         target = f"a precision of {least_precision(true, total):.2f} at least"
-        return f"{true} of {total} matches were right, which shows {target}; {LEAST_PRECISION} is needed"
+        return (
+            f"{true} of {total} matches were right, which shows {target}; {LEAST_PRECISION} "
+            f"is needed"
+        )
     return ""
 
 
 def exceptions_of(entry: Evidence, allowed: int = 0, matches: int = 0) -> tuple[int, int] | None:
     """Return exceptions and matches of a check that has too many of the first; None for any other.
 
-    `allowed` and `matches` are what the files have now; what the last replay found counts where they are less.
+    `allowed` and `matches` are what the files have now; what the last replay found counts where
+    they are less.
     """
     allowed = max(allowed, entry.get("allowed", 0))
     exceptions = allowed + sum(not value for value in entry.get("labels", {}).values())
@@ -167,23 +225,29 @@ def replay_text(check: DecisionCheck, entry: Evidence) -> str:
     stale = "" if entry["digest"] == check.digest else "; the check changed since"
     return (
         f"{entry.get('replayed', 0):,} commits, {entry['relevant']:,} changed its files; of "
-        f"{entry.get('introduced', 0):,} matches {entry['edited_away']:,} edited away, {entry.get('deleted', 0):,} "
+        f"{entry.get('introduced', 0):,} matches {entry['edited_away']:,} edited away, "
+        f"{entry.get('deleted', 0):,} "
         f"deleted, {remaining}{stale}"
     )
 
 
 def are_rare(events: int, trials: int) -> bool:
-    """Say whether the upper 95 % bound of a rate is low enough: 0 false alarms in 299 changes, 1 in 473."""
+    """Say whether the upper 95 % bound of a rate is low enough:
+    0 false alarms in 299 changes, 1 in 473.
+    """
     rate = MOST_FALSE_ALARMS
     if events >= rate * trials:
         return False
     terms = (
         math.exp(
-            math.lgamma(trials + 1) - math.lgamma(count + 1) - math.lgamma(trials - count + 1)
-            + count * math.log(rate) + (trials - count) * math.log1p(-rate)
+            math.lgamma(trials + 1)
+            - math.lgamma(count + 1)
+            - math.lgamma(trials - count + 1)
+            + count * math.log(rate)
+            + (trials - count) * math.log1p(-rate)
         )
         for count in range(events + 1)
-    )  # fmt: skip
+    )
     return sum(terms) <= 0.05
 
 
@@ -191,4 +255,6 @@ def least_precision(true: int, total: int) -> float:
     """Return Wilson's lower 95 % bound of a share: 16 of 16 give 0.81."""
     z, share = 1.96, true / total
     centre = share + z * z / (2 * total)
-    return (centre - z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))) / (1 + z * z / total)
+    return (centre - z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))) / (
+        1 + z * z / total
+    )

@@ -36,7 +36,9 @@ class UnreadableError(NotRunError):
 
 
 class Match(NamedTuple):
-    """A place in a text, the text there in one line, and its whole lines, by which a moved one is known."""
+    """A place in a text, the text there in one line, and its whole lines,
+    by which a moved one is known.
+    """
 
     line: int
     column: int
@@ -68,7 +70,9 @@ class Survey:
     """Finds what is wrong with the names of files, or with the settings of another program."""
 
     find: Callable[[Tree, Sequence[str]], Iterable[tuple[str, str]]]
-    """Takes the tree and the check's own files; yields a path (empty: the tree) and what is wrong, in words."""
+    """Takes the tree and the check's own files;
+    yields a path (empty: the tree) and what is wrong, in words.
+    """
     example: Callable[[str, str], Tree] = lambda path, text: Tree([path], {path: text}.get)
     """Takes the path and the text of an example; an example that is a text alone is a path."""
 
@@ -98,7 +102,9 @@ class CheckKind:
     everywhere: Callable[[Fields], bool] = lambda fields: False
     """Whether a check without `in:` is about all files, and not about those of its record."""
     library: str = ""
-    """The library whose version decides what it finds; a replay with another version is no evidence."""
+    """The library whose version decides what it finds;
+    a replay with another version is no evidence.
+    """
     hint: str = ""
     """What to do about a finding of a survey; empty: move the file, or add what is missing."""
     has_exceptions: bool = True
@@ -106,14 +112,22 @@ class CheckKind:
     schema: RecordSchema = field(init=False)
 
     def __post_init__(self) -> None:
-        form = {"properties": dict(self.properties), "required": [*self.required], "additionalProperties": False}
-        object.__setattr__(self, "schema", RecordSchema({"type": "object", **form}, Path(self.name)))
+        form = {
+            "properties": dict(self.properties),
+            "required": [*self.required],
+            "additionalProperties": False,
+        }
+        object.__setattr__(
+            self, "schema", RecordSchema({"type": "object", **form}, Path(self.name))
+        )
 
     def finder(self, fields: Fields, must: str) -> Finder | Survey:
         """Return what finds the matches of a check; raises InvalidCheckError and NotRunError."""
         chosen = [name for name in self.forms if name in fields]
         if self.forms and len(chosen) != 1:
-            raise InvalidCheckError(f"`{self.name}` has either {' or '.join(f'`{name}`' for name in self.forms)}")
+            raise InvalidCheckError(
+                f"`{self.name}` has either {' or '.join(f'`{name}`' for name in self.forms)}"
+            )
         subject = chosen[0] if chosen else self.name
         if must == "have" and self.demands is not None and subject not in self.demands:
             raise InvalidCheckError(f"`{subject}` says itself what must be: leave out `must`")
@@ -156,7 +170,10 @@ def decoded(content: bytes) -> str:
 
 
 WORDS = {
-    "type": "array", "minItems": 1, "maxItems": 100, "uniqueItems": True,
+    "type": "array",
+    "minItems": 1,
+    "maxItems": 100,
+    "uniqueItems": True,
     "items": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"\S"},
-}  # fmt: skip
+}
 """The form of a list of words or globs."""

@@ -91,7 +91,9 @@ def scopes_of(checks: Mapping[str, DecisionCheck], paths: Iterable[str]) -> Scop
 
 @dataclass
 class Side:
-    """The files before or after a change, and what the checks find in those that it touches (without one: in all)."""
+    """The files before or after a change, and what the checks find in those that it touches
+    (without one: in all).
+    """
 
     tree: Tree
     readers: Readers
@@ -113,15 +115,28 @@ class Side:
             for path, value in self.values.items():
                 matches = value.matches.get(check.name, ())
                 if check.must == "have":
-                    is_lacking = check.name in self.readers[path] and not matches and check.name not in value.not_run
+                    is_lacking = (
+                        check.name in self.readers[path]
+                        and not matches
+                        and check.name not in value.not_run
+                    )
                     matches = [WHOLE_FILE] if is_lacking else ()
-                for match, allow in allowances(check.name, matches, value.allows) if matches else ():
-                    key = (self.earlier.get(path, path), "") if match == WHOLE_FILE else ("", match.lines)
+                for match, allow in (
+                    allowances(check.name, matches, value.allows) if matches else ()
+                ):
+                    key = (
+                        (self.earlier.get(path, path), "")
+                        if match == WHOLE_FILE
+                        else ("", match.lines)
+                    )
                     yield Break(path, key, f"`{match.text or path}`", match, allow)
 
     def _has_match(self, check: DecisionCheck, finder: Finder) -> bool:
         """Say whether a file has what a check demands once, or can't be read."""
-        if any(check.name in value.matches or check.name in value.not_run for value in self.values.values()):
+        if any(
+            check.name in value.matches or check.name in value.not_run
+            for value in self.values.values()
+        ):
             return True
         others = (path for path in self.scope(check) if path not in self.values)
         try:
@@ -131,10 +146,13 @@ class Side:
             return True
 
 
-def new_breaks(rows: list[Break], before: Iterable[Break], is_added: Callable[[Break], bool]) -> list[Break]:
+def new_breaks(
+    rows: list[Break], before: Iterable[Break], is_added: Callable[[Break], bool]
+) -> list[Break]:
     """Return the rows that were not there before.
 
-    Equal ones count as moved as often as they were there before; of the others the added ones are new.
+    Equal ones count as moved as often as they were there before; of the others the added ones are
+    new.
     """
     counts = Counter(row.key for row in rows)
     rest = Counter(counts)

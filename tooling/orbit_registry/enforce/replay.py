@@ -1,4 +1,6 @@
-"""Replay of a check over a history: what it would have found in each commit, and what became of that."""
+"""Replay of a check over a history: what it would have found in each commit,
+and what became of that.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,16 @@ from datetime import date
 from typing import NamedTuple
 
 from orbit_registry.enforce.evidence import write_replay
-from orbit_registry.enforce.kind import FILE_LIMIT, Finder, InvalidCheckError, Match, NotRunError, Survey, Tree, decoded
+from orbit_registry.enforce.kind import (
+    FILE_LIMIT,
+    Finder,
+    InvalidCheckError,
+    Match,
+    NotRunError,
+    Survey,
+    Tree,
+    decoded,
+)
 from orbit_registry.enforce.run import enforce
 from orbit_registry.enforce.spec import DecisionCheck
 from orbit_registry.errors import UsageError
@@ -23,7 +34,9 @@ _HASH_SIZE = 8
 
 
 class FileStep(NamedTuple):
-    """A file in a commit: its names and contents before and after; an empty name where it was not."""
+    """A file in a commit: its names and contents before and after;
+    an empty name where it was not.
+    """
 
     before: str
     after: str
@@ -75,7 +88,10 @@ class Replay:
 
     def as_data(self) -> dict[str, object]:
         """Return the replay as JSON and the evidence hold it."""
-        rows = [{"key": row.key, "commit": row.commit[:12], "path": row.path, "text": row.text} for row in self.kept]
+        rows = [
+            {"key": row.key, "commit": row.commit[:12], "path": row.path, "text": row.text}
+            for row in self.kept
+        ]
         return {
             "digest": self.digest,
             "commits": f"{self.first[:12]}..{self.last[:12]}" if self.commits else "",
@@ -88,23 +104,43 @@ class Replay:
         }
 
 
-def replay_check(workspace: Workspace, check: DecisionCheck, most: int = MOST_COMMITS, since: str = "") -> Replay:
-    """Replay a check and write the result into the evidence; labels of matches that are still there stay."""
+def replay_check(
+    workspace: Workspace, check: DecisionCheck, most: int = MOST_COMMITS, since: str = ""
+) -> Replay:
+    """Replay a check and write the result into the evidence;
+    labels of matches that are still there stay.
+    """
     try:
         finder = check.finder
     except (InvalidCheckError, NotRunError) as error:
-        raise UsageError(f"{check.name} can't be replayed: {error}", hint=f"`orbit enforce try {check.name}`") from None
+        raise UsageError(
+            f"{check.name} can't be replayed: {error}", hint=f"`orbit enforce try {check.name}`"
+        ) from None
     if check.must != "not" or not check.is_about_one_file:
-        message = f"{check.name} can't be replayed: it does not look for what a file alone must not have"
-        raise UsageError(message, hint="raise the level in the record, in a change that people review")
+        message = (
+            f"{check.name} can't be replayed: it does not look for what a file alone must not have"
+        )
+        raise UsageError(
+            message, hint="raise the level in the record, in a change that people review"
+        )
     if since and not _is_date(since):
         raise UsageError(f"`{since[:40]}` is not a date", hint="write it as 2025-01-31")
     if workspace.git.head() is None:
-        raise UsageError("there is no commit to replay", hint="a replay reads the history that git has")
+        raise UsageError(
+            "there is no commit to replay", hint="a replay reads the history that git has"
+        )
     if workspace.git.is_shallow:
-        raise UsageError("the clone is shallow, so its history says too little", hint="`git fetch --unshallow`")
+        raise UsageError(
+            "the clone is shallow, so its history says too little", hint="`git fetch --unshallow`"
+        )
     start = since or era_of(check)
-    result = replay(workspace.git, check, _by_file(finder) if isinstance(finder, Survey) else finder, most, start)
+    result = replay(
+        workspace.git,
+        check,
+        _by_file(finder) if isinstance(finder, Survey) else finder,
+        most,
+        start,
+    )
     if not result.commits:
         message = f"no commit to replay {check.name} over{f' since {start}' if start else ''}"
         raise UsageError(message, hint="name an earlier day: `--since`")
@@ -116,7 +152,9 @@ def replay_check(workspace: Workspace, check: DecisionCheck, most: int = MOST_CO
 
 
 def era_of(check: DecisionCheck) -> str:
-    """Return the day from which a decision counts: its date, else the day when its record was made."""
+    """Return the day from which a decision counts:
+    its date, else the day when its record was made.
+    """
     day = check.record.text("date") or check.record.text("created_at") or ""
     return f"{day}-01" if len(day) == 7 else day[:10]
 
@@ -138,20 +176,31 @@ def _by_file(survey: Survey) -> Finder:
     return Finder(find)
 
 
-def replay(git: Git, check: DecisionCheck, finder: Finder, most: int = MOST_COMMITS, since: str = "") -> Replay:
-    """Replay a check over the newest commits, those since a date; the era of a decision starts when it was accepted.
+def replay(
+    git: Git, check: DecisionCheck, finder: Finder, most: int = MOST_COMMITS, since: str = ""
+) -> Replay:
+    """Replay a check over the newest commits, those since a date; the era of a decision starts when
+    it was accepted.
 
-    A match that moves within a commit is no introduction. One that is gone later counts as edited away, or as deleted
-    where its file went with it.
+    A match that moves within a commit is no introduction. One that is gone later counts as edited
+    away, or as deleted where its file went with it.
     """
     result = Replay(check.name, check.digest)
     open_matches: Open = defaultdict(lambda: defaultdict(list))
     unread: Lines = {}
     steps = commit_steps(git, most, since)
     for start in range(0, len(steps), _BATCH):
-        batch = [CommitStep(name, [file for file in files if _reads(check, finder, file.before)
-                                   or _reads(check, finder, file.after)])
-                 for name, files in steps[start : start + _BATCH]]  # fmt: skip
+        batch = [
+            CommitStep(
+                name,
+                [
+                    file
+                    for file in files
+                    if _reads(check, finder, file.before) or _reads(check, finder, file.after)
+                ],
+            )
+            for name, files in steps[start : start + _BATCH]
+        ]
         lines = ChainMap(unread, _lines_of(git, check, finder, batch))
         for step in batch:
             result.commits += 1
@@ -163,8 +212,17 @@ def replay(git: Git, check: DecisionCheck, finder: Finder, most: int = MOST_COMM
 
 def commit_steps(git: Git, most: int, since: str = "") -> list[CommitStep]:
     """Return the newest commits without merges, oldest first, moves followed."""
-    options = ["--no-merges", "--raw", "-z", "--find-renames", "--no-abbrev", "--relative", f"--max-count={most}",
-               "--format=%H", *([f"--since={since}T00:00:00"] if since else [])]  # fmt: skip
+    options = [
+        "--no-merges",
+        "--raw",
+        "-z",
+        "--find-renames",
+        "--no-abbrev",
+        "--relative",
+        f"--max-count={most}",
+        "--format=%H",
+        *([f"--since={since}T00:00:00"] if since else []),
+    ]
     steps: list[CommitStep] = []
     fields = iter(git.run_names("log", *options, "HEAD", "--"))
     for words in fields:
@@ -175,7 +233,9 @@ def commit_steps(git: Git, most: int, since: str = "") -> list[CommitStep]:
         before = after = next(fields)
         if status[0] in "RC":
             after = next(fields)
-        step = FileStep("" if status[0] in "AC" else before, "" if status[0] == "D" else after, old, new)
+        step = FileStep(
+            "" if status[0] in "AC" else before, "" if status[0] == "D" else after, old, new
+        )
         steps[-1].files.append(step)
     return steps[::-1]
 
@@ -193,16 +253,19 @@ Open = defaultdict[str, defaultdict[str, list[Introduction]]]
 def _lines_of(git: Git, check: DecisionCheck, finder: Finder, steps: Sequence[CommitStep]) -> Lines:
     states = {
         state
-        for step in steps for file in step.files
+        for step in steps
+        for file in step.files
         for state in ((file.before, file.blob_before), (file.after, file.blob_after))
         if _reads(check, finder, state[0])
-    }  # fmt: skip
+    }
     blobs = git.blobs({blob for _, blob in states}, check=False)
     matches: Lines = {}
     for path, blob in states:
         content = blobs.get(blob, b"")
         try:
-            matches[path, blob] = [*finder.find(path, decoded(content))] if len(content) <= FILE_LIMIT else None
+            matches[path, blob] = (
+                [*finder.find(path, decoded(content))] if len(content) <= FILE_LIMIT else None
+            )
         except NotRunError:
             matches[path, blob] = None
     return matches

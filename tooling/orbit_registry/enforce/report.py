@@ -25,28 +25,49 @@ class Report:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def add(
-        self, check: DecisionCheck, code: str, message: str, location: Location | None = None, *,
-        severity: Severity | None = None, hint: str | None = None, name: str | None = None, allowed: str | None = None,
-    ) -> None:  # fmt: skip
-        """Add a finding; a proposed record gets notes alone. A wrong inherited check is one that is not run."""
+        self,
+        check: DecisionCheck,
+        code: str,
+        message: str,
+        location: Location | None = None,
+        *,
+        severity: Severity | None = None,
+        hint: str | None = None,
+        name: str | None = None,
+        allowed: str | None = None,
+    ) -> None:
+        """Add a finding; a proposed record gets notes alone.
+
+        A wrong inherited check is one that is not run.
+        """
         if check.record.origin and code in ("ORB1001", "ORB1002", "ORB1004"):
             if code != "ORB1004":
-                code, message, hint = "ORB1004", f"{check.name} is not run: {message}", "correct it where it comes from"
+                code, message, hint = (
+                    "ORB1004",
+                    f"{check.name} is not run: {message}",
+                    "correct it where it comes from",
+                )
             location = Location(CONFIG)
         if check.record.origin and code == "ORB1003":
             return  # what a source's check looks at may be in other repositories
-        severity = severity or (Severity.ERROR if code in ("ORB1001", "ORB1002") else Severity.WARNING)
+        severity = severity or (
+            Severity.ERROR if code in ("ORB1001", "ORB1002") else Severity.WARNING
+        )
         severity = severity if check.record.phase == "live" else Severity.NOTE
         location = location or self.location(check.record, check.pointer)
         if source_of(location.path):
             location = Location(CONFIG)  # findings in the copies are left to their own repository
-        row = Diagnostic(code, severity, message, location, hint, check.record.id, check=name, allowed=allowed)
+        row = Diagnostic(
+            code, severity, message, location, hint, check.record.id, check=name, allowed=allowed
+        )
         self.diagnostics.append(row)
 
     def location(self, record: Record, pointer: Pointer) -> Location:
         """Return the location of a field of a record."""
         try:
-            text = read_bytes(inside(self.workspace.root, record.path), limit=FILE_LIMIT).decode("utf-8", "replace")
+            text = read_bytes(inside(self.workspace.root, record.path), limit=FILE_LIMIT).decode(
+                "utf-8", "replace"
+            )
             return Location(record.path, position_of(text, pointer))
         except OrbitError:
             return Location(record.path, Position(1))
@@ -70,8 +91,21 @@ class Report:
         hint += f", or {'override' if record.origin else 'supersede'} the decision"
         allowed, code = row.allow.reason if row.allow else None, "ORB1005"
         if allowed == "":
-            allowed, code, hint = None, "ORB1006", f"add the reason: `orbit: allow {record.id} because …`"
+            allowed, code, hint = (
+                None,
+                "ORB1006",
+                f"add the reason: `orbit: allow {record.id} because …`",
+            )
         title = f" ({record.title})" if check.say != record.title else ""
         message = f"{row.what} breaks {record.id}{title}: {check.say}"
         severity = LEVELS[check.level]
-        self.add(check, code, message, location, severity=severity, hint=hint, name=check.name, allowed=allowed)
+        self.add(
+            check,
+            code,
+            message,
+            location,
+            severity=severity,
+            hint=hint,
+            name=check.name,
+            allowed=allowed,
+        )

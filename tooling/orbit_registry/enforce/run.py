@@ -16,7 +16,16 @@ from orbit_registry.enforce.change import Change, change_since
 from orbit_registry.enforce.evidence import FILE, Evidence, exceptions_of, is_stale, read_evidence
 from orbit_registry.enforce.kind import FILE_LIMIT, Finder, NotRunError, Survey, Tree, decoded
 from orbit_registry.enforce.kinds.pattern import NO_AST_GREP
-from orbit_registry.enforce.matches import Break, FileMatches, Readers, Scopes, Side, new_breaks, read_file, scopes_of
+from orbit_registry.enforce.matches import (
+    Break,
+    FileMatches,
+    Readers,
+    Scopes,
+    Side,
+    new_breaks,
+    read_file,
+    scopes_of,
+)
 from orbit_registry.enforce.report import Report
 from orbit_registry.enforce.spec import KINDS_PAGE, LEVELS, DecisionCheck, checks_named, checks_of
 from orbit_registry.errors import InvalidRecordError, OrbitError, UsageError
@@ -48,9 +57,16 @@ def tree_of(workspace: Workspace, tracked: Sequence[str] | None, untracked: Sequ
 
 
 def enforce(
-    workspace: Workspace, records: Iterable[Record], tracked: Sequence[str] | None, untracked: Sequence[str], *,
-    against: str | None = None, proposed: bool = False, definitions_only: bool = False, name: str = "",
-) -> tuple[Diagnostic, ...]:  # fmt: skip
+    workspace: Workspace,
+    records: Iterable[Record],
+    tracked: Sequence[str] | None,
+    untracked: Sequence[str],
+    *,
+    against: str | None = None,
+    proposed: bool = False,
+    definitions_only: bool = False,
+    name: str = "",
+) -> tuple[Diagnostic, ...]:
     """Return what the checks of live records find, and what is wrong with them.
 
     With `against`, only what was not found then; `definitions_only` looks at no file. `name`: only
@@ -59,14 +75,26 @@ def enforce(
     records = list(records)
     base = workspace.git.merge_base(against) if against is not None else None
     report = Report(workspace)
-    checks = [check for record in records if record.phase != "closed"
-              for check in checks_of(record) if name in ("", check.name)]  # fmt: skip
+    checks = [
+        check
+        for record in records
+        if record.phase != "closed"
+        for check in checks_of(record)
+        if name in ("", check.name)
+    ]
     evidence = _with_evidence(workspace, checks, report, base)
     for check in checks:
         for problem in check.problems:
-            report.add(check, problem.code, problem.message, report.location(check.record, problem.pointer),
-                       hint=problem.hint)  # fmt: skip
-    runnable = _runnable((check for check in checks if check.record.phase == "live" or proposed), report)
+            report.add(
+                check,
+                problem.code,
+                problem.message,
+                report.location(check.record, problem.pointer),
+                hint=problem.hint,
+            )
+    runnable = _runnable(
+        (check for check in checks if check.record.phase == "live" or proposed), report
+    )
     if definitions_only:
         return tuple(report.diagnostics)
     change = change_since(workspace.git, base, untracked) if base is not None else None
@@ -78,14 +106,25 @@ def enforce(
     return tuple(report.diagnostics)
 
 
-def check_text(workspace: Workspace, records: Iterable[Record], path: str, text: str) -> tuple[Diagnostic, ...]:
-    """Return what a text breaks as the content of a file, and which of the file's checks can't be run."""
+def check_text(
+    workspace: Workspace, records: Iterable[Record], path: str, text: str
+) -> tuple[Diagnostic, ...]:
+    """Return what a text breaks as the content of a file,
+    and which of the file's checks can't be run.
+    """
     report = Report(workspace)
-    checks = [check for record in records if record.phase == "live"
-              for check in checks_of(record) if check.covers(path) and check.is_about_one_file]  # fmt: skip
+    checks = [
+        check
+        for record in records
+        if record.phase == "live"
+        for check in checks_of(record)
+        if check.covers(path) and check.is_about_one_file
+    ]
     evidence = _with_evidence(workspace, checks, report, None)
     text = decoded(text.encode("utf-8", "replace"))
-    Run(_runnable(checks, report), Tree([path], {path: text}.get), report, evidence, paths=[path]).add_all()
+    Run(
+        _runnable(checks, report), Tree([path], {path: text}.get), report, evidence, paths=[path]
+    ).add_all()
     return tuple(row for row in report.diagnostics if row.code != "ORB1010")
 
 
@@ -119,8 +158,16 @@ def record_of_file(workspace: Workspace, path: str) -> Record:
     kind = next(kind for kind in workspace.kinds if kind.in_document)
     status = next(name for name, status in kind.statuses.items() if status.phase == "live")
     moment = "2000-01-01T00:00:00Z"
-    data = {"schema_version": 1, "id": f"{kind.prefix}0000", "uid": "0" * 32, "title": path, "status": status,
-            "created_at": moment, "updated_at": moment, **(value if isinstance(value, dict) else {})}  # fmt: skip
+    data = {
+        "schema_version": 1,
+        "id": f"{kind.prefix}0000",
+        "uid": "0" * 32,
+        "title": path,
+        "status": status,
+        "created_at": moment,
+        "updated_at": moment,
+        **(value if isinstance(value, dict) else {}),
+    }
     for problem in kind.schema.problems(data):
         raise InvalidRecordError(f"{path}: {problem.message}", hint=problem.hint or KINDS_PAGE)
     return Record(kind, data, path)
@@ -131,7 +178,8 @@ def _with_evidence(
 ) -> Mapping[str, Evidence]:
     """Count checks that changed after their replay as advice; return the evidence of the work tree.
 
-    The evidence of the commit that a change starts from counts too: a change can't lower a level by editing the file.
+    The evidence of the commit that a change starts from counts too: a change can't lower a level by
+    editing the file.
     """
     files: list[Mapping[str, Evidence]] = []
     for revision in (None, base) if base is not None else (None,):
@@ -140,7 +188,9 @@ def _with_evidence(
         except OrbitError as error:  # no evidence against a level
             if revision is None:
                 message = f"could not read the evidence of checks: {error.message}"
-                report.diagnostics.append(Diagnostic("ORB1010", Severity.WARNING, message, Location(FILE), error.hint))
+                report.diagnostics.append(
+                    Diagnostic("ORB1010", Severity.WARNING, message, Location(FILE), error.hint)
+                )
     for check in checks:
         if is_stale(check, files):
             message = f"{check.name} changed after its replay, so it counts as advice"
@@ -180,7 +230,9 @@ class Run:
     """The lines that the change adds, by file."""
 
     def breaks(self) -> Iterator[tuple[DecisionCheck, list[Break]]]:
-        """Yield each check with what breaks it, and did not before the change; what can't be run is reported."""
+        """Yield each check with what breaks it, and did not before the change;
+        what can't be run is reported.
+        """
         for name, check in self.checks.items():
             if name in self.blind and not self.change:
                 continue
@@ -211,8 +263,16 @@ class Run:
             severity = Severity.ERROR if check.level == "error" and reason != NO_AST_GREP else None
             self.report.add(check, "ORB1004", message, severity=severity)
         for path, value in self._side.values.items():
-            old = self._before.values.get(self._side.earlier.get(path, "")) if self._before is not None else None
-            earlier = Counter(allow.name + allow.reason for allow in old.allows) if old else Counter[str]()
+            old = (
+                self._before.values.get(self._side.earlier.get(path, ""))
+                if self._before is not None
+                else None
+            )
+            earlier = (
+                Counter(allow.name + allow.reason for allow in old.allows)
+                if old
+                else Counter[str]()
+            )
             for allow in value.allows:
                 earlier[allow.name + allow.reason] -= 1
                 if (path, allow) not in self.needed and earlier[allow.name + allow.reason] < 0:
@@ -228,7 +288,9 @@ class Run:
             counts = count_matches(exceptions, self.tree.paths)
             for text in [text for text in exceptions if text not in counts]:
                 hint = "correct the glob, or remove it if the file is gone"
-                self.report.add(check, "ORB1003", f"`except: {text}` of {name} matches no file", hint=hint)
+                self.report.add(
+                    check, "ORB1003", f"`except: {text}` of {name} matches no file", hint=hint
+                )
 
     @cached_property
     def _scopes(self) -> Scopes:
@@ -239,19 +301,32 @@ class Run:
         """The checks that look at no file, and should."""
         counts = Counter(name for names in self._scopes.readers.values() for name in names)
         return frozenset(
-            name for name, check in self.checks.items()
+            name
+            for name, check in self.checks.items()
             if not (counts[name] if isinstance(check.finder, Finder) else self._scopes.files[name])
-            and not (isinstance(check.finder, Survey) and (check.must == "have" or check.is_reference))
-        )  # fmt: skip
+            and not (
+                isinstance(check.finder, Survey) and (check.must == "have" or check.is_reference)
+            )
+        )
 
     @cached_property
     def _side(self) -> Side:
         """The files of today."""
-        paths = self.change.earlier if self.paths is None and self.change is not None else self.paths
-        readers = {path: names for path, names in self._scopes.readers.items() if paths is None or path in paths}
-        values = self._stored(readers) if self.paths is None else self._read(readers, self.tree.text)
+        paths = (
+            self.change.earlier if self.paths is None and self.change is not None else self.paths
+        )
+        readers = {
+            path: names
+            for path, names in self._scopes.readers.items()
+            if paths is None or path in paths
+        }
+        values = (
+            self._stored(readers) if self.paths is None else self._read(readers, self.tree.text)
+        )
         earlier = self.change.earlier if self.change is not None else {}
-        return Side(self.tree, readers, values, lambda check: self._scopes.files[check.name], earlier)
+        return Side(
+            self.tree, readers, values, lambda check: self._scopes.files[check.name], earlier
+        )
 
     @cached_property
     def _before(self) -> Side | None:
@@ -265,15 +340,26 @@ class Run:
             readers[old] = list(dict.fromkeys([*readers.get(old, ()), *names]))
         readers = {path: names for path, names in readers.items() if path in change.texts}
         tree = change.tree_before(self.tree)
-        return Side(tree, readers, self._read(readers, tree.text), lambda check: [*filter(check.covers, tree.paths)])
+        return Side(
+            tree,
+            readers,
+            self._read(readers, tree.text),
+            lambda check: [*filter(check.covers, tree.paths)],
+        )
 
     def _read(self, readers: Readers, text: Callable[[str], str | None]) -> dict[str, FileMatches]:
-        return {path: read_file(map(self.checks.__getitem__, names), path, text(path) or "")
-                for path, names in readers.items()}  # fmt: skip
+        return {
+            path: read_file(map(self.checks.__getitem__, names), path, text(path) or "")
+            for path, names in readers.items()
+        }
 
     def _stored(self, readers: Readers) -> dict[str, FileMatches]:
-        """Return what the checks find in each file; unchanged files and checks are answered by the cache."""
-        deadline = time.process_time() + TIME_LIMIT_SECONDS  # of the processor: a busy machine is no reason
+        """Return what the checks find in each file;
+        unchanged files and checks are answered by the cache.
+        """
+        deadline = (
+            time.process_time() + TIME_LIMIT_SECONDS
+        )  # of the processor: a busy machine is no reason
         reasons: dict[str, str] = {}
 
         def parse(path: str, content: bytes) -> object:
@@ -283,13 +369,22 @@ class Run:
             return self._read({path: readers[path]}, lambda _: decoded(content))[path].as_json()
 
         workspace = self.report.workspace
-        key = [find_spec("ast_grep_py") is None, {name: check.digest for name, check in self.checks.items()}]
+        key = [
+            find_spec("ast_grep_py") is None,
+            {name: check.digest for name, check in self.checks.items()},
+        ]
         namespace = f"enforce {digest(key)[:16]}"
         values: dict[str, FileMatches] = {}
-        for path, state in workspace.cache.files(namespace, workspace.root, readers, parse, limit=FILE_LIMIT).items():
+        for path, state in workspace.cache.files(
+            namespace, workspace.root, readers, parse, limit=FILE_LIMIT
+        ).items():
             if state.value is not None:
                 values[path] = FileMatches.from_json(state.value)
-            elif state.error is not None and state.size > FILE_LIMIT and _is_text(workspace.root / path):
+            elif (
+                state.error is not None
+                and state.size > FILE_LIMIT
+                and _is_text(workspace.root / path)
+            ):
                 reasons[path] = f"larger than {FILE_LIMIT:,} bytes"
         not_run = {path: dict.fromkeys(readers[path], reason) for path, reason in reasons.items()}
         return values | {path: FileMatches({}, not_run=rows) for path, rows in not_run.items()}
@@ -299,8 +394,13 @@ class Run:
         allowed = sum(row.allow is not None and bool(row.allow.reason) for row in rows)
         excess = exceptions_of(self.evidence.get(check.name, {}), allowed, len(rows))
         if check.level != "advice" and excess:
-            message = f"{excess[0]} of {excess[1]} matches of {check.name} are allowed or false alarms: "
-            hint = f"name what it should leave out under `except:`, then `orbit enforce replay {check.name}`"
+            message = (
+                f"{excess[0]} of {excess[1]} matches of {check.name} are allowed or false alarms: "
+            )
+            hint = (
+                f"name what it should leave out under `except:`, then `orbit enforce replay "
+                f"{check.name}`"
+            )
             self.report.add(check, "ORB1010", message + "it counts as advice", hint=hint)
             check.counts_as_advice = True
 
@@ -318,8 +418,13 @@ class Run:
         message = f"`orbit: allow {allow.name}` allows nothing here"
         hint = "remove the comment, or correct the id"
         if not allow.name:
-            message, hint = "this allowance can't be read", f"write `orbit: allow {nearest.record.id} because …`"
-        self.report.add(nearest, "ORB1007", message, Location(path, Position(allow.line)), hint=hint)
+            message, hint = (
+                "this allowance can't be read",
+                f"write `orbit: allow {nearest.record.id} because …`",
+            )
+        self.report.add(
+            nearest, "ORB1007", message, Location(path, Position(allow.line)), hint=hint
+        )
 
 
 def _is_text(file: Path) -> bool:
@@ -327,8 +432,11 @@ def _is_text(file: Path) -> bool:
         return b"\0" not in stream.read(8_000)
 
 
-def _at_base(workspace: Workspace, records: Sequence[Record], change: Change) -> Iterator[DecisionCheck]:
-    """Yield the checks of changed records as they were, live, in the commit that a change starts from.
+def _at_base(
+    workspace: Workspace, records: Sequence[Record], change: Change
+) -> Iterator[DecisionCheck]:
+    """Yield the checks of changed records as they were, live, in the commit that a change starts
+    from.
 
     A record that is closed now has no check to weaken; one with a new id is known by its uid.
     """
@@ -346,14 +454,22 @@ def _at_base(workspace: Workspace, records: Sequence[Record], change: Change) ->
         current = by_uid.get(str(data["uid"]))
         earlier = Record(kind, data, path)
         if earlier.phase == "live" and (current is None or current.phase != "closed"):
-            yield from checks_of(Record(kind, {**data, "id": current.id}, current.path) if current else earlier)
+            yield from checks_of(
+                Record(kind, {**data, "id": current.id}, current.path) if current else earlier
+            )
 
 
 def _copies_left(workspace: Workspace, change: Change) -> list[str]:
-    """Return the copies, in the commit that a change starts from, of sources that it takes out of `extends`."""
+    """Return the copies, in the commit that a change starts from,
+    of sources that it takes out of `extends`.
+    """
     text = change.contents([CONFIG]).get(CONFIG, b"").decode("utf-8", "replace")
-    entries = [entry for entry in list_in(data_in(text) or {}, "extends") if isinstance(entry, Mapping)]
-    gone = {str(entry.get("name")) for entry in entries}.difference(entry.name for entry in workspace.config.extends)
+    entries = [
+        entry for entry in list_in(data_in(text) or {}, "extends") if isinstance(entry, Mapping)
+    ]
+    gone = {str(entry.get("name")) for entry in entries}.difference(
+        entry.name for entry in workspace.config.extends
+    )
     paths = workspace.git.files_at(change.base, INHERITED) if gone else {}
     return [path for path in paths if source_of(path) in gone]
 
@@ -361,15 +477,23 @@ def _copies_left(workspace: Workspace, change: Change) -> list[str]:
 def _add_weakened(run: Run, change: Change, before: Iterable[DecisionCheck]) -> None:
     """Add the checks that found something in the changed files before the change weakened them."""
     order, report = list(Severity), run.report
-    reported = {(row.check, row.location.path): order.index(row.severity) for row in report.diagnostics}
+    reported = {
+        (row.check, row.location.path): order.index(row.severity) for row in report.diagnostics
+    }
     scratch = Report(report.workspace)
-    checks = _runnable((check for check in before if check.must == "not" and not check.is_reference), scratch)
-    for check, rows in Run(checks, run.tree, scratch, run.evidence, change, change.earlier).breaks():
+    checks = _runnable(
+        (check for check in before if check.must == "not" and not check.is_reference), scratch
+    )
+    for check, rows in Run(
+        checks, run.tree, scratch, run.evidence, change, change.earlier
+    ).breaks():
         for path, row in {row.path or check.record.path: row for row in reversed(rows)}.items():
-            if reported.get((check.name, CONFIG if source_of(path) else path), len(order)) > order.index(
-                LEVELS[check.level]
-            ):
+            if reported.get(
+                (check.name, CONFIG if source_of(path) else path), len(order)
+            ) > order.index(LEVELS[check.level]):
                 place = f"{path}:{row.match.line}" if row.match else path
                 message = f"this change weakens {check.name} and breaks it at {place}"
                 hint = "leave the check unchanged, or weaken it in a separate change"
-                report.add(check, "ORB1008", message, report.location(check.record, ("checks",)), hint=hint)
+                report.add(
+                    check, "ORB1008", message, report.location(check.record, ("checks",)), hint=hint
+                )

@@ -99,7 +99,9 @@ class DecisionCheck:
 
     @property
     def is_about_one_file(self) -> bool:
-        """Whether a text alone shows that it is broken; if not, it looks at the whole tree or at settings."""
+        """Whether a text alone shows that it is broken;
+        if not, it looks at the whole tree or at settings.
+        """
         return not self.kind.needs_tree and (self.must == "not" or self.kind.needs_all)
 
     @property
@@ -124,20 +126,28 @@ class DecisionCheck:
         if self.problems or self.is_reference or not self.covers(path):
             return False
         try:
-            return self.is_about_one_file if isinstance(self.finder, Survey) else self.finder.reads(path)
+            return (
+                self.is_about_one_file
+                if isinstance(self.finder, Survey)
+                else self.finder.reads(path)
+            )
         except NotRunError:
             return True
 
     @cached_property
     def digest(self) -> str:
-        """Digest of what it finds: kind, scope and the version of the kind's library, not its words or level."""
+        """Digest of what it finds: kind, scope and the version of the kind's library,
+        not its words or level.
+        """
         globs = [glob.text for glob in self.globs]
         parts = [self.kind.name, self.body, self.must, globs, self.library_version or ""]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     @cached_property
     def library_version(self) -> str | None:
-        """Major and minor version of its kind's library; empty where the kind has none, None where it is missing."""
+        """Major and minor version of its kind's library;
+        empty where the kind has none, None where it is missing.
+        """
         from importlib.metadata import PackageNotFoundError, version
 
         try:
@@ -159,7 +169,9 @@ class DecisionCheck:
 def checks_of(record: Record) -> list[DecisionCheck]:
     """Return the checks of a record, valid or not."""
     value = record.data.get("checks")
-    entries = [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+    entries = (
+        [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+    )
     ids = [entry.get("id") for entry in entries]
     return [_read(record, number, entry, ids[:number]) for number, entry in enumerate(entries)]
 
@@ -179,11 +191,15 @@ def check_named(record: Record, name: str) -> DecisionCheck:
     checks = checks_named(record, name)
     if len(checks) > 1:
         names = ", ".join(check.name for check in checks)
-        raise RecordNotFoundError(f"{record.id} has several checks: name one", hint=f"its checks: {names}")
+        raise RecordNotFoundError(
+            f"{record.id} has several checks: name one", hint=f"its checks: {names}"
+        )
     return checks[0]
 
 
-def _read(record: Record, number: int, entry: Mapping[str, Any], before: Sequence[object]) -> DecisionCheck:
+def _read(
+    record: Record, number: int, entry: Mapping[str, Any], before: Sequence[object]
+) -> DecisionCheck:
     kinds = all_kinds()
     chosen = [kinds[name] for name in entry if name in kinds]
     check = DecisionCheck(record, number, entry, chosen[0] if len(chosen) == 1 else NO_KIND)
@@ -191,11 +207,17 @@ def _read(record: Record, number: int, entry: Mapping[str, Any], before: Sequenc
     return check
 
 
-def _misread(check: DecisionCheck, chosen: Sequence[str], before: Sequence[object]) -> Iterator[SpecProblem]:
+def _misread(
+    check: DecisionCheck, chosen: Sequence[str], before: Sequence[object]
+) -> Iterator[SpecProblem]:
     """Yield what is wrong with the fields of a check."""
     entry, pointer, kind = check.fields, check.pointer, check.kind
     kinds = f"kinds are {', '.join(all_kinds())}"
-    unknown = [name for name in entry if name not in (*SHARED, *all_kinds()) and not str(name).startswith("x-")]
+    unknown = [
+        name
+        for name in entry
+        if name not in (*SHARED, *all_kinds()) and not str(name).startswith("x-")
+    ]
     for name in unknown:
         near = did_you_mean(str(name), [*SHARED, *all_kinds()], "`")
         message = f"`{name}` is neither a field nor a kind of check"
@@ -219,18 +241,24 @@ def _misread(check: DecisionCheck, chosen: Sequence[str], before: Sequence[objec
 
 
 def _disproved(check: DecisionCheck) -> Iterator[SpecProblem]:
-    """Yield what the examples of a check disprove; nothing where a library is missing, which a run reports."""
+    """Yield what the examples of a check disprove;
+    nothing where a library is missing, which a run reports.
+    """
     try:
         finder = check.finder
     except InvalidCheckError as error:
-        yield SpecProblem("ORB1001", f"{check.name} can't be used: {error}", (*check.pointer, check.kind.name))
+        yield SpecProblem(
+            "ORB1001", f"{check.name} can't be used: {error}", (*check.pointer, check.kind.name)
+        )
         return
     except NotRunError:
         return
     for name in () if check.is_reference else ("passes", "fails"):
         if not check.fields.get(name):
             hint = f"add a text that {'keeps to' if name == 'passes' else 'breaks'} the decision"
-            yield SpecProblem("ORB1002", f"{check.name} has no example under `{name}:`", check.pointer, hint)
+            yield SpecProblem(
+                "ORB1002", f"{check.name} has no example under `{name}:`", check.pointer, hint
+            )
         for position, example in enumerate(check.fields.get(name, ())):
             try:
                 result = _tried(check, finder, name, example)
@@ -242,7 +270,9 @@ def _disproved(check: DecisionCheck) -> Iterator[SpecProblem]:
                 yield SpecProblem("ORB1002", result[0], (*check.pointer, name, position), result[1])
 
 
-def _tried(check: DecisionCheck, finder: Finder | Survey, name: str, example: object) -> tuple[str, str | None] | None:
+def _tried(
+    check: DecisionCheck, finder: Finder | Survey, name: str, example: object
+) -> tuple[str, str | None] | None:
     """Return what is wrong with an example under `passes` or `fails`, and what to do about it."""
     if isinstance(example, dict):
         path, text = str(example["at"]), str(example.get("text", ""))
@@ -254,28 +284,38 @@ def _tried(check: DecisionCheck, finder: Finder | Survey, name: str, example: ob
         path, text = _path_for(check, finder, names), str(example)
     if not path:
         at = _path_for(check, finder, ["file.py", "file.ts"]) or "src/file.py"
-        return f"an example of {check.name} does not say what file it is", f"write `{{at: {at}, text: …}}`"
+        return (
+            f"an example of {check.name} does not say what file it is",
+            f"write `{{at: {at}, text: …}}`",
+        )
     breaks = is_broken(check, finder, path, text)
     if breaks == (name == "fails"):
         return None
     hint = "correct the check or the example: a check that was never seen failing proves nothing"
     if isinstance(finder, Finder) and not check.covers(path):
         hint = f"{path} is not in the check's scope; correct `at:`, or `in:` of the check"
-    return f"an example under `{name}:` {'breaks' if breaks else 'does not break'} {check.name}", hint
+    return (
+        f"an example under `{name}:` {'breaks' if breaks else 'does not break'} {check.name}",
+        hint,
+    )
 
 
 def is_broken(check: DecisionCheck, finder: Finder | Survey, path: str, text: str) -> bool:
     """Say whether a project of one file breaks a check."""
     if isinstance(finder, Survey):
         tree = finder.example(path, text)
-        return any(True for _ in finder.find(tree, [path for path in tree.paths[:1] if check.covers(path)]))
+        return any(
+            True for _ in finder.find(tree, [path for path in tree.paths[:1] if check.covers(path)])
+        )
     if not check.covers(path) or not finder.reads(path):
         return False
     return any(True for _ in finder.find(path, text)) != (check.must == "have")
 
 
 def _path_for(check: DecisionCheck, finder: Finder | Survey, names: Sequence[str]) -> str:
-    """Return a made-up path that a check reads, with one of the names if it may have it; empty if there is none."""
+    """Return a made-up path that a check reads, with one of the names if it may have it;
+    empty if there is none.
+    """
     for text in (row.text for glob in check.globs if not glob.exclude for row in glob.alternatives):
         text = re.sub(r"\[(.)[^\]]*\]", r"\1", text.replace("**/", ""))
         folder, _, last = re.sub(r"\*+", "example", text.replace("?", "x")).rpartition("/")

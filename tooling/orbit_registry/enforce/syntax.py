@@ -36,10 +36,13 @@ typescript: ts mts cts
 yaml: yaml yml
 """
 EXTENSIONS = {
-    name: tuple(rest.split()) for name, _, rest in (line.partition(": ") for line in _NAMES.split("\n")[1:-1])
+    name: tuple(rest.split())
+    for name, _, rest in (line.partition(": ") for line in _NAMES.split("\n")[1:-1])
 }
 """Languages that ast-grep parses, and their extensions; it panics at any other name."""
-_BY_EXTENSION = {extension: name for name, extensions in EXTENSIONS.items() for extension in extensions}
+_BY_EXTENSION = {
+    extension: name for name, extensions in EXTENSIONS.items() for extension in extensions
+}
 SAME_PATTERNS = {"typescript": ("typescript", "tsx")}
 """Languages whose patterns hold in another one too."""
 
@@ -47,19 +50,31 @@ _BLOCK = r"/\*(?:[\s\S]*?\*/|[\s\S]*)"
 _QUOTED = r"\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?"
 _TRIPLE = r"\"\"\"(?:[\s\S]*?\"\"\"|[\s\S]*)|'''(?:[\s\S]*?'''|[\s\S]*)"
 _BACKTICK = r"`(?:\\[\s\S]|[^`\\])*`?"
-_CHARACTER = r"'(?:\\(?:[^\w\n]|\w[^'\n]{0,10})|[^'\\\n])'"  # any other `'` starts a lifetime or is part of a name
-_REGEX = r"(?:\A|(?<=[(,=:\[!&|?{;])|(?<==>)|(?<=\breturn))\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]?|[^/\\\n\[])*/?"
+# any other `'` starts a lifetime or is part of a name
+_CHARACTER = r"'(?:\\(?:[^\w\n]|\w[^'\n]{0,10})|[^'\\\n])'"
+_REGEX = (
+    r"(?:\A|(?<=[(,=:\[!&|?{;])|(?<==>)|(?<=\breturn))\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n"
+    r"])*\]?|[^/\\\n\[])*/?"
+)
 _SYNTAX: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("python", "elixir"), (r"\#[^\n]*", f"{_TRIPLE}|{_QUOTED}")),
     **dict.fromkeys(("bash", "ruby", "nix"), (r"(?:^|(?<=[\s;]))\#[^\n]*", _QUOTED)),
-    **dict.fromkeys(("yaml", "toml", "txt", "properties", "dockerfile"), (r"(?:^|(?<=\s))\#[^\n]*", "")),
-    **dict.fromkeys(("javascript", "typescript", "tsx"), (rf"//[^\n]*|{_BLOCK}", f"{_QUOTED}|{_BACKTICK}|{_REGEX}")),
+    **dict.fromkeys(
+        ("yaml", "toml", "txt", "properties", "dockerfile"), (r"(?:^|(?<=\s))\#[^\n]*", "")
+    ),
+    **dict.fromkeys(
+        ("javascript", "typescript", "tsx"),
+        (rf"//[^\n]*|{_BLOCK}", f"{_QUOTED}|{_BACKTICK}|{_REGEX}"),
+    ),
     "go": (rf"//[^\n]*|{_BLOCK}", f"{_QUOTED}|{_BACKTICK}"),
-    **dict.fromkeys(("java", "kotlin", "scala", "swift"), (rf"//[^\n]*|{_BLOCK}", f"{_TRIPLE}|{_QUOTED}")),
+    **dict.fromkeys(
+        ("java", "kotlin", "scala", "swift"), (rf"//[^\n]*|{_BLOCK}", f"{_TRIPLE}|{_QUOTED}")
+    ),
     **dict.fromkeys(("c", "cpp", "csharp", "solidity"), (rf"//[^\n]*|{_BLOCK}", _QUOTED)),
     "rust": (
         rf"//[^\n]*|{_BLOCK}",
-        r"\b[bc]?r(?P<hashes>\#*)\"[\s\S]*?(?:\"(?P=hashes)|\Z)|\"(?:\\[\s\S]|[^\"\\])*\"?|" + _CHARACTER,
+        r"\b[bc]?r(?P<hashes>\#*)\"[\s\S]*?(?:\"(?P=hashes)|\Z)|\"(?:\\[\s\S]|[^\"\\])*\"?|"
+        + _CHARACTER,
     ),
     "php": (rf"//[^\n]*|\#[^\n]*|{_BLOCK}", _QUOTED),
     "css": (_BLOCK, _QUOTED),
@@ -69,10 +84,22 @@ _SYNTAX: dict[str, tuple[str, str]] = {
     "haskell": (r"--[^\n]*", rf"\"(?:\\.|[^\"\\\n])*\"?|(?<![\w'])(?:{_CHARACTER})"),
     "html": (r"<!--(?:[\s\S]*?-->|[\s\S]*)", ""),
 }
-"""Regular expressions of comments and of strings; an open one ends with the text, so that each is linear."""
+"""Regular expressions of comments and of strings;
+an open one ends with the text, so that each is linear.
+"""
 _FORMAT_PREFIX = re.compile(r"(?<!\w)(?:[fF][rR]?|[rR][fF])\Z")
-_OTHERS = {"toml": "toml", "sql": "sql", "txt": "txt", "properties": "properties", "gradle": "java", "xml": "html",
-           "vue": "html", "svelte": "html", "csproj": "html", "dockerfile": "dockerfile"}  # fmt: skip
+_OTHERS = {
+    "toml": "toml",
+    "sql": "sql",
+    "txt": "txt",
+    "properties": "properties",
+    "gradle": "java",
+    "xml": "html",
+    "vue": "html",
+    "svelte": "html",
+    "csproj": "html",
+    "dockerfile": "dockerfile",
+}
 
 
 def language_of(path: str) -> str | None:
@@ -89,11 +116,14 @@ def syntax_of(path: str) -> str | None:
 @cache
 def _tokens(syntax: str) -> re.Pattern[str]:
     comment, string = _SYNTAX[syntax]
-    return re.compile(f"(?P<comment>{comment})" + (f"|(?P<string>{string})" if string else ""), re.MULTILINE)
+    return re.compile(
+        f"(?P<comment>{comment})" + (f"|(?P<string>{string})" if string else ""), re.MULTILINE
+    )
 
 
 def comments_and_strings(path: str, text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and `comment` or `string` of each, in order; nothing for a file without a known syntax.
+    """Yield start, end and `comment` or `string` of each, in order; nothing for a file without a
+    known syntax.
 
     What an f-string or a template string has in braces is code.
     """
@@ -102,7 +132,9 @@ def comments_and_strings(path: str, text: str) -> Iterator[tuple[int, int, str]]
         for match in _tokens(syntax).finditer(text):
             start, end, what = match.start(), match.end(), str(match.lastgroup)
             opening = _opening(syntax, text, start) if what == "string" else ""
-            yield from _literal_parts(text, start, end, opening) if opening else ((start, end, what),)
+            yield from (
+                _literal_parts(text, start, end, opening) if opening else ((start, end, what),)
+            )
 
 
 def part_at(spans: Sequence[tuple[int, int, str]], offset: int) -> str:

@@ -1,7 +1,7 @@
 """The block of `CODEOWNERS` that says who owns the files of each accepted decision.
 
-The last line that matches a file decides on GitHub and GitLab, so wide scopes come first, and a narrow one names the
-owners of the scopes around it too.
+The last line that matches a file decides on GitHub and GitLab, so wide scopes come first, and a
+narrow one names the owners of the scopes around it too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class OwnersExport:
     changes: Sequence[rules.Change]
     unsupported: Sequence[rules.UnsupportedGlob]
     unowned: Sequence[str]  # decisions with a scope whose deciders are no accounts
-    unusable: Mapping[str, Sequence[str]]  # deciders that are no accounts, of decisions with other owners
+    unusable: Mapping[
+        str, Sequence[str]
+    ]  # deciders that are no accounts, of decisions with other owners
 
     @property
     def count(self) -> int:
@@ -69,21 +71,35 @@ def _spell(alternative: Alternative) -> str:
     if sign := _UNSUPPORTED.search(text):
         raise rules.UnsupportedError(f"`{sign[0]}` in a name can't be said there")
     text = "*" if text == "**" else text if text.startswith("**") else f"/{text}"
-    return text.removesuffix("**").replace(" ", "\\ ") if text.endswith("/**") else text.replace(" ", "\\ ")
+    return (
+        text.removesuffix("**").replace(" ", "\\ ")
+        if text.endswith("/**")
+        else text.replace(" ", "\\ ")
+    )
 
 
 def _owners_of(record: Record, default: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in record.words(OWNERS) if _OWNER.fullmatch(name))) or tuple(default)
+    return tuple(
+        dict.fromkeys(name for name in record.words(OWNERS) if _OWNER.fullmatch(name))
+    ) or tuple(default)
 
 
 def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
-    """Return what the file should be; `default` owns the decisions whose deciders are no accounts."""
+    """Return what the file should be; `default` owns the decisions whose deciders are no
+    accounts.
+    """
     for owner in default:
         if not _OWNER.fullmatch(owner):
-            raise UsageError(f"{owner!r} is no owner", hint="write @account, @organisation/team or an e-mail address")
+            raise UsageError(
+                f"{owner!r} is no owner",
+                hint="write @account, @organisation/team or an e-mail address",
+            )
     top = workspace.git.top
     if top is None:
-        raise GitError("there is no git repository here", hint="forges read CODEOWNERS at the top of a repository")
+        raise GitError(
+            "there is no git repository here",
+            hint="forges read CODEOWNERS at the top of a repository",
+        )
     path = next((name for name in OWNER_FILES if (top / name).is_file()), NEW)
     records = [
         record
@@ -91,16 +107,25 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
         if record.phase == "live" and OWNERS in record.kind.schema.document["properties"]
     ]
     owned = {record.id: owners for record in records if (owners := _owners_of(record, default))}
-    unowned = [record.id for record in records if record.id not in owned and (record.globs or record.symbols)]
+    unowned = [
+        record.id
+        for record in records
+        if record.id not in owned and (record.globs or record.symbols)
+    ]
     unusable = {
         record.id: names
         for record in records
-        if record.id in owned and (names := [name for name in record.words(OWNERS) if not _OWNER.fullmatch(name)])
+        if record.id in owned
+        and (names := [name for name in record.words(OWNERS) if not _OWNER.fullmatch(name)])
     }
-    lines, unsupported = _lines(workspace, [record for record in records if record.id in owned], owned)
+    lines, unsupported = _lines(
+        workspace, [record for record in records if record.id in owned], owned
+    )
     current = rules.current_files(top, [path])
     text = "\n".join([BEGIN, *lines, END]) if lines else ""
-    changes = rules.differences(current, {path: rules.with_block(current[path], text, path, _MARKS)})
+    changes = rules.differences(
+        current, {path: rules.with_block(current[path], text, path, _MARKS)}
+    )
     return OwnersExport(path, lines, changes, unsupported, unowned, unusable)
 
 
@@ -126,7 +151,10 @@ def _lines(
 
 
 def _patterns(record: Record, files: Iterable[str]) -> dict[str, frozenset[str]]:
-    globs = [rules.parsed(text) for text in (*record.globs, *(f"{SYMBOL}{symbol}" for symbol in record.symbols))]
+    globs = [
+        rules.parsed(text)
+        for text in (*record.globs, *(f"{SYMBOL}{symbol}" for symbol in record.symbols))
+    ]
     return {
         pattern: frozenset(filter(alternative.matches, files))
         for glob in globs
@@ -136,7 +164,9 @@ def _patterns(record: Record, files: Iterable[str]) -> dict[str, frozenset[str]]
 
 
 def _owners(line: _Line, lines: Iterable[_Line]) -> Iterator[str]:
-    """Yield the owners of a line, then those of the lines with the same or more files, which it would hide."""
+    """Yield the owners of a line, then those of the lines with the same or more files,
+    which it would hide.
+    """
     around = [other.owners for other in lines if line.files and line.files <= other.files]
     yield from dict.fromkeys((*line.owners, *(owner for owners in around for owner in owners)))
 

@@ -1,4 +1,6 @@
-"""One comment on a pull request of GitHub or a merge request of GitLab: posted once, then updated."""
+"""One comment on a pull request of GitHub or a merge request of GitLab:
+posted once, then updated.
+"""
 
 import json
 import os
@@ -27,7 +29,9 @@ class Forge:
     comment: str  # path of one comment, with its id in place of `{}`
     update: str  # HTTP method of an update
     author: tuple[str, str]
-    """Field of a comment that holds its author, and the author's field with the name of the account."""
+    """Field of a comment that holds its author,
+    and the author's field with the name of the account.
+    """
     headers: Mapping[str, str]
     page: str  # address of the pull request
     run: str  # address of the CI run; may be empty
@@ -47,13 +51,17 @@ def github() -> Forge:
         comment=f"/repos/{repository}/issues/comments/{{}}",
         update="PATCH",
         author=("user", "login"),
-        headers={"Authorization": f"Bearer {_variable('GITHUB_TOKEN', 'github')}",
-                 "Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"},
+        headers={
+            "Authorization": f"Bearer {_variable('GITHUB_TOKEN', 'github')}",
+            "Accept": "application/vnd.github+json",
+            "X-GitHub-Api-Version": "2022-11-28",
+        },
         page=f"{server}/{repository}/pull/{number}",
         run=f"{server}/{repository}/actions/runs/{run}" if run else "",
-        permission="give the job `permissions: {pull-requests: write}`; a token can't write for a fork's pull request",
+        permission="give the job `permissions: {pull-requests: write}`; a token can't write for "
+        "a fork's pull request",
         app="github-actions[bot]",
-    )  # fmt: skip
+    )
 
 
 def _pull_request() -> int:
@@ -68,7 +76,10 @@ def _pull_request() -> int:
 
 def gitlab() -> Forge:
     """Return the merge request of this GitLab CI job."""
-    project, number = _variable("CI_MERGE_REQUEST_PROJECT_ID", "gitlab"), _variable("CI_MERGE_REQUEST_IID", "gitlab")
+    project, number = (
+        _variable("CI_MERGE_REQUEST_PROJECT_ID", "gitlab"),
+        _variable("CI_MERGE_REQUEST_IID", "gitlab"),
+    )
     notes = f"/projects/{quote(project, safe='')}/merge_requests/{quote(number, safe='')}/notes"
     return Forge(
         name="GitLab",
@@ -80,36 +91,49 @@ def gitlab() -> Forge:
         headers={"PRIVATE-TOKEN": _variable("ORBIT_GITLAB_TOKEN", "gitlab")},
         page=f"{os.environ.get('CI_MERGE_REQUEST_PROJECT_URL', '')}/-/merge_requests/{number}",
         run=os.environ.get("CI_JOB_URL", ""),
-        permission="the token needs the scope `api` and the role Reporter; a job token can't write notes",
+        permission="the token needs the scope `api` and the role Reporter; a job token can't "
+        "write notes",
     )
 
 
 FORGES = {"github": github, "gitlab": gitlab}
 _EXAMPLES = {
     "GITHUB_TOKEN": "env: {GITHUB_TOKEN: ${{ github.token }}}",
-    "ORBIT_GITLAB_TOKEN": "make a project access token with the scope `api`, and a masked CI/CD variable of it",
+    "ORBIT_GITLAB_TOKEN": (
+        "make a project access token with the scope `api`, and a masked CI/CD variable of it"
+    ),
 }
 
 
 def _variable(name: str, forge: str) -> str:
     value = os.environ.get(name, "").strip()
     if not value:
-        hint = _EXAMPLES.get(name, f"`--post {forge}` is for jobs of its CI that run for a pull request")
+        hint = _EXAMPLES.get(
+            name, f"`--post {forge}` is for jobs of its CI that run for a pull request"
+        )
         raise UsageError(f"the environment has no {name}", hint=hint)
-    if not value.isascii() or not value.isprintable() or " " in value:  # the value itself is never shown
-        raise UsageError(f"{name} has a space or a character that is not ASCII", hint="set it without quotes")
+    if (
+        not value.isascii() or not value.isprintable() or " " in value
+    ):  # the value itself is never shown
+        raise UsageError(
+            f"{name} has a space or a character that is not ASCII", hint="set it without quotes"
+        )
     return value
 
 
 def post(forge: Forge, marker: str, text: str) -> tuple[str, str]:
-    """Post a comment, or update this account's comment that begins with `marker`; return what was done, and where."""
+    """Post a comment, or update this account's comment that begins with `marker`;
+    return what was done, and where.
+    """
     body = {"body": fitted_comment(text, forge.run)}
     account = _account(forge)
     for comment in _comments(forge):
         if str(comment.get("body") or "").startswith(marker) and _is_by(forge, comment, account):
             if str(comment["body"]).strip() == body["body"].strip():
                 return "unchanged", _address(forge, comment)
-            return "updated", _address(forge, _call(forge, forge.update, forge.comment.format(comment["id"]), body))
+            return "updated", _address(
+                forge, _call(forge, forge.update, forge.comment.format(comment["id"]), body)
+            )
     return "created", _address(forge, _call(forge, "POST", forge.comments, body))
 
 
@@ -137,7 +161,9 @@ def _account(forge: Forge) -> str:
             return forge.app
         raise
     except (KeyError, TypeError):
-        raise DeliveryError(f"{forge.name} did not name the token's account", hint=forge.permission) from None
+        raise DeliveryError(
+            f"{forge.name} did not name the token's account", hint=forge.permission
+        ) from None
 
 
 def _is_by(forge: Forge, comment: Mapping[str, Any], account: str) -> bool:
@@ -176,7 +202,9 @@ def _call(forge: Forge, method: str, path: str, data: Mapping[str, str] | None =
             raise kind(_refusal(forge, error), hint=_hint(forge, error)) from None
     except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
-        raise DeliveryError(f"{forge.name} did not answer: {reason}", hint=f"is {forge.api} reachable?") from None
+        raise DeliveryError(
+            f"{forge.name} did not answer: {reason}", hint=f"is {forge.api} reachable?"
+        ) from None
 
 
 def _refusal(forge: Forge, error: HTTPError) -> str:

@@ -1,4 +1,6 @@
-"""Messages by apprise about records that wait, each sent once; the addresses are in the environment."""
+"""Messages by apprise about records that wait, each sent once;
+the addresses are in the environment.
+"""
 
 import importlib
 import json
@@ -25,9 +27,12 @@ _EXTRA = "install the extra `orbit-registry[notify]`"
 
 
 def of_queue(records: Iterable[Record]) -> dict[str, str]:
-    """Return the note on each record that waits, by id: its text, and the commands that decide on it."""
+    """Return the note on each record that waits, by id:
+    its text, and the commands that decide on it.
+    """
     return {
-        record.id: f"{plain(record.kind.label)} {record.id} waits for review: {plain(record.title)}\n"
+        record.id: f"{plain(record.kind.label)} {record.id} waits for review: "
+        f"{plain(record.title)}\n"
         f"  orbit accept {shlex.quote(record.id)}\n"
         f"  orbit reject {shlex.quote(record.id)} --reason WHY"
         for record in records
@@ -35,16 +40,24 @@ def of_queue(records: Iterable[Record]) -> dict[str, str]:
 
 
 def plain(text: str) -> str:
-    """Return a text as one line without secrets and without what a terminal or a chat would act on."""
+    """Return a text as one line without secrets and without what a terminal or a chat would
+    act on.
+    """
     line = _ACTED_ON.sub(r"\g<0> ", " ".join(without_secrets(text).split()))
     return "".join(character for character in line if character.isprintable())[:LONGEST]
 
 
 def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
-    """Send the texts that were not sent before, by key; return how many. Nothing is remembered if it did not arrive."""
+    """Send the texts that were not sent before, by key; return how many.
+
+    Nothing is remembered if it did not arrive.
+    """
     addresses = os.environ.get(PLACES, "").split()
     if not addresses:  # also without news, so that a schedule without an address is noticed at once
-        hint = f"{PLACES}='mailto://… slack://…': https://github.com/caronc/apprise/wiki lists the forms"
+        hint = (
+            f"{PLACES}='mailto://… slack://…': https://github.com/caronc/apprise/wiki lists "
+            f"the forms"
+        )
         raise ConfigError(f"no address to notify: {PLACES} is empty", hint=hint)
     memory = Path(private_folder(str(workspace.root), "log")) / MEMORY
     delivered = _delivered(memory)
@@ -75,7 +88,10 @@ def _deliver(addresses: Sequence[str], title: str, body: str) -> None:
     for number, address in enumerate(addresses, 1):
         if not sender.add(address):  # an address may hold a password, so that none is printed
             raise ConfigError(
-                f"address {number} of {PLACES} is not a service that apprise knows", hint="see its wiki for forms"
+                f"address {number} of {PLACES} is not a service that apprise knows",
+                hint="see its wiki for forms",
             )
     if not sender.notify(title=title, body=body, body_format=library.NotifyFormat.TEXT):
-        raise DeliveryError("not everybody could be told", hint="see that the addresses answer, and try again")
+        raise DeliveryError(
+            "not everybody could be told", hint="see that the addresses answer, and try again"
+        )

@@ -1,7 +1,8 @@
 """Events as OpenTelemetry spans over OTLP/HTTP, sent after the fact.
 
-A span has ids of the project's records, counts, reasons and times; no path, no tag, no written text and no personal
-record. Importing the libraries takes a quarter of a second, so it is done when something is sent, and never by a hook.
+A span has ids of the project's records, counts, reasons and times; no path, no tag, no written text
+and no personal record. Importing the libraries takes a quarter of a second, so it is done when
+something is sent, and never by a hook.
 """
 
 import hashlib
@@ -25,9 +26,22 @@ from orbit_registry.workspace.workspace import Workspace
 SPANS = {RETRIEVAL: "orbit.selection", CAPTURED: "orbit.capture", SYNCED: "orbit.sync"}
 """The events that are sent, and what their spans are called."""
 ATTRIBUTES = (
-    "surface", "session", "agent", "hits", "ids", "count", "omitted", "skip_reason", "fault", "tokens", "withheld",
-    "built", "records", "digest", "turns",
-)  # fmt: skip
+    "surface",
+    "session",
+    "agent",
+    "hits",
+    "ids",
+    "count",
+    "omitted",
+    "skip_reason",
+    "fault",
+    "tokens",
+    "withheld",
+    "built",
+    "records",
+    "digest",
+    "turns",
+)
 """The members of an event that a span has as its attributes, each where it is there."""
 IDS = ("hits", "ids", "withheld")
 """Those that name records: what the project does not have is somebody's own, and is not named."""
@@ -73,7 +87,11 @@ def endpoint_of(option: str | None) -> str:
 def _sent_position(mark: Path, endpoint: str) -> tuple[int, int]:
     try:
         stored = json.loads(read_bytes(mark, limit=10_000))
-        return (int(stored["inode"]), int(stored["place"])) if stored["endpoint"] == endpoint else (0, 0)
+        return (
+            (int(stored["inode"]), int(stored["place"]))
+            if stored["endpoint"] == endpoint
+            else (0, 0)
+        )
     except (OrbitError, ValueError, TypeError, KeyError, RecursionError):
         return 0, 0
 
@@ -88,24 +106,40 @@ def _exporter(endpoint: str) -> Any:
 
 
 def _deliver(
-    batch: Sequence[tuple[LoggedEvent, Mapping[str, Any]]], project: str, record_ids: Container[str], endpoint: str
+    batch: Sequence[tuple[LoggedEvent, Mapping[str, Any]]],
+    project: str,
+    record_ids: Container[str],
+    endpoint: str,
 ) -> int:
     if batch:
         exporter = _exporter(endpoint)
-        if exporter.export([_span(event, row, project, record_ids) for event, row in batch]).name != "SUCCESS":
-            hint = "see that a collector listens there for OTLP over HTTP; what was not sent is sent the next time"
+        if (
+            exporter.export([_span(event, row, project, record_ids) for event, row in batch]).name
+            != "SUCCESS"
+        ):
+            hint = (
+                "see that a collector listens there for OTLP over HTTP; what was not sent is "
+                "sent the next time"
+            )
             raise DeliveryError(f"{endpoint} did not take the spans", hint=hint)
     return len(batch)
 
 
-def _span(event: LoggedEvent, row: Mapping[str, Any], project: str, record_ids: Container[str]) -> Any:
-    trace, sdk = importlib.import_module("opentelemetry.trace"), importlib.import_module("opentelemetry.sdk.trace")
+def _span(
+    event: LoggedEvent, row: Mapping[str, Any], project: str, record_ids: Container[str]
+) -> Any:
+    trace, sdk = (
+        importlib.import_module("opentelemetry.trace"),
+        importlib.import_module("opentelemetry.sdk.trace"),
+    )
     resources = importlib.import_module("opentelemetry.sdk.resources")
     line = json.dumps(row, sort_keys=True)
     context = trace.SpanContext(
-        trace_id=_number(event.session or line, 16), span_id=_number(line, 8), is_remote=False,
+        trace_id=_number(event.session or line, 16),
+        span_id=_number(line, 8),
+        is_remote=False,
         trace_flags=trace.TraceFlags(trace.TraceFlags.SAMPLED),
-    )  # fmt: skip
+    )
     start = round(event.at * 1e9)
     return sdk.ReadableSpan(
         name=SPANS[event.kind],
@@ -131,4 +165,7 @@ def _attributes(row: Mapping[str, Any], record_ids: Container[str]) -> Iterator[
 
 
 def _number(text: str, size: int) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:size], "big") or 1
+    return (
+        int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:size], "big")
+        or 1
+    )

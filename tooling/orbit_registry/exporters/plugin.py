@@ -20,7 +20,9 @@ _SHIPPED = Path(__file__).parent / "skills"
 
 @cache
 def skill_files() -> Mapping[str, bytes]:
-    """Return each skill's page, by its path in a folder of skills; the mark is below the front matter."""
+    """Return each skill's page, by its path in a folder of skills;
+    the mark is below the front matter.
+    """
     pages = {}
     for name in NAMES:
         head, end, text = (_SHIPPED / name / PAGE).read_text("utf-8").partition("\n---\n")
@@ -30,11 +32,15 @@ def skill_files() -> Mapping[str, bytes]:
 
 def skill_changes(root: Path, agent: str) -> list[Change]:
     """Return the changes that put the skills of a project where an agent looks for them."""
-    expected: dict[str, bytes | None] = {f"{FOLDERS[agent]}/{path}": page for path, page in skill_files().items()}
+    expected: dict[str, bytes | None] = {
+        f"{FOLDERS[agent]}/{path}": page for path, page in skill_files().items()
+    }
     current = current_files(root, expected)
     for path, content in current.items():
         if content and MARK.encode() not in content:
-            raise RefusedError(f"{path} is not our skill", hint="move it away, then run the command again")
+            raise RefusedError(
+                f"{path} is not our skill", hint="move it away, then run the command again"
+            )
     return differences(current, expected)
 
 
@@ -46,14 +52,21 @@ TIMEOUT = 5  # seconds that an agent waits for a hook at most; the hook gives up
 
 
 def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
-    """Return the plugin's files; `events` are those of the hook with their matchers, `launcher` is its shell script."""
+    """Return the plugin's files; `events` are those of the hook with their matchers,
+    `launcher` is its shell script.
+    """
     number = version("orbit-registry")
     manifest = {"name": NAME, "version": number, "description": SAID, "license": "MIT"}
-    market = {"name": NAME, "owner": {"name": "Orbit maintainers"}, "plugins": [{"name": NAME, "source": "./"}]}
+    market = {
+        "name": NAME,
+        "owner": {"name": "Orbit maintainers"},
+        "plugins": [{"name": NAME, "source": "./"}],
+    }
     command = f'sh "${{CLAUDE_PLUGIN_ROOT}}/{LAUNCHER}" claude 2>/dev/null || :'
     handler = {"type": "command", "command": command, "timeout": TIMEOUT}
     hooks = {
-        event: [{**({"matcher": matcher} if matcher else {}), "hooks": [handler]}] for event, matcher in events.items()
+        event: [{**({"matcher": matcher} if matcher else {}), "hooks": [handler]}]
+        for event, matcher in events.items()
     }
     server = {"command": PROGRAM, "args": ["mcp", "serve"]}
     return {
@@ -68,8 +81,12 @@ def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
 
 def plugin_changes(folder: Path, expected: Mapping[str, bytes]) -> list[Change]:
     """Return the changes that make a folder the plugin; other files in it stay."""
-    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):
-        raise RefusedError(f"{folder} holds something else", hint="name a new folder, or one with our plugin")
+    if folder.exists() and (
+        not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))
+    ):
+        raise RefusedError(
+            f"{folder} holds something else", hint="name a new folder, or one with our plugin"
+        )
     return differences(current_files(folder, expected), expected)
 
 

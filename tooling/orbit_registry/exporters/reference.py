@@ -1,7 +1,7 @@
 """Resources as a tree of plain files: `{project}/{docs,scripts}/{version|shared|unversioned}/NAME`.
 
-A list outside the repository says which files an export wrote, with their hashes: a later one removes only those, and
-none that was edited since.
+A list outside the repository says which files an export wrote, with their hashes: a later one
+removes only those, and none that was edited since.
 """
 
 import contextlib
@@ -18,7 +18,13 @@ from orbit_registry.exporters.rules import Change, apply_changes, differences
 from orbit_registry.formats.secrets import find_secrets
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.resources.intake import KIND, LARGEST, SCRIPT, raw_digest, stored_path
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, is_inside, read_bytes, write_atomic
+from orbit_registry.workspace.files import (
+    DOCUMENT_LIMIT,
+    inside,
+    is_inside,
+    read_bytes,
+    write_atomic,
+)
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 _FOLDERS = {SCRIPT: "scripts"}
@@ -27,7 +33,9 @@ _NO_NAME = re.compile(r"[^\w.+ -]+")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A tree of files: the changes, what stays though it should not, and what is left out and why."""
+    """A tree of files: the changes, what stays though it should not,
+    and what is left out and why.
+    """
 
     folder: Path
     list: Path  # where it is kept what was written there
@@ -44,10 +52,19 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
     listed = workspace.private / "reference" / f"{name}.json"
     is_occupied = target.is_dir() and not listed.is_file() and any(target.iterdir())
     no_folder = target.is_symlink() or (target.exists() and not target.is_dir())
-    ours = target.is_relative_to(workspace.orbit) or workspace.root.is_relative_to(target) or ".git" in target.parts
+    ours = (
+        target.is_relative_to(workspace.orbit)
+        or workspace.root.is_relative_to(target)
+        or ".git" in target.parts
+    )
     if ours or is_occupied or no_folder:
-        reason = "it holds other files" if is_occupied and not ours else "other files share the folder"
-        hint = f"name a new or empty folder, outside {ORBIT}; what was exported elsewhere and came here goes first"
+        reason = (
+            "it holds other files" if is_occupied and not ours else "other files share the folder"
+        )
+        hint = (
+            f"name a new or empty folder, outside {ORBIT}; what was exported elsewhere and "
+            f"came here goes first"
+        )
         raise RefusedError(f"{folder} can't hold the tree: {reason}", hint=hint)
     notes: list[str] = []
     expected, executable = _expected_files(workspace, notes)
@@ -56,17 +73,26 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
     for path in {*expected, *exported}:
         file = inside(target, path)
         content = read_bytes(file, limit=DOCUMENT_LIMIT) if os.path.lexists(file) else None
-        if content is None or exported.get(path) == raw_digest(content) or expected.get(path) == content:
+        if (
+            content is None
+            or exported.get(path) == raw_digest(content)
+            or expected.get(path) == content
+        ):
             current[path] = content
         else:
             notes.append(f"{path} is not what was written there, and stays")
             expected.pop(path, None)
-    changes, programs = tuple(differences(current, expected)), frozenset(executable & expected.keys())
+    changes, programs = (
+        tuple(differences(current, expected)),
+        frozenset(executable & expected.keys()),
+    )
     return Reference(target, listed, expected, changes, programs, tuple(sorted(notes)))
 
 
 def write(reference: Reference) -> None:
-    """Make the tree what it should be; whatever a killed run leaves, the next one knows as its own."""
+    """Make the tree what it should be; whatever a killed run leaves,
+    the next one knows as its own.
+    """
     if not reference.changes:
         return
     digests = {path: raw_digest(content) for path, content in reference.files.items()}
@@ -100,12 +126,18 @@ def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, b
         if any(find_secrets(content.decode("utf-8", "replace"))):
             notes.append(f"{record.id} is left out: its text holds a secret")
             continue
-        project = _NO_NAME.sub("-", record.text("project") or workspace.name).strip(". ") or "project"
+        project = (
+            _NO_NAME.sub("-", record.text("project") or workspace.name).strip(". ") or "project"
+        )
         folder = _FOLDERS.get(record.text("type") or "", "docs")
         path = f"{project}/{folder}/{stored_path(record.words('versions'), file.name)}"
         if path in files:
             stem, dot, suffix = path.rpartition(".")
-            path = f"{stem}-{record.id}{dot}{suffix}" if dot and "/" not in suffix else f"{path}-{record.id}"
+            path = (
+                f"{stem}-{record.id}{dot}{suffix}"
+                if dot and "/" not in suffix
+                else f"{path}-{record.id}"
+            )
         files[path] = content
         if os.access(file, os.X_OK):
             executable.add(path)

@@ -1,11 +1,12 @@
 """Rule files that agents load by path: front matter and the glob language of each agent.
 
-Cursor and Windsurf read globs as one bare line with commas, which is no YAML: only names that need no quotes can be
-written, and no space may follow a comma. Windsurf's limit of 12,000 characters needs no code: a rule has at most a
-thousand tokens.
+Cursor and Windsurf read globs as one bare line with commas, which is no YAML: only names that need
+no quotes can be written, and no space may follow a comma. Windsurf's limit of 12,000 characters
+needs no code: a rule has at most a thousand tokens.
 
-Claude Code reads `paths` as `.gitignore` does, after a `/**` at the end is removed (seen in 2.1.110, 2.1.330): a name
-without a slash matches at any depth, so every glob is anchored. HTML comments are removed before the model sees a rule.
+Claude Code reads `paths` as `.gitignore` does, after a `/**` at the end is removed (seen in
+2.1.110, 2.1.330): a name without a slash matches at any depth, so every glob is anchored. HTML
+comments are removed before the model sees a rule.
 """
 
 import json
@@ -32,14 +33,20 @@ def _bare(alternative: Alternative) -> str:
 
 def _cursor_head(globs: Sequence[str]) -> str:
     always = "false" if globs else "true"
-    return f"---\ndescription:\nglobs: {','.join(globs)}".rstrip() + f"\nalwaysApply: {always}\n---\n"
+    return (
+        f"---\ndescription:\nglobs: {','.join(globs)}".rstrip() + f"\nalwaysApply: {always}\n---\n"
+    )
 
 
 CURSOR = RuleFormat("cursor", ".cursor/rules/orbit", "", ".mdc", True, _bare, _cursor_head)
 
 
 def _windsurf_head(globs: Sequence[str]) -> str:
-    return f"---\ntrigger: glob\nglobs: {','.join(globs)}\n---\n" if globs else "---\ntrigger: always_on\n---\n"
+    return (
+        f"---\ntrigger: glob\nglobs: {','.join(globs)}\n---\n"
+        if globs
+        else "---\ntrigger: always_on\n---\n"
+    )
 
 
 WINDSURF = RuleFormat("windsurf", ".windsurf/rules", "orbit-", ".md", False, _bare, _windsurf_head)
@@ -64,7 +71,13 @@ def _copilot_head(globs: Sequence[str]) -> str:
 
 
 COPILOT = RuleFormat(
-    "copilot", ".github/instructions", "orbit-", ".instructions.md", False, _copilot_spell, _copilot_head
+    "copilot",
+    ".github/instructions",
+    "orbit-",
+    ".instructions.md",
+    False,
+    _copilot_spell,
+    _copilot_head,
 )
 
 

@@ -1,7 +1,9 @@
-"""Rule files of agents: which records go into them, and under which globs; an exporter a module writes them.
+"""Rule files of agents: which records go into them, and under which globs; an exporter a module
+writes them.
 
-A record is exported if it is live, pushed by a path alone, and has globs. A glob that an agent's language can't express
-is not exported: it is reported. An agent may read a glob as a wider one, and then loads the rule for more files.
+A record is exported if it is live, pushed by a path alone, and has globs. A glob that an agent's
+language can't express is not exported: it is reported. An agent may read a glob as a wider one, and
+then loads the rule for more files.
 """
 
 import hashlib
@@ -28,13 +30,21 @@ from orbit_registry.matching.match import current_index
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.teaser import safe
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic, write_error
+from orbit_registry.workspace.files import (
+    DOCUMENT_LIMIT,
+    inside,
+    read_bytes,
+    write_atomic,
+    write_error,
+)
 from orbit_registry.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file that is not what it should be: `what` is add, change or remove; `content` None where it is to go."""
+    """A file that is not what it should be: `what` is add, change or remove;
+    `content` None where it is to go.
+    """
 
     path: str
     what: str
@@ -45,20 +55,31 @@ class Change:
         return {"path": self.path, "what": self.what}
 
 
-def differences(current: Mapping[str, bytes | None], expected: Mapping[str, bytes | None]) -> list[Change]:
+def differences(
+    current: Mapping[str, bytes | None], expected: Mapping[str, bytes | None]
+) -> list[Change]:
     """Return the changes that make the current files the expected ones; None is not a file."""
     changes = []
     for path in sorted({*current, *expected}):
         before, after = current.get(path), expected.get(path)
         if before != after:
-            changes.append(Change(path, "add" if before is None else "remove" if after is None else "change", after))
+            changes.append(
+                Change(
+                    path,
+                    "add" if before is None else "remove" if after is None else "change",
+                    after,
+                )
+            )
     return changes
 
 
 def current_files(root: Path, paths: Iterable[str]) -> dict[str, bytes | None]:
     """Return the files below a folder as they are; None where there is none."""
     files = {path: inside(root, path) for path in paths}
-    return {path: read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None for path, file in files.items()}
+    return {
+        path: read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
+        for path, file in files.items()
+    }
 
 
 def apply_changes(root: Path, changes: Sequence[Change]) -> None:
@@ -75,10 +96,13 @@ def apply_changes(root: Path, changes: Sequence[Change]) -> None:
 
 
 EVERYTHING = "**"
-PROJECT = "project"  # the name of the rule that is always loaded: no other rule can have it, theirs end in a hash
+# the name of the rule that is always loaded: no other rule can have it, theirs end in a hash
+PROJECT = "project"
 _SPECIAL = re.compile(r"[*?[{]")
 _APART = re.compile(r"[^a-z0-9]+")
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
 
 
 class UnsupportedError(Exception):
@@ -91,7 +115,9 @@ Spell = Callable[[Alternative], str]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """File of a rule: its globs (none: always loaded), records in rank order, and how many had no room."""
+    """File of a rule: its globs (none: always loaded), records in rank order,
+    and how many had no room.
+    """
 
     name: str
     globs: tuple[str, ...]
@@ -109,9 +135,15 @@ class UnsupportedGlob:
 
 
 def exported(index: Index, now: float) -> list[Row]:
-    """Return the project's records that rule files may hold, in rank order; `now` is in seconds since 1970."""
+    """Return the project's records that rule files may hold, in rank order;
+    `now` is in seconds since 1970.
+    """
     rows = map(index.row, range(index.pushed))
-    return [row for row in rows if row.words(GLOBS) and not is_personal(row) and not standing_reason(row, now)]
+    return [
+        row
+        for row in rows
+        if row.words(GLOBS) and not is_personal(row) and not standing_reason(row, now)
+    ]
 
 
 def rules_for(rows: Sequence[Row], spell: Spell) -> tuple[list[Rule], list[UnsupportedGlob]]:
@@ -129,7 +161,9 @@ def rules_for(rows: Sequence[Row], spell: Spell) -> tuple[list[Rule], list[Unsup
             try:
                 patterns += spelled(glob, spell)
             except UnsupportedError as reason:
-                unsupported.append(UnsupportedGlob(row.values[ID], text.removeprefix(SYMBOL), str(reason)))
+                unsupported.append(
+                    UnsupportedGlob(row.values[ID], text.removeprefix(SYMBOL), str(reason))
+                )
                 excluded = excluded or glob.exclude
         if patterns and not excluded:  # without what it excludes a scope would be a wider one
             grouped.setdefault(tuple(sorted(set(patterns))), []).append(row)
@@ -177,7 +211,9 @@ def _rule(globs: tuple[str, ...], rows: Sequence[Row]) -> Rule:
 
 
 def _name(globs: Sequence[str]) -> str:
-    """Return the name of the file for a scope: words of its first glob for people, a hash of all for the rest."""
+    """Return the name of the file for a scope:
+    words of its first glob for people, a hash of all for the rest.
+    """
     if not globs:
         return PROJECT
     words = _APART.sub("-", globs[0].lower()).strip("-")[:40].strip("-")
@@ -196,7 +232,9 @@ class RuleExport:
     unsupported: Sequence[UnsupportedGlob] = ()
     omitted: int = 0
     ignore: str = ""  # the line for a `.gitignore`; empty where the files need none
-    own_folder: str = ""  # the folder that has no other files; a first export writes a `.gitignore` there
+    own_folder: str = (
+        ""  # the folder that has no other files; a first export writes a `.gitignore` there
+    )
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
@@ -212,34 +250,46 @@ class RuleExport:
 
 
 class Exporter(Protocol):
-    """Exporter of one agent's rules; a module of this package lists its exporters in `EXPORTERS`."""
+    """Exporter of one agent's rules; a module of this package lists its exporters in
+    `EXPORTERS`.
+    """
 
     @property
     def agent(self) -> str:
         """The name for `orbit export rules --agent`."""
 
     def plan(self, workspace: Workspace, rows: Sequence[Row]) -> RuleExport:
-        """Return what the agent's files should be; `rows` are the records to export, in rank order."""
+        """Return what the agent's files should be;
+        `rows` are the records to export, in rank order.
+        """
 
 
 def exporters() -> Mapping[str, Exporter]:
     """Return the exporters of this package's modules by agent."""
-    names = sorted(module.name for module in pkgutil.iter_modules(orbit_registry.exporters.__path__))
+    names = sorted(
+        module.name for module in pkgutil.iter_modules(orbit_registry.exporters.__path__)
+    )
     modules = [import_module(f"orbit_registry.exporters.{name}") for name in names]
     listed = [exporter for module in modules for exporter in getattr(module, "EXPORTERS", ())]
-    return {exporter.agent: exporter for exporter in sorted(listed, key=lambda exporter: str(exporter.agent))}
+    return {
+        exporter.agent: exporter
+        for exporter in sorted(listed, key=lambda exporter: str(exporter.agent))
+    }
 
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 IGNORE = ".gitignore"
 IGNORED = (
-    "# Made by `orbit export rules`. Remove this file to commit the rules in this folder; it is not made again.\n*\n"
+    "# Made by `orbit export rules`. Remove this file to commit the rules in this folder; "
+    "it is not made again.\n*\n"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RuleFormat:
-    """One agent's rule files: `folder/prefix + name + suffix`; `own_folder`: the folder has no others."""
+    """One agent's rule files: `folder/prefix + name + suffix`;
+    `own_folder`: the folder has no others.
+    """
 
     agent: str
     folder: str
@@ -263,20 +313,30 @@ class RuleFormat:
     def plan(self, workspace: Workspace, rows: Sequence[Row]) -> RuleExport:
         """Return what the rule files should be."""
         rules, unsupported = rules_for(rows, self.spell)
-        expected: dict[str, bytes | None] = {self.path(rule): self.text(rule).encode() for rule in rules}
+        expected: dict[str, bytes | None] = {
+            self.path(rule): self.text(rule).encode() for rule in rules
+        }
         changes = differences(self._existing_files(workspace, expected), expected)
         ignore = "" if self.own_folder else f"/{self.folder}/{self.prefix}*{self.suffix}"
         ids = sorted({row.values[ID] for rule in rules for row in rule.rows})
         omitted = sum(rule.omitted for rule in rules)
         folder = self.folder if self.own_folder else ""
-        return RuleExport(self.agent, sorted(expected), ids, changes, unsupported, omitted, ignore, folder)
+        return RuleExport(
+            self.agent, sorted(expected), ids, changes, unsupported, omitted, ignore, folder
+        )
 
-    def _existing_files(self, workspace: Workspace, expected: Mapping[str, object]) -> dict[str, bytes | None]:
+    def _existing_files(
+        self, workspace: Workspace, expected: Mapping[str, object]
+    ) -> dict[str, bytes | None]:
         folder = inside(workspace.root, self.folder)
         files: dict[str, bytes | None] = {}
         for path in sorted(folder.glob(f"{self.prefix}*{self.suffix}")) if folder.is_dir() else ():
             name = f"{self.folder}/{path.name}"
-            content = read_bytes(path, limit=DOCUMENT_LIMIT) if path.is_file() and not path.is_symlink() else b""
+            content = (
+                read_bytes(path, limit=DOCUMENT_LIMIT)
+                if path.is_file() and not path.is_symlink()
+                else b""
+            )
             if f"<!-- {MARK}".encode() in content:
                 files[name] = content
             elif name in expected:
@@ -286,11 +346,15 @@ class RuleFormat:
 
 
 def plan(workspace: Workspace, agents: Sequence[str]) -> list[RuleExport]:
-    """Return what the rule files of some agents should be; the index is brought up to date, nothing else written."""
+    """Return what the rule files of some agents should be;
+    the index is brought up to date, nothing else written.
+    """
     available = exporters()
     for agent in agents:
         if agent not in available:
-            raise UsageError(f"there are no rule files for {agent!r}", hint=f"one of {', '.join(available)}")
+            raise UsageError(
+                f"there are no rule files for {agent!r}", hint=f"one of {', '.join(available)}"
+            )
     rows = exported(current_index(workspace), time.time())
     return [available[agent].plan(workspace, rows) for agent in dict.fromkeys(agents)]
 
@@ -300,18 +364,24 @@ def write(workspace: Workspace, export: RuleExport) -> None:
     apply_changes(workspace.root, export.changes)
     if export.own_folder and any(change.what == "add" for change in export.changes):
         folder = inside(workspace.root, export.own_folder)
-        if {path.name for path in folder.iterdir()} == {Path(change.path).name for change in export.changes}:
+        if {path.name for path in folder.iterdir()} == {
+            Path(change.path).name for change in export.changes
+        }:
             write_atomic(folder / IGNORE, IGNORED)
 
 
 PATH = "AGENTS.md"
-BEGIN = "<!-- orbit:begin: made by `orbit export rules --agent agents-md`, changes in here are lost -->"
+BEGIN = (
+    "<!-- orbit:begin: made by `orbit export rules --agent agents-md`, changes in here are lost -->"
+)
 END = "<!-- orbit:end -->"
 _MARKS = (b"<!-- orbit:begin", END.encode())
 
 
 def block_of(rows: Sequence[Row]) -> tuple[str, list[Row], int]:
-    """Return the block's text (empty without records), the records in it, and how many had no room."""
+    """Return the block's text (empty without records), the records in it,
+    and how many had no room.
+    """
     budget = TOKENS - FRAME_TOKENS
     lines: list[str] = []
     included: list[Row] = []
@@ -333,8 +403,12 @@ def block_of(rows: Sequence[Row]) -> tuple[str, list[Row], int]:
     return "\n".join([BEGIN, "", *notes, "", END]), included, omitted
 
 
-def with_block(content: bytes | None, text: str, path: str = PATH, marks: tuple[bytes, bytes] = _MARKS) -> bytes | None:
-    """Return a file's bytes with a block in the place of the one between the marks; None for no file."""
+def with_block(
+    content: bytes | None, text: str, path: str = PATH, marks: tuple[bytes, bytes] = _MARKS
+) -> bytes | None:
+    """Return a file's bytes with a block in the place of the one between the marks;
+    None for no file.
+    """
     current = content or b""
     begins, ends = (current.count(mark) for mark in marks)
     if not begins and not ends:
@@ -346,7 +420,8 @@ def with_block(content: bytes | None, text: str, path: str = PATH, marks: tuple[
     if (begins, ends) != (1, 1) or start > end:
         raise RefusedError(
             f"{path} does not have one beginning and one end of our block",
-            hint=f"remove what is left of it, from `{marks[0].decode()} …` to `{marks[1].decode()}`, and run it again",
+            hint=f"remove what is left of it, from `{marks[0].decode()} …` to "
+            f"`{marks[1].decode()}`, and run it again",
         )
     after = end + len(marks[1])
     if text:

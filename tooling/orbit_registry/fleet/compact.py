@@ -16,8 +16,11 @@ from orbit_registry.fleet.push import write_parquet
 from orbit_registry.model.votes import format_time
 from orbit_registry.snapshot.export import duckdb
 
-GRACE_HOURS = 24.0  # hours that a file stays after its use ended: a reader that is running may need it
-PUSH_HOURS = 6.0  # hours that data without a manifest stay at least: a push that is running writes its manifest last
+GRACE_HOURS = (
+    24.0  # hours that a file stays after its use ended: a reader that is running may need it
+)
+# hours that data without a manifest stay at least: a push that is running writes its manifest last
+PUSH_HOURS = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +39,30 @@ class CompactResult:
         return asdict(self)
 
 
-def compact(lake: Lake, *, grace_hours: float = GRACE_HOURS, dry_run: bool = False) -> CompactResult:
-    """Write the state of each bucket that got pushes into one file a table, and remove files without a use."""
+def compact(
+    lake: Lake, *, grace_hours: float = GRACE_HOURS, dry_run: bool = False
+) -> CompactResult:
+    """Write the state of each bucket that got pushes into one file a table,
+    and remove files without a use.
+    """
     if isinstance(lake, DuckLake):
         with contextlib.nullcontext() if dry_run else lake.turn(COMPACTION):
             return _compact_catalogue(lake, grace_hours, dry_run)
-    totals = {"compacted": 0, "unchanged": 0, "pushes": 0, "repositories": 0, "files_written": 0, "files_removed": 0}
+    totals = {
+        "compacted": 0,
+        "unchanged": 0,
+        "pushes": 0,
+        "repositories": 0,
+        "files_written": 0,
+        "files_removed": 0,
+    }
     now = datetime.now(UTC)
     before = now - timedelta(hours=grace_hours)
-    times = {name: time for folder in (*TABLES, "manifests") for name, time in lake.store.times(folder).items()}
+    times = {
+        name: time
+        for folder in (*TABLES, "manifests")
+        for name, time in lake.store.times(folder).items()
+    }
     for bucket in lake.all_buckets():
         totals["repositories"] += sum(not push.removed for push in bucket.heads.values())
         if bucket.unreadable:
@@ -79,7 +97,8 @@ def _compact_bucket(lake: Lake, bucket: Bucket) -> int:
             for table in TABLES:
                 file = Path(folder) / f"{table}.parquet"
                 select = (
-                    f"SELECT t.* FROM lake_{table} AS t JOIN lake_current USING (repository, record_id, sequence) "
+                    f"SELECT t.* FROM lake_{table} AS t JOIN lake_current USING (repository, "
+                    f"record_id, sequence) "
                     "ORDER BY repository, record_id"
                 )
                 write_parquet(connection, select, file)
@@ -94,22 +113,30 @@ def _compact_bucket(lake: Lake, bucket: Bucket) -> int:
 
 
 def _compact_catalogue(lake: DuckLake, grace_hours: float, dry_run: bool) -> CompactResult:
-    """Delete the rows that were replaced, merge files, and delete files without a use: DuckLake does each of them."""
+    """Delete the rows that were replaced, merge files, and delete files without a use:
+    DuckLake does each of them.
+    """
     bucket = lake.bucket(0)
     replaced = bucket.pushes - len(bucket.heads)
     written = 0
     if not dry_run:
         with lake.turn():
             lake.transaction(lambda: _delete_replaced(lake))
-        for merge in ("rewrite_data_files('lake', delete_threshold => 0)", "merge_adjacent_files('lake')"):
+        for merge in (
+            "rewrite_data_files('lake', delete_threshold => 0)",
+            "merge_adjacent_files('lake')",
+        ):
             written += _count(lake, "coalesce(sum(files_created), 0)::INTEGER", merge)
 
-    # Without a grace nothing stays: what was replaced a moment ago goes too, also by a clock that is ahead.
+    # Without a grace nothing stays: what was replaced a moment ago goes too, also by a clock that
+    # is ahead.
     before = datetime.now(UTC) - timedelta(hours=grace_hours or -1)
     options = f"'lake', older_than => '{before.isoformat()}', dry_run => {dry_run}"
     _count(lake, "count(*)", f"expire_snapshots({options})")
     removed = _count(lake, "count(*)", f"cleanup_old_files({options})")
-    uncommitted = _uncommitted(lake, datetime.now(UTC) - timedelta(hours=max(grace_hours, PUSH_HOURS)))
+    uncommitted = _uncommitted(
+        lake, datetime.now(UTC) - timedelta(hours=max(grace_hours, PUSH_HOURS))
+    )
     if not dry_run:
         lake.store.remove(uncommitted)
     repositories = sum(not push.removed for push in bucket.heads.values())
@@ -122,10 +149,19 @@ def _uncommitted(lake: DuckLake, before: datetime) -> list[str]:
     if not lake.owns_files():
         return []
     times = {name: time for table in TABLES for name, time in lake.store.times(table).items()}
-    tables = (f"__ducklake_metadata_lake.ducklake_{table}" for table in ("data_file", "files_scheduled_for_deletion"))
+    tables = (
+        f"__ducklake_metadata_lake.ducklake_{table}"
+        for table in ("data_file", "files_scheduled_for_deletion")
+    )
     select = " UNION ALL ".join(f"SELECT parse_filename(path) FROM {table}" for table in tables)
-    committed = {name for (name,) in lake.retried(lambda: lake.connection.execute(select).fetchall())}
-    return [name for name, time in times.items() if time < before and name.rsplit("/", 1)[1] not in committed]
+    committed = {
+        name for (name,) in lake.retried(lambda: lake.connection.execute(select).fetchall())
+    }
+    return [
+        name
+        for name, time in times.items()
+        if time < before and name.rsplit("/", 1)[1] not in committed
+    ]
 
 
 def _count(lake: DuckLake, column: str, function: str) -> int:
@@ -134,7 +170,9 @@ def _count(lake: DuckLake, column: str, function: str) -> int:
 
 
 def _delete_replaced(lake: DuckLake) -> None:
-    """Delete rows of pushes that later ones replaced; the last push of a removed repository stays, for its number."""
+    """Delete rows of pushes that later ones replaced;
+    the last push of a removed repository stays, for its number.
+    """
     heads = f"WITH lake_heads AS (FROM ({NEWEST}) WHERE NOT removed)"
     current = f"{heads}, lake_records AS (FROM lake.lake_records) {CURRENT}"
     for table in reversed(TABLES):  # the records last: they say what counts
@@ -145,18 +183,33 @@ def _delete_replaced(lake: DuckLake) -> None:
 
 
 def _without_use(
-    bucket: Bucket, earlier: Bucket, times: Mapping[str, datetime], limits: tuple[datetime, datetime]
+    bucket: Bucket,
+    earlier: Bucket,
+    times: Mapping[str, datetime],
+    limits: tuple[datetime, datetime],
 ) -> Iterator[str]:
-    """Yield the files of a bucket that count neither now nor earlier; damaged manifests stay for a person.
+    """Yield the files of a bucket that count neither now nor earlier; damaged manifests stay for a
+    person.
 
-    `limits` are the times after which a file was written too late: one for files with a manifest, one without.
+    `limits` are the times after which a file was written too late: one for files with a manifest,
+    one without.
     """
-    counted = {*bucket.files, *bucket.manifests, *bucket.unreadable, *earlier.files, *earlier.manifests}
+    counted = {
+        *bucket.files,
+        *bucket.manifests,
+        *bucket.unreadable,
+        *earlier.files,
+        *earlier.manifests,
+    }
     for name, time in times.items():
         folder, bucket_folder, file = name.split("/", 2)
         if bucket_folder != folder_name(bucket.number) or name in counted:
             continue
-        manifest = name if folder == "manifests" else f"manifests/{bucket_folder}/{file.rsplit('.', 2)[0]}.json"
+        manifest = (
+            name
+            if folder == "manifests"
+            else f"manifests/{bucket_folder}/{file.rsplit('.', 2)[0]}.json"
+        )
         if times[manifest] <= limits[0] if manifest in times else time <= limits[1]:
             yield name
 
@@ -174,7 +227,9 @@ def removal(lake: Lake, repository: str) -> Push:
         raise LakeError(f"{lake.address} has no repository {repository!r}", hint=hint)
     sequence = lake.next_sequence(repository, bucket)
     now = format_time(datetime.now(UTC))
-    return replace(head, sequence=sequence, since=sequence, pushed_at=now, removed=True, rows={}, files=())
+    return replace(
+        head, sequence=sequence, since=sequence, pushed_at=now, removed=True, rows={}, files=()
+    )
 
 
 def remove(lake: Lake, push: Push) -> None:
@@ -189,5 +244,7 @@ def remove(lake: Lake, push: Push) -> None:
 
 def repositories(lake: Lake) -> list[Push]:
     """Return the newest push of each repository, by name."""
-    pushes = [push for bucket in lake.all_buckets() for push in bucket.heads.values() if not push.removed]
+    pushes = [
+        push for bucket in lake.all_buckets() for push in bucket.heads.values() if not push.removed
+    ]
     return sorted(pushes, key=lambda push: push.repository)

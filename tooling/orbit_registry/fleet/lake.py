@@ -1,11 +1,12 @@
 """Lake: buckets of repositories, the manifests of pushes and compactions, and what of them counts.
 
-    lake.json                                       version, number of buckets
-    manifests/bucket=07/shop.1f3a….000005.json      a push: written last, so a push without one does not exist
-    manifests/bucket=07/compaction.000002.json      the state of all repositories of the bucket
-    records/bucket=07/….parquet                     rows; scopes, links, votes and rejected are alike
+    lake.json                                    version, number of buckets
+    manifests/bucket=07/shop.1f3a….000005.json   a push, written last: one without it does not exist
+    manifests/bucket=07/compaction.000002.json   the state of all repositories of the bucket
+    records/bucket=07/….parquet                  rows; scopes, links, votes and rejected are alike
 
-Of the compactions of a bucket the newest counts, and of a repository's pushes those after that compaction.
+Of the compactions of a bucket the newest counts, and of a repository's pushes those after that
+compaction.
 """
 
 import hashlib
@@ -34,7 +35,9 @@ _DATA = re.compile(rf"(?:{'|'.join(TABLES)})/bucket=[0-9]{{2,5}}/[A-Za-z0-9.-]{{
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """The manifest of a push: what a repository was at a commit, and the files that the push wrote."""
+    """The manifest of a push: what a repository was at a commit,
+    and the files that the push wrote.
+    """
 
     repository: str
     sequence: int  # number of the push among those of its repository
@@ -54,7 +57,9 @@ class Push:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """What counts in a bucket: the newest push of each repository, and the files that hold their rows."""
+    """What counts in a bucket: the newest push of each repository,
+    and the files that hold their rows.
+    """
 
     number: int
     heads: Mapping[str, Push]
@@ -62,12 +67,18 @@ class Bucket:
     compaction: int  # number of the compaction that counts; 0 without one
     manifests: tuple[str, ...]  # the manifests that count
     pushes: int  # pushes after the compaction
-    unreadable: tuple[str, ...]  # damaged manifests since the last push of all rows; what they state does not count
+    unreadable: tuple[
+        str, ...
+    ]  # damaged manifests since the last push of all rows; what they state does not count
 
     def files_of(self, repository: str) -> list[str]:
         """Return the files that may hold rows of a repository."""
         prefix = f"{file_stem(repository)}."
-        return [name for name in self.files if name.rsplit("/", 1)[1].startswith((prefix, "compaction.", "ducklake-"))]
+        return [
+            name
+            for name in self.files
+            if name.rsplit("/", 1)[1].startswith((prefix, "compaction.", "ducklake-"))
+        ]
 
 
 class Lake:
@@ -93,7 +104,9 @@ class Lake:
         if mark is None and self._may_be_new:
             if (name := self.store.foreign_file()) not in (None, MARK):
                 message = f"{self.address} is no lake: it has {name} and no {MARK}"
-                raise RefusedError(message, hint="give an empty folder, or one that does not exist yet")
+                raise RefusedError(
+                    message, hint="give an empty folder, or one that does not exist yet"
+                )
             if not self._create:
                 return BUCKETS
             text = json.dumps({"format": "orbit-lake", "version": 1, "buckets": BUCKETS})
@@ -108,8 +121,13 @@ class Lake:
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             version, buckets = 0, 0
         if version != 1 or not 1 <= buckets <= 10_000:
-            message = f"{self.store.path(MARK)} states no version and number of buckets that this Orbit reads"
-            raise LakeError(message, hint="a newer Orbit may have written it: upgrade, or repair the file")
+            message = (
+                f"{self.store.path(MARK)} states no version and number of buckets that "
+                f"this Orbit reads"
+            )
+            raise LakeError(
+                message, hint="a newer Orbit may have written it: upgrade, or repair the file"
+            )
         return buckets
 
     def stored(self, line: str) -> str:
@@ -118,14 +136,19 @@ class Lake:
 
     def bucket_of(self, repository: str) -> int:
         """Return the bucket of a repository: a hash, so that it never changes."""
-        return int.from_bytes(hashlib.sha256(repository.encode()).digest()[:8], "big") % self.buckets
+        return (
+            int.from_bytes(hashlib.sha256(repository.encode()).digest()[:8], "big") % self.buckets
+        )
 
     def all_buckets(self) -> list[Bucket]:
         """Return what counts in each bucket."""
         names: dict[str, list[str]] = {folder_name(number): [] for number in range(self.buckets)}
         for name in self.store.times("manifests"):
             names.get(name.split("/")[1], []).append(name)
-        return [self._noted(self._bucket(number, names[folder_name(number)])) for number in range(self.buckets)]
+        return [
+            self._noted(self._bucket(number, names[folder_name(number)]))
+            for number in range(self.buckets)
+        ]
 
     def bucket(self, number: int, repository: str | None = None) -> Bucket:
         """Return what counts in a bucket, or of one repository in it."""
@@ -139,7 +162,9 @@ class Lake:
     def bucket_before(self, number: int, times: Mapping[str, datetime], before: datetime) -> Bucket:
         """Return what counted in a bucket at a time."""
         folder = f"manifests/{folder_name(number)}/"
-        return self._bucket(number, [name for name in times if name.startswith(folder) and times[name] <= before])
+        return self._bucket(
+            number, [name for name in times if name.startswith(folder) and times[name] <= before]
+        )
 
     def _bucket(self, number: int, names: Sequence[str], repository: str | None = None) -> Bucket:
         numbers = {int(match[1]): name for name in names if (match := _COMPACTION.search(name))}
@@ -155,7 +180,10 @@ class Lake:
             pushes = [_push_of(entry) for entry in _list(data, "repositories")]
             if data is None or None in pushes:
                 message = f"{self.store.path(name)} is damaged"
-                raise LakeError(message, hint="remove it, and run `orbit fleet push` in the repositories of the bucket")
+                raise LakeError(
+                    message,
+                    hint="remove it, and run `orbit fleet push` in the repositories of the bucket",
+                )
             heads = {push.repository: push for push in pushes if push is not None}
             files, manifests = _data_files(_list(data, "files")), [name]
         compacted = dict(heads)
@@ -164,7 +192,11 @@ class Lake:
         contents = self.store.read(later)
         for name in later:
             push = _push_of(_parsed(contents.get(name, b"")))
-            if push is None or (match := _PUSH.search(name)) is None or match[1] != repository_key(push.repository):
+            if (
+                push is None
+                or (match := _PUSH.search(name)) is None
+                or match[1] != repository_key(push.repository)
+            ):
                 damaged.append(name)
                 continue
             if push.repository not in heads or push.sequence > heads[push.repository].sequence:
@@ -178,7 +210,9 @@ class Lake:
         if repository is not None:
             heads = {name: push for name, push in heads.items() if name == repository}
         counted = len(manifests) - (1 if compaction else 0)
-        return Bucket(number, heads, tuple(files), compaction, tuple(manifests), counted, tuple(unreadable))
+        return Bucket(
+            number, heads, tuple(files), compaction, tuple(manifests), counted, tuple(unreadable)
+        )
 
     def _is_later(self, name: str, bases: Mapping[str, int], repository: str | None) -> bool:
         match = _PUSH.search(name)
@@ -187,7 +221,9 @@ class Lake:
         return int(match[2]) > bases.get(match[1], 0)
 
     def next_sequence(self, repository: str, bucket: Bucket) -> int:
-        """Return the number of a repository's next push: one that no manifest has, a damaged one included."""
+        """Return the number of a repository's next push:
+        one that no manifest has, a damaged one included.
+        """
         folder = f"manifests/{folder_name(bucket.number)}"
         matches = filter(None, map(_PUSH.search, self.store.times(folder)))
         numbers = [int(match[2]) for match in matches if match[1] == repository_key(repository)]
@@ -195,27 +231,38 @@ class Lake:
         return max([*numbers, head.sequence if head else 0]) + 1
 
     def commit(self, push: Push) -> bool:
-        """Write the manifest of a push; False if another process has written that number meanwhile."""
+        """Write the manifest of a push; False if another process has written that number
+        meanwhile.
+        """
         folder = folder_name(self.bucket_of(push.repository))
         name = f"manifests/{folder}/{file_stem(push.repository)}.{push.sequence:06d}.json"
         return self.store.create(name, (json.dumps(asdict(push), indent=1) + "\n").encode())
 
-    def commit_compaction(self, bucket: Bucket, files: Sequence[str], heads: Iterable[Push]) -> bool:
+    def commit_compaction(
+        self, bucket: Bucket, files: Sequence[str], heads: Iterable[Push]
+    ) -> bool:
         """Write the manifest of a bucket's next compaction; False if there is one meanwhile."""
         name = f"manifests/{folder_name(bucket.number)}/compaction.{bucket.compaction + 1:06d}.json"
         entries = [{**asdict(push), "files": [], "rows": {}} for push in heads]
-        text = json.dumps({"schema_version": SCHEMA_VERSION, "files": list(files), "repositories": entries}, indent=1)
+        text = json.dumps(
+            {"schema_version": SCHEMA_VERSION, "files": list(files), "repositories": entries},
+            indent=1,
+        )
         return self.store.create(name, f"{text}\n".encode())
 
 
 def _counts(push: Push, heads: Mapping[str, Push]) -> bool:
-    """Return whether rows of a push may count: its repository was not removed or pushed whole since then."""
+    """Return whether rows of a push may count:
+    its repository was not removed or pushed whole since then.
+    """
     head = heads.get(push.repository)
     return head is not None and not head.removed and push.sequence >= head.since
 
 
 def _without_damage(heads: dict[str, Push], damaged: Iterable[str]) -> list[str]:
-    """Take away each head that a damaged manifest follows, as it may be a removal; return the manifests that matter."""
+    """Take away each head that a damaged manifest follows, as it may be a removal;
+    return the manifests that matter.
+    """
     names = {repository_key(name): name for name in heads}
     result = []
     for manifest in damaged:
@@ -239,7 +286,9 @@ def repository_key(repository: str) -> str:
 
 
 def file_stem(repository: str) -> str:
-    """Return how the names of a repository's files begin: readable, and different for each repository."""
+    """Return how the names of a repository's files begin:
+    readable, and different for each repository.
+    """
     readable = re.sub(r"[^a-z0-9]+", "-", repository.lower()).strip("-")[:60]
     return f"{readable}.{repository_key(repository)}"
 
@@ -275,7 +324,10 @@ def _data_files(names: Iterable[object]) -> list[str]:
 
 
 def _push_of(data: object) -> Push | None:
-    """Return the push that a manifest states; None for another form. Fields of later versions are ignored."""
+    """Return the push that a manifest states; None for another form.
+
+    Fields of later versions are ignored.
+    """
     if not isinstance(data, dict):
         return None
     texts = ("repository", "commit", "committed_at", "pushed_at", "digest")

@@ -1,4 +1,6 @@
-"""Push of a repository into a lake: rows of the records that changed, then the manifest that makes them count."""
+"""Push of a repository into a lake: rows of the records that changed,
+then the manifest that makes them count.
+"""
 
 import hashlib
 import json
@@ -41,17 +43,24 @@ _COMMIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _HASH = re.compile(r"[0-9a-f]{7,40}\Z")
 _DENYING = NEGATIONS | {"avoid", "ban", "disallow", "drop", "forbid", "prohibit", "reject", "stop"}
 _ADDRESS = re.compile(
-    r"(?:[a-z+]+://(?:[^/@]*@)?(?P<host>[^/:]*)[^/]*|(?:[^/@:]*@)?(?P<scp_host>[^/:@]+):)?(?P<path>.*)", re.DOTALL
+    r"(?:[a-z+]+://(?:[^/@]*@)?(?P<host>[^/:]*)[^/]*"
+    r"|(?:[^/@:]*@)?(?P<scp_host>[^/:@]+):)?(?P<path>.*)",
+    re.DOTALL,
 )
 """An address of git: a URL, `user@host:path`, or a path."""
 _SHORT_NOT = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)  # don't, can't, won't
 _COMMON_WORDS = (
-    "a about across adopt all always an and any architecture are as at be by can choose decide decision do does for "
-    "everywhere from have how in instead into introduce is it its keep must of on only or our over pick prefer record "
-    "select shall should so start switch than that the their them this to use via we when where which while will with "
+    "a about across adopt all always an and any architecture are as at be by can choose decide "
+    "decision do does for "
+    "everywhere from have how in instead into introduce is it its keep must of on only or our "
+    "over pick prefer record "
+    "select shall should so start switch than that the their them this to use via we when where "
+    "which while will with "
     "you your"
 )
-_COMMON = frozenset(map(stem, _COMMON_WORDS.split()))  # stems that say little of what a title is about
+_COMMON = frozenset(
+    map(stem, _COMMON_WORDS.split())
+)  # stems that say little of what a title is about
 
 Row = dict[str, object]
 
@@ -73,14 +82,28 @@ class PushResult:
             for name, value in asdict(self.push).items()
             if name not in ("since", "removed", "files", "origin", "extends")
         }
-        counts = {"outcome": self.outcome, "records_written": self.changed, "records_removed": self.removed}
-        return {**data, **counts, "files": list(self.push.files), "unreadable": list(self.unreadable)}
+        counts = {
+            "outcome": self.outcome,
+            "records_written": self.changed,
+            "records_removed": self.removed,
+        }
+        return {
+            **data,
+            **counts,
+            "files": list(self.push.files),
+            "unreadable": list(self.unreadable),
+        }
 
 
 def push(
-    workspace: Workspace, lake: Lake, *, repository: str | None = None, commit: str | None = None,
-    force: bool = False, dry_run: bool = False,
-) -> PushResult:  # fmt: skip
+    workspace: Workspace,
+    lake: Lake,
+    *,
+    repository: str | None = None,
+    commit: str | None = None,
+    force: bool = False,
+    dry_run: bool = False,
+) -> PushResult:
     """Write what changed of a repository since its newest push.
 
     Raises:
@@ -91,35 +114,51 @@ def push(
     commit_name, committed_at = commit_of(workspace, commit)
     rows = lake_rows(workspace)
     origin = _origin(workspace.git)
-    extends = ", ".join(f"{source_repository(each)} {each.digest[7:19]}" for each in workspace.config.extends)
+    extends = ", ".join(
+        f"{source_repository(each)} {each.digest[7:19]}" for each in workspace.config.extends
+    )
     digests = {record_id: _digest(tables) for record_id, tables in rows.items()}
     for _ in range(ATTEMPTS):
         bucket = lake.bucket(lake.bucket_of(name), name)
         head = bucket.heads.get(name)
-        is_whole = force or head is None or head.removed or bool(bucket.unreadable)  # write all, read nothing
+        is_whole = (
+            force or head is None or head.removed or bool(bucket.unreadable)
+        )  # write all, read nothing
         number = lake.next_sequence(name, bucket)
         since = number if is_whole or head is None else head.since
-        planned = _plan(name, commit_name, committed_at, digests, (number, since), (origin, extends))
+        planned = _plan(
+            name, commit_name, committed_at, digests, (number, since), (origin, extends)
+        )
         if head is not None and not head.removed and not force:
             if head.origin and head.origin != origin:
-                hint = "give this one another name with --repository; after a move, --force takes the name over"
+                hint = (
+                    "give this one another name with --repository; after a move, --force "
+                    "takes the name over"
+                )
                 message = (
-                    f"the lake has another repository {name}: {head.origin}, not {origin or 'one without a remote'}"
+                    f"the lake has another repository {name}: {head.origin}, not "
+                    f"{origin or 'one without a remote'}"
                 )
                 raise RefusedError(message, hint=hint)
             if head.digest == planned.digest and not bucket.unreadable:
                 if committed_at <= head.committed_at or commit_name == head.commit or dry_run:
                     return PushResult(head, "unchanged")
-                if not lake.commit(planned):  # that this commit has the same state: an older one is then older
+                if not lake.commit(
+                    planned
+                ):  # that this commit has the same state: an older one is then older
                     continue
                 return PushResult(planned, "unchanged")
             if committed_at < head.committed_at:
                 return PushResult(head, "older", unreadable=bucket.unreadable)
         stored = {} if is_whole else _stored_digests(lake, bucket, name)
-        changed = [record_id for record_id in sorted(rows) if stored.get(record_id) != digests[record_id]]
+        changed = [
+            record_id for record_id in sorted(rows) if stored.get(record_id) != digests[record_id]
+        ]
         removed_ids = sorted(stored.keys() - rows.keys())
         counts = (len(changed), len(removed_ids), bucket.unreadable)
-        new_rows = _written_rows(planned, {record_id: rows[record_id] for record_id in changed}, removed_ids, digests)
+        new_rows = _written_rows(
+            planned, {record_id: rows[record_id] for record_id in changed}, removed_ids, digests
+        )
         if dry_run:
             return PushResult(_with_files(planned, new_rows, ()), "pushed", *counts)
         files = _write(lake, planned, new_rows)
@@ -132,18 +171,24 @@ def push(
 
 
 def repository_name(workspace: Workspace) -> str:
-    """Return the name of a repository: the path of its remote, else the project's; with the folder in a monorepo."""
+    """Return the name of a repository: the path of its remote, else the project's;
+    with the folder in a monorepo.
+    """
     name = _path_in(workspace.git.origin() or "") or workspace.name
     return "/".join(filter(None, (name, workspace.git.prefix.strip("/"))))
 
 
 def _path_in(address: str) -> str:
-    """Return the path of an address, on its host or on this machine: `example/shop`, `srv/git/shop`."""
+    """Return the path of an address, on its host or on this machine:
+    `example/shop`, `srv/git/shop`.
+    """
     return _host_and_path(address)[1].strip("./")
 
 
 def _host_and_path(address: str) -> tuple[str, str]:
-    """Return the host of an address of git, without user and port, and the path there; "" for what it lacks."""
+    """Return the host of an address of git, without user and port, and the path there;
+    "" for what it lacks.
+    """
     match = _ADDRESS.fullmatch(address)
     assert match is not None  # it takes any text for a path
     return match["host"] or match["scp_host"] or "", match["path"].strip("/").removesuffix(".git")
@@ -164,9 +209,9 @@ def commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
         message = f"{name!r} is not the commit that is checked out"
         raise UsageError(message, hint="check it out first, or leave out --commit")
     if commit is not None:
-        changes = git.run("status", "--porcelain", "--", ".orbit", workspace.config.adr.folder).decode(
-            "utf-8", "replace"
-        )
+        changes = git.run(
+            "status", "--porcelain", "--", ".orbit", workspace.config.adr.folder
+        ).decode("utf-8", "replace")
         if changes:
             message = f"the records have uncommitted changes: {changes.splitlines()[0][3:]}"
             raise RefusedError(message, hint="commit them first, or name the state with --commit")
@@ -175,21 +220,31 @@ def commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
         message = missing if name is None else f"{name!r} names no commit"
         raise UsageError(message, hint="commit the records, or name the state: --commit 2026-11-26")
     time_text = git.ask("show", "-s", "--format=%cI", commit) if commit else None
-    return commit or str(name), format_time(parse_time(time_text) if time_text else datetime.now(UTC))
+    return commit or str(name), format_time(
+        parse_time(time_text) if time_text else datetime.now(UTC)
+    )
 
 
 def refuse_unread(reading: Reading, label: str = "") -> None:
-    """Raise where records can't be read: those who take the others would lose them without a word."""
+    """Raise where records can't be read: those who take the others would lose them without
+    a word.
+    """
     if unread := [problem for problem in reading.collection.problems if hides_record(problem)]:
-        message = f"{label}records can't be read, the first: {unread[0].location}: {unread[0].message}"
-        raise RefusedError(message, hint="correct what `orbit check` reports there, then run this again")
+        message = (
+            f"{label}records can't be read, the first: {unread[0].location}: {unread[0].message}"
+        )
+        raise RefusedError(
+            message, hint="correct what `orbit check` reports there, then run this again"
+        )
 
 
 def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
     """Return the rows of each record that others may read, by table."""
     reading = Reading(workspace)
     refuse_unread(reading)
-    rows = shared_rows(workspace, reading, unfiltered=not workspace.config.publish.is_set, only_shown=True)
+    rows = shared_rows(
+        workspace, reading, unfiltered=not workspace.config.publish.is_set, only_shown=True
+    )
     result: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     reasons: dict[tuple[object, object, object], object] = {}
     for row in map(json.loads, rows.shared.get("records", ())):
@@ -200,7 +255,10 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
         text_key = hashlib.sha256(" ".join(body_terms).encode()).hexdigest()[:32]
         row |= title_fields(row["title"])
         data = json.loads(row["data"])
-        reasons |= {(record_id, link["rel"], link["to"]): link.get("reason") for link in data.get("links", ())}
+        reasons |= {
+            (record_id, link["rel"], link["to"]): link.get("reason")
+            for link in data.get("links", ())
+        }
         data.pop(workspace.kinds[row["kind"]].prose, None)  # `body` has it
         row["data"] = json.dumps(data, ensure_ascii=False)
         row["text_key"] = text_key if len(body_terms) >= _TELLING_TERMS else None
@@ -214,7 +272,9 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
         )
     for row in map(json.loads, rows.shared.get("rejected_options", ())):
         fields = title_fields(row["option"])
-        row["option_key"] = None if fields["negated"] else fields["title_key"]  # who rejects "no X" is not against X
+        row["option_key"] = (
+            None if fields["negated"] else fields["title_key"]
+        )  # who rejects "no X" is not against X
         result[row["record_id"]]["rejected"].append(row)
     for row in map(json.loads, rows.shared.get("votes", ())):
         result[row["record_id"]]["votes"].append(row)
@@ -224,7 +284,9 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
 
 
 def _links(
-    workspace: Workspace, rows: Sequence[Row], reasons: Mapping[tuple[object, object, object], object]
+    workspace: Workspace,
+    rows: Sequence[Row],
+    reasons: Mapping[tuple[object, object, object], object],
 ) -> Iterator[Row]:
     """Yield links; one to an inherited record names its repository, and an override is one link."""
     repositories = {entry.name: source_repository(entry) for entry in workspace.config.extends}
@@ -244,23 +306,33 @@ def source_repository(source: Extension) -> str:
 
 
 def title_fields(title: str) -> Row:
-    """Return the key of a title, equal for titles that say the same in other words, and whether it denies."""
+    """Return the key of a title, equal for titles that say the same in other words,
+    and whether it denies.
+    """
     title_words = words(_SHORT_NOT.sub("not", title))
     stems = sorted({stem(word) for word in title_words if word not in _DENYING} - _COMMON)
     return {"title_key": " ".join(stems) or None, "negated": not _DENYING.isdisjoint(title_words)}
 
 
 def _digest(tables: Mapping[str, Sequence[Row]]) -> str:
-    lines = sorted(json.dumps([table, row], sort_keys=True) for table, rows in tables.items() for row in rows)
+    lines = sorted(
+        json.dumps([table, row], sort_keys=True) for table, rows in tables.items() for row in rows
+    )
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _plan(
-    name: str, commit: str, committed_at: str, digests: Mapping[str, str], numbers: tuple[int, int],
+    name: str,
+    commit: str,
+    committed_at: str,
+    digests: Mapping[str, str],
+    numbers: tuple[int, int],
     sources: tuple[str, str],
-) -> Push:  # fmt: skip
+) -> Push:
     origin, extends = sources
-    lines = "\n".join([*(f"{record_id} {digest}" for record_id, digest in sorted(digests.items())), extends])
+    lines = "\n".join(
+        [*(f"{record_id} {digest}" for record_id, digest in sorted(digests.items())), extends]
+    )
     return Push(
         repository=name,
         sequence=numbers[0],
@@ -300,7 +372,9 @@ def _written_rows(
         for table, rows in tables.items():
             more = {"removed": False, "digest": digests[record_id]} if table == "records" else {}
             lines[table] += [json.dumps({**row, **mark, **more}) for row in rows]
-    lines["records"] += [json.dumps({"record_id": record_id, "removed": True, **mark}) for record_id in removed_ids]
+    lines["records"] += [
+        json.dumps({"record_id": record_id, "removed": True, **mark}) for record_id in removed_ids
+    ]
     return {table: rows for table, rows in lines.items() if rows}
 
 
@@ -317,7 +391,9 @@ def _write(lake: Lake, planned: Push, written: Mapping[str, Sequence[str]]) -> l
     with tempfile.TemporaryDirectory() as temporary, memory_database(lake) as connection:
         connection.execute(TABLES_SQL.read_text("utf-8"))
         fill_all(
-            connection, {f"lake_{table}": map(lake.stored, lines) for table, lines in written.items()}, Path(temporary)
+            connection,
+            {f"lake_{table}": map(lake.stored, lines) for table, lines in written.items()},
+            Path(temporary),
         )
         for table in written:
             file = Path(temporary) / f"{table}.parquet"
@@ -330,4 +406,7 @@ def _write(lake: Lake, planned: Push, written: Mapping[str, Sequence[str]]) -> l
 def write_parquet(connection: duckdb.DuckDBPyConnection, select: str, file: Path) -> None:
     """Write the rows of a question to a file."""
     target = quoted(str(file))
-    connection.execute(f"COPY ({select}) TO {target} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})")
+    connection.execute(
+        f"COPY ({select}) TO {target} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE "
+        f"{ROW_GROUP})"
+    )

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).with_name("questions")
 SECONDS = 600.0
-_HEAD = re.compile(r"-- title: (?P<title>[^\n]+)\n-- answers: (?P<answers>[^\n]+)\n(?P<sql>.+)", re.DOTALL)
+_HEAD = re.compile(
+    r"-- title: (?P<title>[^\n]+)\n-- answers: (?P<answers>[^\n]+)\n(?P<sql>.+)", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,11 @@ class Answer:
 
     def as_data(self) -> dict[str, object]:
         """Return the answer as JSON shows it."""
-        head = {"question": self.question.name, "title": self.question.title, "answers": self.question.answers}
+        head = {
+            "question": self.question.name,
+            "title": self.question.title,
+            "answers": self.question.answers,
+        }
         return {**head, "rows": self.result.as_data(), "is_cut": self.result.is_cut}
 
     def text(self) -> str:
@@ -86,5 +92,10 @@ def report(lake: Lake, name: str | None, *, rows: int, engine: str = "duckdb") -
     return with_lake(lake, lambda connection: _answers(connection, chosen, rows))
 
 
-def _answers(connection: "duckdb.DuckDBPyConnection", chosen: Sequence[Question], rows: int) -> list[Answer]:
-    return [Answer(each, ask(connection, each.sql, seconds=SECONDS, rows=rows, hint=HINT)) for each in chosen]
+def _answers(
+    connection: "duckdb.DuckDBPyConnection", chosen: Sequence[Question], rows: int
+) -> list[Answer]:
+    return [
+        Answer(each, ask(connection, each.sql, seconds=SECONDS, rows=rows, hint=HINT))
+        for each in chosen
+    ]

@@ -1,4 +1,6 @@
-"""Apache Spark as the engine of the report: the same tables, views and questions, in Spark's dialect."""
+"""Apache Spark as the engine of the report:
+the same tables, views and questions, in Spark's dialect.
+"""
 
 import os
 import shutil
@@ -16,7 +18,9 @@ from orbit_registry.snapshot.query import QueryResult
 
 MASTER = "ORBIT_SPARK_MASTER"
 """Variable that names the cluster; without it, Spark runs on this machine."""
-_HEADS = tuple(field.name for field in fields(Push) if field.name not in ("removed", "rows", "files", "origin"))
+_HEADS = tuple(
+    field.name for field in fields(Push) if field.name not in ("removed", "rows", "files", "origin")
+)
 _NUMBERS = ("sequence", "since", "records", "schema_version")
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -38,7 +42,9 @@ def statements(text: str) -> list[str]:
         import sqlglot
     except ImportError:
         raise UsageError("Spark needs sqlglot, which is not installed", hint=_EXTRA) from None
-    return sqlglot.transpile(text, read="duckdb", write="spark", unsupported_level=sqlglot.ErrorLevel.RAISE)
+    return sqlglot.transpile(
+        text, read="duckdb", write="spark", unsupported_level=sqlglot.ErrorLevel.RAISE
+    )
 
 
 _EXTRA = "pip install 'orbit-registry[fleet]' pyspark"
@@ -57,10 +63,16 @@ def answers(lake: Lake, questions: Sequence[str], rows: int) -> list[QueryResult
         files = [name for bucket in buckets for name in bucket.files]
         for table, schema in schemas().items():
             paths = [lake.store.path(name) for name in files if f"{table}/" in name]
-            frame = spark.read.schema(schema).parquet(*paths) if paths else spark.createDataFrame([], schema)
+            frame = (
+                spark.read.schema(schema).parquet(*paths)
+                if paths
+                else spark.createDataFrame([], schema)
+            )
             frame.createOrReplaceTempView(f"lake_{table}")
         heads = [push for bucket in buckets for push in bucket.heads.values() if not push.removed]
-        types = ", ".join(f"`{name}` {'BIGINT' if name in _NUMBERS else 'STRING'}" for name in _HEADS)
+        types = ", ".join(
+            f"`{name}` {'BIGINT' if name in _NUMBERS else 'STRING'}" for name in _HEADS
+        )
         values = [tuple(getattr(push, name) for name in _HEADS) for push in heads]
         spark.createDataFrame(values, types).createOrReplaceTempView("lake_heads")
         spark.sql(statements(CURRENT)[0]).createOrReplaceTempView("lake_current")
@@ -88,21 +100,30 @@ def _session() -> Iterator[Any]:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
-        raise UsageError("`--engine spark` needs pyspark, which is not installed", hint=_EXTRA) from None
+        raise UsageError(
+            "`--engine spark` needs pyspark, which is not installed", hint=_EXTRA
+        ) from None
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         hint = "install it (Debian: apt-get install openjdk-17-jre-headless), or leave out --engine"
         raise UsageError("Spark needs Java 17, which is not installed", hint=hint)
     os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
     os.environ.setdefault("SPARK_SCALA_VERSION", "2.13")
     with tempfile.TemporaryDirectory() as folder:
-        builder = SparkSession.builder.appName("orbit fleet").master(os.environ.get(MASTER, "local[*]"))
-        for name, value in {**_SETTINGS, "spark.local.dir": folder, "spark.sql.warehouse.dir": folder}.items():
+        builder = SparkSession.builder.appName("orbit fleet").master(
+            os.environ.get(MASTER, "local[*]")
+        )
+        for name, value in {
+            **_SETTINGS,
+            "spark.local.dir": folder,
+            "spark.sql.warehouse.dir": folder,
+        }.items():
             builder = builder.config(name, value)
         try:
             spark = builder.getOrCreate()
         except Exception as error:  # noqa: BLE001 - Java's errors have no common class in Python
             raise LakeError(
-                f"Spark did not start: {str(error).splitlines()[0]}", hint="`java -version` must say 17"
+                f"Spark did not start: {str(error).splitlines()[0]}",
+                hint="`java -version` must say 17",
             ) from None
         try:
             yield spark

@@ -1,4 +1,6 @@
-"""Folder or object store of a lake: files are written once, listed, read and removed; fsspec reaches them."""
+"""Folder or object store of a lake: files are written once, listed, read and removed;
+fsspec reaches them.
+"""
 
 import contextlib
 import os
@@ -23,21 +25,30 @@ class Store:
             import fsspec  # part of the extra
             from fsspec.implementations.local import LocalFileSystem
         except ImportError:
-            raise UsageError("`orbit fleet` needs fsspec, which is not installed", hint=EXTRA) from None
+            raise UsageError(
+                "`orbit fleet` needs fsspec, which is not installed", hint=EXTRA
+            ) from None
         self.address = address
         if not address.strip():
-            raise UsageError("the address of the lake is empty", hint="a shell variable may be unset")
+            raise UsageError(
+                "the address of the lake is empty", hint="a shell variable may be unset"
+            )
         try:
             filesystem, root = fsspec.url_to_fs(address, skip_instance_cache=True)
         except (ImportError, ValueError) as error:
-            hint = "install the package that it names, or give a folder or an address such as s3://bucket/lake"
+            hint = (
+                "install the package that it names, or give a folder or an address such as "
+                "s3://bucket/lake"
+            )
             raise UsageError(f"{address} can't be opened: {error}", hint=hint) from None
         self.files: Any = filesystem
         self.is_local = isinstance(filesystem, LocalFileSystem)
         self.root = os.path.realpath(root) if self.is_local else str(root).rstrip("/")
         if character := next((each for each in "*?[]{}" if each in self.root), None):
             hint = "choose another folder: DuckDB and Spark take this character for a pattern"
-            raise UsageError(f"the address of a lake can't have {character!r}: {address}", hint=hint)
+            raise UsageError(
+                f"the address of a lake can't have {character!r}: {address}", hint=hint
+            )
         if self.is_local and Path(self.root).is_file():
             raise UsageError(f"{address} is a file", hint="give the folder of a lake")
 
@@ -54,7 +65,9 @@ class Store:
                 entries = self.files.find(posixpath.join(self.root, folder), detail=True)
             except FileNotFoundError:
                 return {}
-            names = {path.removeprefix(f"{self.root}/"): _time_of(info) for path, info in entries.items()}
+            names = {
+                path.removeprefix(f"{self.root}/"): _time_of(info) for path, info in entries.items()
+            }
             return {name: names[name] for name in sorted(names) if f"/{TEMPORARY}" not in name}
 
     def read(self, names: Iterable[str]) -> dict[str, bytes]:
@@ -65,10 +78,16 @@ class Store:
         with self._reported():
             # `cat` would take a `[` in a name for a pattern.
             contents = self.files.cat_ranges(list(paths), None, None, on_error="return")
-            result = {name: c for name, c in zip(paths.values(), contents, strict=True) if isinstance(c, bytes)}
+            result = {
+                name: c
+                for name, c in zip(paths.values(), contents, strict=True)
+                if isinstance(c, bytes)
+            }
             for content in contents:
                 if isinstance(content, Exception):
-                    content.__traceback__ = None  # it has this frame, which would keep the lake open
+                    content.__traceback__ = (
+                        None  # it has this frame, which would keep the lake open
+                    )
                     if not isinstance(content, FileNotFoundError):
                         raise content
             return result
@@ -113,9 +132,15 @@ class Store:
             try:
                 paths = self.files.ls(self.root, detail=False)
             except FileNotFoundError as error:
-                error.__traceback__ = None  # fsspec keeps the error, and with this the frames that use the lake
+                error.__traceback__ = (
+                    None  # fsspec keeps the error, and with this the frames that use the lake
+                )
                 return None
-            names = sorted(posixpath.basename(path.rstrip("/")) for path in paths if path.rstrip("/") != self.root)
+            names = sorted(
+                posixpath.basename(path.rstrip("/"))
+                for path in paths
+                if path.rstrip("/") != self.root
+            )
             return next((name for name in names if not name.startswith(TEMPORARY)), None)
 
     @contextlib.contextmanager
@@ -131,7 +156,9 @@ class Store:
 
 
 def _create(target: Path, content: bytes) -> bool:
-    """Write a temporary file and link it to its name: no reader sees a part, and the first writer wins."""
+    """Write a temporary file and link it to its name:
+    no reader sees a part, and the first writer wins.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f"{TEMPORARY}{target.name[:100]}-{os.urandom(4).hex()}")
     try:
@@ -150,4 +177,8 @@ def _create(target: Path, content: bytes) -> bool:
 
 def _time_of(info: Mapping[str, Any]) -> datetime:
     value = info.get("LastModified") or info.get("mtime") or info.get("created") or 0
-    return value.astimezone(UTC) if isinstance(value, datetime) else datetime.fromtimestamp(float(value), UTC)
+    return (
+        value.astimezone(UTC)
+        if isinstance(value, datetime)
+        else datetime.fromtimestamp(float(value), UTC)
+    )

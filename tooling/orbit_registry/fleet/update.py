@@ -1,4 +1,6 @@
-"""Inheritance: copies of the records of another repository, fetched with git or from a lake, pinned by a digest."""
+"""Inheritance: copies of the records of another repository, fetched with git or from a lake,
+pinned by a digest.
+"""
 
 import hashlib
 import json
@@ -40,8 +42,15 @@ from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, Workspace, find_workspace
 
 _COLUMNS = ("kind", "data", "body", "path", "source_path")
-_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#")  # how a link begins that leads to no file of the source
-_LOCAL = ("source", "legacy_ids", "evidence", "approval")  # fields that say something of the source's files alone
+_ELSEWHERE = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*:|//|#"
+)  # how a link begins that leads to no file of the source
+_LOCAL = (
+    "source",
+    "legacy_ids",
+    "evidence",
+    "approval",
+)  # fields that say something of the source's files alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +79,21 @@ def update(workspace: Workspace, name: str | None, *, dry_run: bool = False) -> 
     """
     names = [entry.name for entry in workspace.config.extends]
     if not names:
-        hint = "write `extends: [{name: org, from: ADDRESS}]` there; the address is one for `git clone`"
+        hint = (
+            "write `extends: [{name: org, from: ADDRESS}]` there; the address is one for "
+            "`git clone`"
+        )
         raise UsageError(f"{CONFIG} extends no other repository", hint=hint)
     if name is not None and name not in names:
-        raise UsageError(f"extends has no {name!r}", hint=f"{did_you_mean(name, names)}there is {', '.join(names)}")
+        raise UsageError(
+            f"extends has no {name!r}",
+            hint=f"{did_you_mean(name, names)}there is {', '.join(names)}",
+        )
     chosen = [entry for entry in workspace.config.extends if name in (None, entry.name)]
-    fetched = {entry.name: copied_files(workspace.kinds, entry.name, _rows(workspace, entry)) for entry in chosen}
+    fetched = {
+        entry.name: copied_files(workspace.kinds, entry.name, _rows(workspace, entry))
+        for entry in chosen
+    }
     with writing(workspace):
         changes = ChangeSet(workspace)
         updates = [_planned(workspace, changes, entry, fetched[entry.name]) for entry in chosen]
@@ -84,17 +102,24 @@ def update(workspace: Workspace, name: str | None, *, dry_run: bool = False) -> 
         config = load(text)
         assert isinstance(config, dict)
         entries = [
-            {**entry, "digest": digests.get(entry["name"], entry.get("digest", ""))} for entry in config["extends"]
+            {**entry, "digest": digests.get(entry["name"], entry.get("digest", ""))}
+            for entry in config["extends"]
         ]
         entries = [{key: value for key, value in entry.items() if value} for entry in entries]
-        changes.put(f"{INHERITED}/.gitattributes", "* -text\n")  # other line ends would be another copy
-        changes.put(CONFIG, rewrite(text, {**config, "extends": entries}, order=config_schema().properties))
+        changes.put(
+            f"{INHERITED}/.gitattributes", "* -text\n"
+        )  # other line ends would be another copy
+        changes.put(
+            CONFIG, rewrite(text, {**config, "extends": entries}, order=config_schema().properties)
+        )
         if not dry_run:
             write_step(workspace, UPDATE, changes.changes, taken_over=True)
     return updates
 
 
-def _planned(workspace: Workspace, changes: ChangeSet, entry: Extension, files: Mapping[str, str]) -> Update:
+def _planned(
+    workspace: Workspace, changes: ChangeSet, entry: Extension, files: Mapping[str, str]
+) -> Update:
     """Put the new copy of a source into a change set, and return what changes."""
     folder = f"{INHERITED}/{entry.name}"
     before = [path.removeprefix(f"{folder}/") for path in walk(workspace.root, folder)]
@@ -102,13 +127,16 @@ def _planned(workspace: Workspace, changes: ChangeSet, entry: Extension, files: 
         changes.put(f"{folder}/{path}", files.get(path))
     touched = {change.path.removeprefix(f"{folder}/") for change in changes.changes}
     old, new, changed = (
-        {path.split("/")[1] for path in paths if path.count("/") == 2} for paths in (before, files, touched)
+        {path.split("/")[1] for path in paths if path.count("/") == 2}
+        for paths in (before, files, touched)
     )
     return Update(
         entry.name,
         entry.public_address,
         entry.digest,
-        copy_digest((path, hashlib.sha256(text.encode()).hexdigest()) for path, text in files.items()),
+        copy_digest(
+            (path, hashlib.sha256(text.encode()).hexdigest()) for path, text in files.items()
+        ),
         len(new),
         tuple(sorted(new - old)),
         tuple(sorted(changed & new & old)),
@@ -120,27 +148,48 @@ def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]
     """Yield kind, data and long text of each record that a source publishes."""
     if entry.repository:
         answer = query(
-            lake_at(entry.address), f"SELECT {', '.join(_COLUMNS)} FROM records ORDER BY id", entry.repository
+            lake_at(entry.address),
+            f"SELECT {', '.join(_COLUMNS)} FROM records ORDER BY id",
+            entry.repository,
         )
         if any(row[1] is None for row in answer.rows):
             hint = "push it with this version: `orbit fleet push DEST --force`"
             raise LakeError(f"{entry.name}: an older Orbit pushed {entry.repository}", hint=hint)
-        yield from (dict(zip(_COLUMNS, (str(value or "") for value in row), strict=True)) for row in answer.rows)
+        yield from (
+            dict(zip(_COLUMNS, (str(value or "") for value in row), strict=True))
+            for row in answer.rows
+        )
         return
     with tempfile.TemporaryDirectory(prefix="orbit-extends-") as folder:
         clone = Path(folder).resolve() / "source"
-        arguments = ("--quiet", "--depth=1", "--no-tags", "--template=", "--", entry.address, str(clone))
+        arguments = (
+            "--quiet",
+            "--depth=1",
+            "--no-tags",
+            "--template=",
+            "--",
+            entry.address,
+            str(clone),
+        )
         try:
-            Git(workspace.root).run("clone", *arguments, settings=("-c", "protocol.ext.allow=never"))
+            Git(workspace.root).run(
+                "clone", *arguments, settings=("-c", "protocol.ext.allow=never")
+            )
         except GitError as error:
             hint = "see that the address is right and that you may read it: `git ls-remote ADDRESS`"
             cause = without_user(error.message)
-            raise LakeError(f"{entry.name}: {entry.public_address} can't be fetched: {cause}", hint=hint) from None
+            raise LakeError(
+                f"{entry.name}: {entry.public_address} can't be fetched: {cause}", hint=hint
+            ) from None
         try:
-            source = find_workspace(clone)  # it follows no link, which could lead to records of this machine
+            source = find_workspace(
+                clone
+            )  # it follows no link, which could lead to records of this machine
         except (WorkspaceNotFoundError, ForeignWorkspaceError) as error:
             hint = "run `orbit init` in that repository, and commit its records"
-            raise LakeError(f"{entry.name}: {entry.public_address} has no records of Orbit", hint=hint) from error
+            raise LakeError(
+                f"{entry.name}: {entry.public_address} has no records of Orbit", hint=hint
+            ) from error
         unfiltered = not source.config.publish.is_set
         reading = Reading(source)
         refuse_unread(reading, f"{entry.name}: ")
@@ -148,12 +197,18 @@ def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]
         yield from map(json.loads, rows.shared.get("records", ()))
 
 
-def copied_files(kinds: KindTable, source: str, rows: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Return the files of a copy by their paths in it: those that are shown to agents, or were closed."""
+def copied_files(
+    kinds: KindTable, source: str, rows: Iterable[Mapping[str, str]]
+) -> dict[str, str]:
+    """Return the files of a copy by their paths in it:
+    those that are shown to agents, or were closed.
+    """
     chosen: dict[str, tuple[Kind, dict[str, object], Mapping[str, str]]] = {}
     for row in rows:
         data = json.loads(row["data"])
-        kind = next((each for each in kinds if each.name == row["kind"] and is_inheritable(each)), None)
+        kind = next(
+            (each for each in kinds if each.name == row["kind"] and is_inheritable(each)), None
+        )
         status = kind.statuses.get(data["status"]) if kind is not None else None
         if kind is None or status is None or not is_safe_id(data["id"]):
             continue
@@ -186,15 +241,27 @@ def copied_files(kinds: KindTable, source: str, rows: Iterable[Mapping[str, str]
 def _copied(kind: Kind, data: Mapping[str, object], ids: Mapping[str, object]) -> dict[str, object]:
     """Return the data of a record without what means nothing outside its repository."""
     copy = {name: value for name, value in data.items() if name not in _LOCAL}
-    copy |= {name: [each for each in list_in(data, name) if each in ids] for name in ID_LISTS if name in data}
-    links = (link for link in list_in(data, "links") if isinstance(link, Mapping) and link.get("to") in ids)
+    copy |= {
+        name: [each for each in list_in(data, name) if each in ids]
+        for name in ID_LISTS
+        if name in data
+    }
+    links = (
+        link
+        for link in list_in(data, "links")
+        if isinstance(link, Mapping) and link.get("to") in ids
+    )
     copy["links"] = list(links)
-    copy["freshness"] = {key: value for key, value in mapping_in(data, "freshness").items() if key != "fingerprint"}
+    copy["freshness"] = {
+        key: value for key, value in mapping_in(data, "freshness").items() if key != "fingerprint"
+    }
     return {name: value for name, value in copy.items() if value not in ([], {})}
 
 
 def _with_links(text: str, origin: str, path: str, copies: Mapping[str, str]) -> str:
-    """Return a text in which links to files of the source lead to their copies; others are their words alone."""
+    """Return a text in which links to files of the source lead to their copies;
+    others are their words alone.
+    """
     edits: list[tuple[int, int, str]] = []
     for link in parse_markdown(text).links if "]" in text else ():
         if _ELSEWHERE.match(link.target):

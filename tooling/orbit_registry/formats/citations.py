@@ -20,11 +20,16 @@ _SURE_CODE = re.compile(r"0[0-9]*\Z|(?=[a-z]*[0-9])(?=[0-9]*[a-z])")
 
 @dataclass(frozen=True)
 class IdForms:
-    """Prefixes of ids that texts cite. Patterns begin with letters, so that most of a text is skipped quickly."""
+    """Prefixes of ids that texts cite.
+
+    Patterns begin with letters, so that most of a text is skipped quickly.
+    """
 
     numbered: tuple[str, ...]
     coded: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()  # names before the ids of inherited records: `org` in `org:ADR-0007`
+    sources: tuple[
+        str, ...
+    ] = ()  # names before the ids of inherited records: `org` in `org:ADR-0007`
 
     @property
     def prefixes(self) -> tuple[str, ...]:
@@ -52,7 +57,9 @@ class IdForms:
     def mention(self) -> re.Pattern[str]:
         """Matches a number in prose: `ADR 12`, `ADRs #12`."""
         words = "|".join(rf"{word}(?<![\w/.-]{word})" for word in map(re.escape, self._words))
-        return re.compile(rf"(?P<word>{words})s?[ \t]{{1,2}}#?(?P<first>[0-9]{{1,6}})(?![\w/]|[.-]\w)")
+        return re.compile(
+            rf"(?P<word>{words})s?[ \t]{{1,2}}#?(?P<first>[0-9]{{1,6}})(?![\w/]|[.-]\w)"
+        )
 
     @cached_property
     def next_mention(self) -> re.Pattern[str]:
@@ -71,9 +78,9 @@ def _any(texts: Sequence[str]) -> str:
 class Citation:
     """A record cited in a text.
 
-    `id` is normalised only in form (`ADR 12` is `ADR-12`, zeros stay). A `weak` citation may be something else (`ADR
-    12` in prose, `L-shaped`, `P-2048`), so it counts only if such a record exists. `number` spans the digits or code
-    that a renumbering replaces.
+    `id` is normalised only in form (`ADR 12` is `ADR-12`, zeros stay). A `weak` citation may be
+    something else (`ADR 12` in prose, `L-shaped`, `P-2048`), so it counts only if such a record
+    exists. `number` spans the digits or code that a renumbering replaces.
     """
 
     id: str
@@ -84,7 +91,9 @@ class Citation:
 
 
 def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tuple[Citation, ...]:
-    """Return the citations in `text` outside the `skip` spans (sorted, not overlapping), in order."""
+    """Return the citations in `text` outside the `skip` spans (sorted,
+    not overlapping), in order.
+    """
     if forms.first.search(text) is None:
         return ()
     matches = sorted((*_strong(text, forms), *_weak(text, forms)), key=lambda entry: entry[1].start)
@@ -92,7 +101,8 @@ def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tupl
         return ()
     lines = TextLines(text)
     citations = [
-        Citation(cited, lines.position(span.start), span, number, weak) for cited, span, number, weak in matches
+        Citation(cited, lines.position(span.start), span, number, weak)
+        for cited, span, number, weak in matches
     ]
     return citations_outside(citations, skip)
 
@@ -119,7 +129,9 @@ def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]
 
 
 def _namespace_start(text: str, at: int, sources: Sequence[str]) -> int | None:
-    """Return the start of the namespace before an id (`at` if it has none); None inside a path or word."""
+    """Return the start of the namespace before an id (`at` if it has none);
+    None inside a path or word.
+    """
     if at == 0:
         return at
     last = text[at - 1]

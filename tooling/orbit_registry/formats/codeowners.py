@@ -10,7 +10,9 @@ OWNER_FILES = (".github/CODEOWNERS", ".gitlab/CODEOWNERS", "CODEOWNERS", "docs/C
 _LINE = re.compile(r"((?:\\.|[^\s\\])+)(?:\s+(.*))?")
 
 OwnerLine = tuple[Glob, tuple[str, ...]]
-"""A glob of paths from the repository's top, and its owners; none where the line takes them away."""
+"""A glob of paths from the repository's top, and its owners;
+none where the line takes them away.
+"""
 
 
 def owner_lines(text: str) -> list[OwnerLine]:
@@ -33,6 +35,12 @@ def _glob(pattern: str) -> Glob | None:
     is_anchored = "/" in text.removesuffix("/")
     text = text.removeprefix("/") if is_anchored or text.startswith("/") else f"**/{text}"
     name = text.removesuffix("/").rpartition("/")[2]
-    ends = [f"{text}**"] if text.endswith("/") else [text] if name.startswith("*") else [text, f"{text}/**"]
+    ends = (
+        [f"{text}**"]
+        if text.endswith("/")
+        else [text]
+        if name.startswith("*")
+        else [text, f"{text}/**"]
+    )
     glob = parse_glob(ends[0] if len(ends) == 1 else f"{{{','.join(ends)}}}")
     return glob if isinstance(glob, Glob) and not glob.exclude else None

@@ -1,7 +1,7 @@
 """Unified diffs of one file: writing them, and applying them to a text that may have moved on.
 
-A hunk goes where its old lines are, even at another place. If they are nowhere, or at several places but not at the
-named one, that is a conflict with the expected and the actual line.
+A hunk goes where its old lines are, even at another place. If they are nowhere, or at several
+places but not at the named one, that is a conflict with the expected and the actual line.
 """
 
 import difflib
@@ -33,10 +33,14 @@ class _Hunk:
 
 
 def unified_diff(path: str, before: str, after: str) -> str:
-    """Return the diff, for `git apply` and `patch -p1`, of the file at `path`; no name or text can add a line to it."""
+    """Return the diff, for `git apply` and `patch -p1`, of the file at `path`;
+    no name or text can add a line to it.
+    """
     lines = [*difflib.unified_diff(_lines(before), _lines(after))][2:]
     head = [f"{line}\n" for line in _head(path)] if lines else []
-    return "".join(line if line.endswith("\n") else f"{line}\n{NO_END}\n" for line in (*head, *lines))
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n{NO_END}\n" for line in (*head, *lines)
+    )
 
 
 def digest_of(diff: str) -> str:
@@ -130,16 +134,24 @@ def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> 
         return 0 if not lines else Conflict(1, "the file was empty, and is not any more")
     if expected >= floor and list(lines[expected : expected + size]) == hunk.before:
         return expected
-    positions = [at for at in range(floor, len(lines) - size + 1) if list(lines[at : at + size]) == hunk.before]
+    positions = [
+        at
+        for at in range(floor, len(lines) - size + 1)
+        if list(lines[at : at + size]) == hunk.before
+    ]
     if len(positions) == 1:
         return positions[0]
     if positions:
-        return Conflict(hunk.start + 1, f"the text that it changes is now at {len(positions)} lines of the file")
+        return Conflict(
+            hunk.start + 1, f"the text that it changes is now at {len(positions)} lines of the file"
+        )
     # Compared where most of its old lines are, else the message would name a line that only moved.
     numbers: dict[str, list[int]] = {}
     for number, line in enumerate(hunk.before):
         numbers.setdefault(line, []).append(number)
-    starts = Counter(at - number for at, line in enumerate(lines) for number in numbers.get(line, ()))
+    starts = Counter(
+        at - number for at, line in enumerate(lines) for number in numbers.get(line, ())
+    )
     best = max(starts, key=lambda at: (starts[at], -abs(at - expected)), default=expected)
     for at, line in enumerate(hunk.before, best):
         actual = lines[at] if 0 <= at < len(lines) else "the end of the file"

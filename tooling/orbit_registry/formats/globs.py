@@ -6,19 +6,21 @@ The language:
     ?        one character, but not "/"
     **       as a whole segment: any number of segments, also none; at the end: everything below
              inside a segment ("src/**.ts"): any characters, "/" included, so it means "src/**/*.ts"
-    [abc]    one of these characters; ranges "[a-z]", negation "[!a-z]"; "]" first is itself; never "/"
+    [abc]    one of these characters; ranges "[a-z]", negation "[!a-z]"; "]" first is itself; no "/"
     {a,b}    either; may nest, may be empty, may hold "/"
     dir/     everything below dir, the same as "dir/**"
     !glob    excludes what it matches; a scope of such globs alone matches nothing
 
-A glob starts at the root of the project and covers the whole path. Case counts, dotfiles are ordinary, "/" is the
-only separator. There is no escape character: "[*]" is a literal star, "{!}a" starts with a literal exclamation mark.
+A glob starts at the root of the project and covers the whole path. Case counts, dotfiles are
+ordinary, "/" is the only separator. There is no escape character: "[*]" is a literal star, "{!}a"
+starts with a literal exclamation mark.
 
-A path is relative to the root, with "/" and without "." or "..". `dir/**` matches what is below `dir`, not a file
-called `dir`. A directory ends with "/": `dir/` is matched by `dir/**` and by `dir/*`. The empty path is the root
-directory. A path of more than 4096 characters matches nothing.
+A path is relative to the root, with "/" and without "." or "..". `dir/**` matches what is below
+`dir`, not a file called `dir`. A directory ends with "/": `dir/` is matched by `dir/**` and by
+`dir/*`. The empty path is the root directory. A path of more than 4096 characters matches nothing.
 
-A glob without braces has a canonical text: a literal special is a class of one (`[*]`), `**` is a whole segment.
+A glob without braces has a canonical text: a literal special is a class of one (`[*]`), `**` is a
+whole segment.
 """
 
 import posixpath
@@ -62,7 +64,9 @@ class Alternative:
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The segments, in groups separated by any number of segments; a `**` at the end takes at least one."""
+        """The segments, in groups separated by any number of segments;
+        a `**` at the end takes at least one.
+        """
         groups: list[list[str]] = [[]]
         for segment in self.text.split("/"):
             if segment == "**":
@@ -100,14 +104,18 @@ class Alternative:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        # Text between two stars is matched at its first place: if any place fits, the leftmost does.
+        # Text between two stars is matched at its first place: if any place fits, the leftmost
+        # does.
         return re.compile(self._regex("(?>(?:[^/]*/)*?{})", "(?>[^/]*?{})"))
 
     def _regex(self, below: str, star: str) -> str:
         first, *middle, last = self.groups if len(self.groups) > 1 else ((), *self.groups)
         if len(self.groups) == 1:
             return "/".join(_segment_regex(segment, star) for segment in last)
-        regexes = ["".join(_segment_regex(segment, star) + "/" for segment in group) for group in (first, *middle)]
+        regexes = [
+            "".join(_segment_regex(segment, star) + "/" for segment in group)
+            for group in (first, *middle)
+        ]
         start = regexes[0] + "".join(below.format(regex) for regex in regexes[1:])
         if last == ("*",):
             return start + r"[\s\S]*"
@@ -137,13 +145,17 @@ class Glob:
 
     @property
     def regex(self) -> str:
-        """Regular expression of the whole path for RE2 and browsers; Python calls `matches`, which never backtracks."""
+        """Regular expression of the whole path for RE2 and browsers;
+        Python calls `matches`, which never backtracks.
+        """
         choices = [alternative.regex for alternative in self.alternatives]
         return choices[0] if len(choices) == 1 else f"(?:{'|'.join(choices)})"
 
 
 def literal_of(segment: str) -> str | None:
-    """Return the only text that a canonical segment, or a part of one, matches; None if there are several."""
+    """Return the only text that a canonical segment, or a part of one, matches;
+    None if there are several.
+    """
     plain = _ESCAPED.sub("", segment) if "[" in segment or "{" in segment else segment
     return None if any(mark in plain for mark in "*?[") else _ESCAPED.sub(r"\1", segment)
 
@@ -161,7 +173,11 @@ def _chunks(segment: str) -> tuple[tuple[str, ...], ...]:
 
 def _segment_regex(segment: str, star: str) -> str:
     first, *later = ("".join(map(_unit_regex, chunk)) for chunk in _chunks(segment))
-    return first + "".join(map(star.format, later[:-1])) + "".join("[^/]*" + last for last in later[-1:])
+    return (
+        first
+        + "".join(map(star.format, later[:-1]))
+        + "".join("[^/]*" + last for last in later[-1:])
+    )
 
 
 def _unit_regex(unit: str) -> str:
@@ -172,13 +188,17 @@ def _unit_regex(unit: str) -> str:
     negated = unit[1] == "!"
     members = ""
     for low, high in _ranges(unit[1 + negated : -1]):
-        for ends in ((low, "."), ("0", high)) if low < "/" < high else ((low, high),):  # it is never "/"
+        for ends in (
+            ((low, "."), ("0", high)) if low < "/" < high else ((low, high),)
+        ):  # it is never "/"
             members += "-".join(_class_character(end) for end in dict.fromkeys(ends))
     return f"[^/{members}]" if negated else f"[{members}]"
 
 
 def _class_character(character: str) -> str:
-    return character if not character.isascii() or character.isalnum() else f"\\x{ord(character):02x}"
+    return (
+        character if not character.isascii() or character.isalnum() else f"\\x{ord(character):02x}"
+    )
 
 
 def _ranges(members: str) -> Iterator[tuple[str, str]]:
@@ -197,7 +217,10 @@ class _RefusedError(Exception):
 
 @lru_cache(maxsize=65_536)
 def parse_glob(text: str) -> Glob | Problem:
-    """Return a parsed glob, or the first problem with its position in `text`. Cached, as records share globs."""
+    """Return a parsed glob, or the first problem with its position in `text`.
+
+    Cached, as records share globs.
+    """
     try:
         _check_form(text)
         exclude = text.startswith("!")
@@ -224,20 +247,34 @@ def _check_form(text: str) -> None:
     if not body:
         raise _RefusedError("the glob is empty", "write `**` for everything")
     if len(text) > MAX_LENGTH:
-        raise _RefusedError(f"the glob has {len(text)} characters, more than {MAX_LENGTH}", "write several globs")
+        raise _RefusedError(
+            f"the glob has {len(text)} characters, more than {MAX_LENGTH}", "write several globs"
+        )
     if control := _CONTROL.search(text):
-        raise _RefusedError(f"the glob has the control character U+{ord(control[0]):04X}", "remove it", control.start())
+        raise _RefusedError(
+            f"the glob has the control character U+{ord(control[0]):04X}",
+            "remove it",
+            control.start(),
+        )
     if body != body.strip():
-        raise _RefusedError("the glob starts or ends with white space", "remove the white space", start)
+        raise _RefusedError(
+            "the glob starts or ends with white space", "remove the white space", start
+        )
     if "\\" in body:
         hint = "write `/` between directories, `[*]` for a literal star"
         raise _RefusedError("the glob has a backslash", hint, text.index("\\"))
     if body.startswith("!"):
-        raise _RefusedError("the glob starts with two exclamation marks", "write one; a literal one is `{!}`", start)
+        raise _RefusedError(
+            "the glob starts with two exclamation marks", "write one; a literal one is `{!}`", start
+        )
     if _ABSOLUTE.match(body):
-        raise _RefusedError("the glob is absolute", "write it from the project's root: `src/**`", start)
+        raise _RefusedError(
+            "the glob is absolute", "write it from the project's root: `src/**`", start
+        )
     if body.startswith("./"):
-        raise _RefusedError("the glob starts with `./`", f"write `{body[2:].lstrip('/') or '**'}`", start)
+        raise _RefusedError(
+            "the glob starts with `./`", f"write `{body[2:].lstrip('/') or '**'}`", start
+        )
 
 
 def _too_many() -> _RefusedError:
@@ -246,7 +283,9 @@ def _too_many() -> _RefusedError:
 
 
 class _Scanner:
-    """Scanner that expands braces, into canonical spelling; expansions are counted before they are made."""
+    """Scanner that expands braces, into canonical spelling;
+    expansions are counted before they are made.
+    """
 
     def __init__(self, text: str, offset: int) -> None:
         self.text = text
@@ -260,7 +299,9 @@ class _Scanner:
             if nesting and character in ",}":
                 break
             if character == "}":
-                raise _RefusedError("the glob closes a brace that is not open", "write `[}]`", self.offset)
+                raise _RefusedError(
+                    "the glob closes a brace that is not open", "write `[}]`", self.offset
+                )
             if character == "{":
                 parts += [run], self._braces(nesting + 1)
                 run = ""
@@ -278,7 +319,11 @@ class _Scanner:
     def _braces(self, nesting: int) -> list[str]:
         opening = self.offset
         if nesting > MAX_NESTING:
-            raise _RefusedError(f"the glob nests braces more than {MAX_NESTING} deep", "write several globs", opening)
+            raise _RefusedError(
+                f"the glob nests braces more than {MAX_NESTING} deep",
+                "write several globs",
+                opening,
+            )
         choices: list[str] = []
         while True:
             self.offset += 1
@@ -286,7 +331,11 @@ class _Scanner:
             if len(choices) > MAX_EXPANSIONS:
                 raise _too_many()
             if self.offset == len(self.text):
-                raise _RefusedError("the glob opens a brace and does not close it", "add `}`, or write `[{]`", opening)
+                raise _RefusedError(
+                    "the glob opens a brace and does not close it",
+                    "add `}`, or write `[{]`",
+                    opening,
+                )
             if self.text[self.offset] == "}":
                 self.offset += 1
                 return choices
@@ -306,12 +355,16 @@ class _Scanner:
     def _character_class(self) -> str:
         start = self.offset
         if self.text.startswith("^", start + 1):
-            raise _RefusedError("the glob has a class that starts with `^`", "write `[!…]` to negate", start)
+            raise _RefusedError(
+                "the glob has a class that starts with `^`", "write `[!…]` to negate", start
+            )
         negated = self.text.startswith("!", start + 1)
         first = start + 1 + negated
         end = self.text.find("]", first + 1)
         if end < 0:
-            raise _RefusedError("the glob opens a class and does not close it", "add `]`, or write `[[]`", start)
+            raise _RefusedError(
+                "the glob opens a class and does not close it", "add `]`, or write `[[]`", start
+            )
         members = self.text[first:end]
         if "/" in members:
             raise _RefusedError("the glob has a `/` in a class", "use braces: `{a/b,c}`", start)
@@ -320,7 +373,9 @@ class _Scanner:
             return _SPECIAL.sub(r"[\g<0>]", members)
         for low, high in _ranges(members):
             if low > high:
-                raise _RefusedError(f"the range `{low}-{high}` is empty", f"write `{high}-{low}`", start)
+                raise _RefusedError(
+                    f"the range `{low}-{high}` is empty", f"write `{high}-{low}`", start
+                )
         return self.text[start : end + 1]
 
 
@@ -340,10 +395,16 @@ def _segments(expansion: str, text: str) -> list[list[str]]:
 def _check_segment(segment: str, position: int, number: int, text: str) -> None:
     if not segment:
         if number == 1:
-            raise _RefusedError("the glob is empty when its braces are written out", "remove the empty choice")
+            raise _RefusedError(
+                "the glob is empty when its braces are written out", "remove the empty choice"
+            )
         if position == 0:
-            raise _RefusedError("the glob is absolute when its braces are written out", "write `{a/,}b`")
-        raise _RefusedError("the glob has two slashes in a row", "write one", max(text.find("//"), 0))
+            raise _RefusedError(
+                "the glob is absolute when its braces are written out", "write `{a/,}b`"
+            )
+        raise _RefusedError(
+            "the glob has two slashes in a row", "write one", max(text.find("//"), 0)
+        )
     if segment in {".", ".."}:
         hint = "leave `.` out; `..` would leave the project"
         raise _RefusedError("the glob has a `.` or `..` segment", hint, max(text.find("/.") + 1, 0))
@@ -382,7 +443,9 @@ def matches(glob: Glob, path: str) -> bool:
 
 
 def match_any(globs: Iterable[Glob], path: str) -> str | None:
-    """Return the text of the first glob of a scope that matches `path`; None if none matches or one excludes it."""
+    """Return the text of the first glob of a scope that matches `path`;
+    None if none matches or one excludes it.
+    """
     first = None
     for glob in globs:
         if glob.exclude:
@@ -400,9 +463,10 @@ AnchorKind = Literal["path", "directory", "basename", "segment"]
 class Anchor:
     """What a path must have to match one alternative of a glob, in a form for look-ups.
 
-    `path`: the whole path. `directory`: it is below this literal directory ("" for any). `basename`: its last segment.
-    `segment`: one of its directories has this name. Extension and number of segments are None where the glob leaves
-    them open. If `decides`, a path that has all this matches.
+    `path`: the whole path. `directory`: it is below this literal directory ("" for any).
+    `basename`: its last segment. `segment`: one of its directories has this name. Extension and
+    number of segments are None where the glob leaves them open. If `decides`, a path that has all
+    this matches.
     """
 
     kind: AnchorKind
@@ -424,12 +488,16 @@ def _anchor(alternative: Alternative) -> Anchor:
     last = groups[-1][-1]
     tail = literal_of("".join(_chunks(last)[-1])) or ""
     extension = tail.rpartition(".")[2] if "." in tail else None
-    plain = last == "*" or (tail == f".{extension}" and last == "*" + _SPECIAL.sub(r"[\g<0>]", tail))
+    plain = last == "*" or (
+        tail == f".{extension}" and last == "*" + _SPECIAL.sub(r"[\g<0>]", tail)
+    )
     others = sum(map(len, groups)) - 1
     if alternative.directory:
         literal = len(alternative.directory.split("/"))
         shape = plain and others == literal == len(groups[0]) - (len(groups) == 1)
-        return Anchor("directory", alternative.directory, extension, depth, shape and len(groups) < 3)
+        return Anchor(
+            "directory", alternative.directory, extension, depth, shape and len(groups) < 3
+        )
     if (name := literal_of(last)) is not None:
         return Anchor("basename", name, None, depth, others == 0)
     parts = (part for group in groups for part in group[: -1 if group is groups[-1] else None])
@@ -445,7 +513,11 @@ _Key = tuple[AnchorKind, str, str | None]  # kind and text of an anchor, and its
 
 def _keys_of_path(path: str) -> Iterator[_Key]:
     *directories, basename = path.split("/")
-    names: list[tuple[AnchorKind, str]] = [("path", path), ("basename", basename), ("directory", "")]
+    names: list[tuple[AnchorKind, str]] = [
+        ("path", path),
+        ("basename", basename),
+        ("directory", ""),
+    ]
     end = -1
     for name in directories:
         end += 1 + len(name)
@@ -461,7 +533,9 @@ _Use = tuple[int, int, str]  # the item, the position in its scope, the text
 
 
 class GlobIndex(Generic[Key]):
-    """Index of many scopes by their globs' anchors: about thirty look-ups a path give `match_any` for each scope."""
+    """Index of many scopes by their globs' anchors:
+    about thirty look-ups a path give `match_any` for each scope.
+    """
 
     def __init__(self, items: Iterable[tuple[Key, Iterable[Glob]]]) -> None:
         self._keys: list[Key] = []
@@ -494,5 +568,6 @@ class GlobIndex(Generic[Key]):
         return [
             (self._keys[item], matched[item][1])
             for item in sorted(matched)
-            if item not in self._excludes or not any(matches(glob, path) for glob in self._excludes[item])
+            if item not in self._excludes
+            or not any(matches(glob, path) for glob in self._excludes[item])
         ]

@@ -1,7 +1,7 @@
 """Markdown structure with positions in the original text, and anchors, by markdown-it-py.
 
-Every `Span` counts characters of the text as given: a byte order mark, CRLF, tabs and a missing last newline shift
-nothing. Code and HTML blocks have no structure.
+Every `Span` counts characters of the text as given: a byte order mark, CRLF, tabs and a missing
+last newline shift nothing. Code and HTML blocks have no structure.
 """
 
 from __future__ import annotations
@@ -32,12 +32,18 @@ Item = TypeVar("Item")
 LinkKind = Literal["inline", "reference", "autolink", "image"]
 
 _MAX_NESTING = 40
-"""Nesting of quotes and lists (a list counts double); deeper brackets would be parsed again and again."""
+"""Nesting of quotes and lists (a list counts double);
+deeper brackets would be parsed again and again.
+"""
 _TITLED = frozenset({"heading_open", "th_open", "td_open"})
 """Tokens whose text is always parsed; a paragraph is parsed only where it may hold a link."""
 HARD_BLANK = re.compile(r"^([ ]{0,3}#{1,6})[\u00a0\u202f\u3000]", re.MULTILINE)
-"""A no-break blank after the mark of a heading: CommonMark sees no heading there, its author does."""
-_ATTRIBUTE = r"""(?:[#.][\w.:-]{1,200}|[\w-]{1,60}=(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s"'{}]{1,200}))"""
+"""A no-break blank after the mark of a heading:
+CommonMark sees no heading there, its author does.
+"""
+_ATTRIBUTE = (
+    r"""(?:[#.][\w.:-]{1,200}|[\w-]{1,60}=(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s"'{}]{1,200}))"""
+)
 ATTRIBUTES = re.compile(
     r"[ \t]*(?<!\\)\{(?::|(?=[^{}\n]{0,2000}[#.]))[ \t]*"
     rf"({_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE}){{0,20}})[ \t]*\}}[ \t]*$"
@@ -51,7 +57,9 @@ _NOT_SLUG = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading outside quotes, lists and code; `text` is plain, `title` spans the title as written."""
+    """A heading outside quotes, lists and code;
+    `text` is plain, `title` spans the title as written.
+    """
 
     level: int
     text: str
@@ -112,7 +120,9 @@ class Document:
 
     @property
     def anchors(self) -> dict[int, str]:
-        """Anchors by the start of a heading's section: an explicit `{#id}` or a slug, numbered where it repeats."""
+        """Anchors by the start of a heading's section:
+        an explicit `{#id}` or a slug, numbered where it repeats.
+        """
         count: Counter[str] = Counter()
         anchors: dict[int, str] = {}
         for heading in self.headings:
@@ -134,23 +144,34 @@ def split_link(target: str) -> tuple[str, str]:
 
 
 def path_from_root(file: str, folder: str) -> str:
-    """Return the path from the root of a file that a text in a folder names; a leading slash is the root."""
-    return posixpath.normpath(posixpath.join("" if file.startswith("/") else folder, file.lstrip("/")))
+    """Return the path from the root of a file that a text in a folder names;
+    a leading slash is the root.
+    """
+    return posixpath.normpath(
+        posixpath.join("" if file.startswith("/") else folder, file.lstrip("/"))
+    )
 
 
 def slug(text: str) -> str:
-    """Return a heading's anchor as forges make it, without leading underscores: `ADR-1 — A` is `adr-1--a`."""
+    """Return a heading's anchor as forges make it, without leading underscores:
+    `ADR-1 — A` is `adr-1--a`.
+    """
     return _NOT_SLUG.sub("", text.strip().lower()).replace(" ", "-").lstrip("_")
 
 
 def within(items: Sequence[Item], span: Span, start: Callable[[Item], int]) -> Sequence[Item]:
     """Return the items that start inside `span`; they must be ordered by `start`."""
-    return items[bisect_left(items, span.start, key=start) : bisect_left(items, span.end, key=start)]
+    return items[
+        bisect_left(items, span.start, key=start) : bisect_left(items, span.end, key=start)
+    ]
 
 
 @lru_cache(maxsize=4096)
 def parse_markdown(text: str) -> Document:
-    """Read the structure of `text`. Never fails. The cache has 18 kB a document: several readers ask about one."""
+    """Read the structure of `text`.
+
+    Never fails. The cache has 18 kB a document: several readers ask about one.
+    """
     return _Reader(text).document()
 
 
@@ -159,7 +180,9 @@ def base_parser(**options: bool) -> MarkdownIt:
     from markdown_it import MarkdownIt  # 45 ms: a run that reads no changed text needs none
     from markdown_it.rules_block import table
 
-    markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING, **options}).enable("table")
+    markdown = MarkdownIt(
+        "commonmark", {"html": True, "maxNesting": _MAX_NESTING, **options}
+    ).enable("table")
     markdown.block.ruler.at("table", _with_columns(table), {"alt": ["paragraph", "reference"]})
     return markdown
 
@@ -176,24 +199,32 @@ def _parser() -> MarkdownIt:
 
 
 def _with_span(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
-    """Wrap a link's rule so that its token has the spans of link and label within the inline text."""
+    """Wrap a link's rule so that its token has the spans of link and label within the
+    inline text.
+    """
 
     def wrapped(state: StateInline, silent: bool) -> bool:
         start, first = state.pos, len(state.tokens)
         if not rule(state, silent):
             return False
         if not silent:
-            token = next(token for token in state.tokens[first:] if token.type in ("link_open", "image"))
+            token = next(
+                token for token in state.tokens[first:] if token.type in ("link_open", "image")
+            )
             token.meta["span"], token.meta["label_end"] = (start, state.pos), None
             if token.markup != "autolink":
                 is_link = token.type == "link_open"
-                token.meta["label_end"] = state.md.helpers.parseLinkLabel(state, start + (not is_link), is_link)
+                token.meta["label_end"] = state.md.helpers.parseLinkLabel(
+                    state, start + (not is_link), is_link
+                )
         return True
 
     return wrapped
 
 
-def _with_columns(rule: Callable[[StateBlock, int, int, bool], bool]) -> Callable[[StateBlock, int, int, bool], bool]:
+def _with_columns(
+    rule: Callable[[StateBlock, int, int, bool], bool],
+) -> Callable[[StateBlock, int, int, bool], bool]:
     def wrapped(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         first = len(state.tokens)
         if not rule(state, start, end, silent):
@@ -213,7 +244,9 @@ def _with_columns(rule: Callable[[StateBlock, int, int, bool], bool]) -> Callabl
 def _titles_and_links(state: StateCore) -> None:
     marks = ("](", "<", "[") if state.env.get("references") else ("](", "<")
     for previous, token in pairwise(state.tokens):  # an inline token is never the first
-        if token.type == "inline" and (previous.type in _TITLED or any(mark in token.content for mark in marks)):
+        if token.type == "inline" and (
+            previous.type in _TITLED or any(mark in token.content for mark in marks)
+        ):
             token.children = []
             state.md.inline.parse(token.content, state.md, state.env, token.children)
 
@@ -235,13 +268,19 @@ def _stripped(text: str, span: Span) -> Span:
 def _plain(tokens: Iterable[Token] | None) -> str:
     """Return inline tokens as plain text; code and unknown tags stay as written."""
     return "".join(
-        " " if token.type in ("softbreak", "hardbreak") else _plain(token.children) if token.children else token.content
+        " "
+        if token.type in ("softbreak", "hardbreak")
+        else _plain(token.children)
+        if token.children
+        else token.content
         for token in tokens or ()
     )
 
 
 _Places = list[tuple[int, int]]
-"""Pairs of offsets, in an inline token's content and in the text, where runs of equal characters begin."""
+"""Pairs of offsets, in an inline token's content and in the text,
+where runs of equal characters begin.
+"""
 
 
 class _Reader:
@@ -251,7 +290,9 @@ class _Reader:
         self.start = self.lines.start_of(self.first_line) or int(text.startswith("\ufeff"))
         self.references: dict[str, Any] = {}
         self.headings: list[Heading] = []
-        self.blocks: dict[str, list[Span]] = {name: [] for name in ("fence", "code_block", "html_block", "hr")}
+        self.blocks: dict[str, list[Span]] = {
+            name: [] for name in ("fence", "code_block", "html_block", "hr")
+        }
         self.tables: list[Table] = []
         self.links: list[Link] = []
 
@@ -266,7 +307,11 @@ class _Reader:
             self.front_matter,
             self.start,
             tuple(_with_sections(self.headings, len(self.text))),
-            tuple(sorted((*self.blocks["fence"], *self.blocks["code_block"]), key=lambda span: span.start)),
+            tuple(
+                sorted(
+                    (*self.blocks["fence"], *self.blocks["code_block"]), key=lambda span: span.start
+                )
+            ),
             tuple(self.blocks["html_block"]),
             tuple(self.blocks["hr"]),
             tuple(self.tables),
@@ -286,8 +331,12 @@ class _Reader:
                 row = self._lines_of(token)
                 cells = iter(row_cells(self.text, row.start + token.meta["column"], row.end))
                 rows.append([])
-            elif token.type == "table_close":  # it begins with its first line, be there nothing in the cells of that
-                end = max((cell.span.end for row in rows for cell in row if cell.span), default=start)
+            elif (
+                token.type == "table_close"
+            ):  # it begins with its first line, be there nothing in the cells of that
+                end = max(
+                    (cell.span.end for row in rows for cell in row if cell.span), default=start
+                )
                 self.tables.append(Table(tuple(map(tuple, rows)), Span(start, end)))
             elif token.type == "inline":
                 opening = tokens[index - 1]
@@ -303,25 +352,36 @@ class _Reader:
 
     def _lines_of(self, token: Token) -> Span:
         first, end = token.map or (0, 0)
-        return Span(self.lines.start_of(first + self.first_line), self.lines.start_of(end + self.first_line))
+        return Span(
+            self.lines.start_of(first + self.first_line), self.lines.start_of(end + self.first_line)
+        )
 
     def _line_places(self, token: Token) -> _Places:
-        """Return the places of a content whose lines end like those of the text, after quotes and list marks."""
+        """Return the places of a content whose lines end like those of the text,
+        after quotes and list marks.
+        """
         places: _Places = []
         offset = 0
-        for line, content in enumerate(token.content.split("\n"), (token.map or (0, 0))[0] + self.first_line):
+        for line, content in enumerate(
+            token.content.split("\n"), (token.map or (0, 0))[0] + self.first_line
+        ):
             bare = content.strip()
             start, end = self.lines.starts[line], self.lines.ends[line]
             position = self.text.rfind(bare, start, end)
             lead = len(content) - len(content.lstrip())
-            places.append((offset + lead, position if position >= 0 else max(start, end - len(bare))))
+            places.append(
+                (offset + lead, position if position >= 0 else max(start, end - len(bare)))
+            )
             offset += len(content) + 1
         return places
 
     def _cell_places(self, cell: Span) -> _Places:
         """Return the places of a cell's content, in which an escaped pipe is one character."""
         escaped = (match.start() for match in re.finditer(r"\\\|", cell.of(self.text)))
-        return [(0, cell.start), *((at - number, cell.start + at + 1) for number, at in enumerate(escaped))]
+        return [
+            (0, cell.start),
+            *((at - number, cell.start + at + 1) for number, at in enumerate(escaped)),
+        ]
 
     def _heading(self, token: Token, text: str) -> None:
         lines = self._lines_of(token)
@@ -354,20 +414,36 @@ class _Reader:
             label_end = child.meta["label_end"]
             span = _translated(places, start, end)
             target_span: Span | None = None
-            kind: LinkKind = "image" if child.type == "image" else "autolink" if label_end is None else "reference"
+            kind: LinkKind = (
+                "image"
+                if child.type == "image"
+                else "autolink"
+                if label_end is None
+                else "reference"
+            )
             if kind == "autolink":
                 target_span = Span(span.start + 1, span.end - 1)
             elif token.content[end - 1] == ")":
                 kind = "inline" if kind == "reference" else kind
                 target_span = _destination(token.content, label_end + 2, end)
-                target_span = target_span and _translated(places, target_span.start, target_span.end)
+                target_span = target_span and _translated(
+                    places, target_span.start, target_span.end
+                )
             else:
                 start_of_text = start + 1 + (kind == "image")
-                label = token.content[label_end + 2 : end - 1] or token.content[start_of_text:label_end]
+                label = (
+                    token.content[label_end + 2 : end - 1] or token.content[start_of_text:label_end]
+                )
                 target_span = self._definition(label)
-            text = child.content if kind == "image" else _plain(takewhile(_is_inside, children[index + 1 :]))
+            text = (
+                child.content
+                if kind == "image"
+                else _plain(takewhile(_is_inside, children[index + 1 :]))
+            )
             target = str(child.attrGet("src" if kind == "image" else "href") or "")
-            self.links.append(Link(text, target, self.lines.position(span.start), span, target_span, kind))
+            self.links.append(
+                Link(text, target, self.lines.position(span.start), span, target_span, kind)
+            )
 
     def _definition(self, label: str) -> Span | None:
         from markdown_it.common.utils import normalizeReference
@@ -406,7 +482,9 @@ def _destination(text: str, start: int, limit: int) -> Span | None:
 
 
 def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[Heading]:
-    next_start = [end_of_text] * 8  # by level: where the next heading of that level or higher begins
+    next_start = [
+        end_of_text
+    ] * 8  # by level: where the next heading of that level or higher begins
     sections: list[tuple[Heading, int]] = []
     for heading in reversed(headings):
         sections.append((heading, next_start[heading.level]))
@@ -417,8 +495,12 @@ def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[He
 
 
 _MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
-_TIGHT_LINE = re.compile(r"[a-z][\w.-]*:(?!//)\S")  # `tag:the web` between fences: no YAML, and no sentence either
-_COMMENTS = re.compile(r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL)
+_TIGHT_LINE = re.compile(
+    r"[a-z][\w.-]*:(?!//)\S"
+)  # `tag:the web` between fences: no YAML, and no sentence either
+_COMMENTS = re.compile(
+    r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL
+)
 _TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
 _TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
 _PLAIN_START = re.compile(r"[#*>|!`]|[-+]\s|\w+[ \t,.]")
@@ -435,10 +517,12 @@ def content_start(text: str) -> int:
 
 
 def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
-    """Return the span between the `---` fences and the number of the first line after them (0: none).
+    """Return the span between the `---` fences and the number of the first line after them (0:
+    none).
 
-    A missing opening fence is accepted if every line down to the closing one is an entry, and so are comments above the
-    fence, where licences are written. TOML (`+++`) is skipped and has no span.
+    A missing opening fence is accepted if every line down to the closing one is an entry, and so
+    are comments above the fence, where licences are written. TOML (`+++`) is skipped and has no
+    span.
     """
     toml = _TOML.match(text)
     if toml is not None and _TOML_LINE.search(toml.group()):
@@ -461,6 +545,8 @@ def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
         if not fenced and not line.strip():
             return None, 0
         if line.strip() and not line.startswith((" ", "\t", "#", "- ")):
-            matched = _MAPPING_LINE.match(line) is not None or (fenced and _TIGHT_LINE.match(line) is not None)
+            matched = _MAPPING_LINE.match(line) is not None or (
+                fenced and _TIGHT_LINE.match(line) is not None
+            )
             mappings, others = mappings + matched, others + (not matched)
     return None, 0

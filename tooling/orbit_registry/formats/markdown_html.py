@@ -1,4 +1,6 @@
-"""HTML of Markdown as GitHub renders it: alerts, task lists, footnotes, bare addresses, a safe part of raw HTML."""
+"""HTML of Markdown as GitHub renders it: alerts, task lists, footnotes, bare addresses,
+a safe part of raw HTML.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ from html import escape, unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from orbit_registry.formats.markdown import ATTRIBUTES, HARD_BLANK, PIPE, base_parser, content_start, row_cells
+from orbit_registry.formats.markdown import (
+    ATTRIBUTES,
+    HARD_BLANK,
+    PIPE,
+    base_parser,
+    content_start,
+    row_cells,
+)
 from orbit_registry.formats.position import Span
 
 if TYPE_CHECKING:
@@ -24,29 +33,81 @@ Fence = Callable[[str, str], str]  # makes HTML of a block of code and its langu
 
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
 _LONGEST_ROW = 4096  # longer rows are not searched for code spans, which takes quadratic time
-_ALERTS = {"NOTE": "note", "TIP": "tip", "IMPORTANT": "example", "WARNING": "warning", "CAUTION": "danger"}
+_ALERTS = {
+    "NOTE": "note",
+    "TIP": "tip",
+    "IMPORTANT": "example",
+    "WARNING": "warning",
+    "CAUTION": "danger",
+}
 """Kinds of alerts, and the theme's admonitions in about the same colours."""
 _EMPTY = frozenset(("br", "hr", "img", "wbr"))
 _TAGS = _EMPTY.union(
-    ("a", "b", "blockquote", "code", "dd", "del", "details", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5"),
-    ("h6", "i", "ins", "kbd", "li", "mark", "ol", "p", "pre", "s", "small", "span", "strong", "sub", "summary", "sup"),
+    (
+        "a",
+        "b",
+        "blockquote",
+        "code",
+        "dd",
+        "del",
+        "details",
+        "div",
+        "dl",
+        "dt",
+        "em",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+    ),
+    (
+        "h6",
+        "i",
+        "ins",
+        "kbd",
+        "li",
+        "mark",
+        "ol",
+        "p",
+        "pre",
+        "s",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "summary",
+        "sup",
+    ),
     ("table", "tbody", "td", "th", "thead", "tr", "ul"),
 )
 """Raw HTML that is rendered; other tags are text, as in `List<String>` and `<your name>`."""
 _DROPPED = {"center": "center", "font": "font", "picture": "picture", "source": "picture", "u": "u"}
 """Raw HTML whose content is rendered without it, and the tag around it."""
-_KEPT = {"a": ("href", "id"), "img": ("src", "alt", "width", "height"), "details": ("open",), "ol": ("start",)}
+_KEPT = {
+    "a": ("href", "id"),
+    "img": ("src", "alt", "width", "height"),
+    "details": ("open",),
+    "ol": ("start",),
+}
 _KEPT |= {"td": ("colspan", "rowspan"), "th": ("colspan", "rowspan")}
 """Attributes of raw HTML that are rendered."""
 _RAW = re.compile(
-    r"<!--.{0,20000}?-->|<(?P<over>/?)(?P<tag>[a-z][a-z0-9]{0,10})(?P<rest>\s[^<>]{0,300})?/?>|<", re.DOTALL
+    r"<!--.{0,20000}?-->|<(?P<over>/?)(?P<tag>[a-z][a-z0-9]{0,10})(?P<rest>\s[^<>]{0,300})?/?>|<",
+    re.DOTALL,
 )
-_LONGEST_HIDDEN = 200  # a longer comment leaves a blank: `snapshot.redact` finds no name that continues after it
-_RAW_ATTRIBUTE = re.compile(r"""([a-z]{1,20})(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+))?""", re.IGNORECASE)
+_LONGEST_HIDDEN = (
+    200  # a longer comment leaves a blank: `snapshot.redact` finds no name that continues after it
+)
+_RAW_ATTRIBUTE = re.compile(
+    r"""([a-z]{1,20})(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+))?""", re.IGNORECASE
+)
 
 
 def render_html(text: str, fence: Fence) -> tuple[str, bool]:
-    """Return `text` as HTML without its front matter, and whether tags in it are the text's own, balanced or not."""
+    """Return `text` as HTML without its front matter, and whether tags in it are the text's own,
+    balanced or not.
+    """
     source = HARD_BLANK.sub(r"\1 ", text[content_start(text) :])
     env: dict[str, Any] = {"source": source, "raw": False}
     return str(_parser(fence).render(source, env)), env["raw"]
@@ -59,21 +120,35 @@ def _parser(fence: Fence) -> MarkdownIt:
     from mdit_py_plugins.footnote import footnote_plugin
     from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
-    markdown = base_parser(alerts=True, tasklists=True, strikethrough_single_tilde=True).enable("strikethrough")
+    markdown = base_parser(alerts=True, tasklists=True, strikethrough_single_tilde=True).enable(
+        "strikethrough"
+    )
     markdown.use(footnote_plugin, inline=False).use(deflist_plugin).use(gfm_autolink_plugin)
 
     def known_html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         raw = _RAW.match(state.src, state.bMarks[start] + state.tShift[start])
-        return raw is not None and _is_rendered(raw, state.src) and html_block(state, start, end, silent)
+        return (
+            raw is not None
+            and _is_rendered(raw, state.src)
+            and html_block(state, start, end, silent)
+        )
 
-    markdown.block.ruler.at("html_block", known_html, {"alt": ["paragraph", "reference", "blockquote"]})
+    markdown.block.ruler.at(
+        "html_block", known_html, {"alt": ["paragraph", "reference", "blockquote"]}
+    )
     markdown.core.ruler.after("block", "whole_rows", _whole_rows)
     markdown.core.ruler.after("inline", "stated_ids", _stated_ids)
-    for name, rule in (("html_block", _html), ("html_inline", _html), ("list_item_open", _list_item)):
+    for name, rule in (
+        ("html_block", _html),
+        ("html_inline", _html),
+        ("list_item_open", _list_item),
+    ):
         markdown.add_render_rule(name, rule)
     markdown.add_render_rule("alert_open", _alert)
     markdown.add_render_rule("alert_title_open", lambda *_: '<p class="admonition-title">')
-    markdown.add_render_rule("footnote_caption", lambda _, tokens, index, *__: str(tokens[index].meta["id"] + 1))
+    markdown.add_render_rule(
+        "footnote_caption", lambda _, tokens, index, *__: str(tokens[index].meta["id"] + 1)
+    )
 
     def code(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
         words = tokens[index].info.split(maxsplit=1)
@@ -84,7 +159,9 @@ def _parser(fence: Fence) -> MarkdownIt:
 
 
 def _whole_rows(state: StateCore) -> None:
-    """Join surplus cells of a row, most from an unescaped `|` in code (`Edit | Write`), into its last cell."""
+    """Join surplus cells of a row, most from an unescaped `|` in code (`Edit | Write`),
+    into its last cell.
+    """
     columns = 0
     contents: Iterator[str] = iter(())
     for previous, token in pairwise(state.tokens):
@@ -106,7 +183,9 @@ def _stated_ids(state: StateCore) -> None:
     """Take `{ #id .class }` off the end of headings, and give them that id."""
     for heading, title in pairwise(state.tokens):
         last = title.children[-1] if heading.type == "heading_open" and title.children else None
-        attributes = ATTRIBUTES.search(last.content) if last is not None and last.type == "text" else None
+        attributes = (
+            ATTRIBUTES.search(last.content) if last is not None and last.type == "text" else None
+        )
         if last is not None and attributes is not None:
             last.content = last.content[: attributes.start()]
             if name := next((word[1:] for word in attributes[1].split() if word[0] == "#"), None):
@@ -117,7 +196,9 @@ def _alert(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> st
     return f'<div class="admonition {_ALERTS[tokens[index].info]}">\n'
 
 
-def _list_item(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+def _list_item(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
     item = renderer.renderToken(tokens, index, options, env)
     if "checked" not in tokens[index].meta:
         return item
@@ -125,13 +206,17 @@ def _list_item(renderer: RendererHTML, tokens: Sequence[Token], index: int, opti
     return f'{item}<span class="task-list-indicator{css}" role="img" aria-label="{label}"></span>'
 
 
-def _html(_: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+def _html(
+    _: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
     env["raw"] = True
     return _RAW.sub(lambda raw: _raw_html(raw, env["source"]), tokens[index].content)
 
 
 def _is_rendered(raw: re.Match[str], source: str) -> bool:
-    return (raw["tag"] in _TAGS and _is_whole(raw["tag"], source)) if raw["tag"] else len(raw[0]) > 1
+    return (
+        (raw["tag"] in _TAGS and _is_whole(raw["tag"], source)) if raw["tag"] else len(raw[0]) > 1
+    )
 
 
 def _is_whole(tag: str, source: str) -> bool:
@@ -153,5 +238,7 @@ def _raw_html(raw: re.Match[str], source: str) -> str:
     }
     if tag == "a" and "name" in attributes:
         attributes.setdefault("id", attributes["name"])
-    remaining = "".join(f' {name}="{escape(attributes[name])}"' for name in _KEPT.get(tag, ()) if name in attributes)
+    remaining = "".join(
+        f' {name}="{escape(attributes[name])}"' for name in _KEPT.get(tag, ()) if name in attributes
+    )
     return f"<{tag}{remaining}>"

@@ -36,7 +36,11 @@ class Problem:
 
     def at(self, path: str) -> str:
         """Return the message after its place in a file: `path:line:column: message`."""
-        place = f"{path}:{self.position.line}:{self.position.column}" if self.position is not None else path
+        place = (
+            f"{path}:{self.position.line}:{self.position.column}"
+            if self.position is not None
+            else path
+        )
         return f"{place}: {self.message}"
 
 
@@ -54,7 +58,11 @@ class TextLines:
         self.starts: list[int] = [0, *(end for _, end in line_ends)]
         self.ends: list[int] = [*(start for start, _ in line_ends), len(text)]
         has_lone = "\r" in text.replace("\r\n", "\n")
-        self._newlines = [0, *(at for at in self.starts[1:] if text[at - 1] == "\n")] if has_lone else self.starts
+        self._newlines = (
+            [0, *(at for at in self.starts[1:] if text[at - 1] == "\n")]
+            if has_lone
+            else self.starts
+        )
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -21,7 +21,9 @@ class Suspect:
 
 
 class _Form(NamedTuple):
-    """A form of secret: its kind, its pattern, and the detector that confirms it (None: the pattern is proof)."""
+    """A form of secret: its kind, its pattern, and the detector that confirms it (None:
+    the pattern is proof).
+    """
 
     kind: str
     pattern: str
@@ -29,13 +31,18 @@ class _Form(NamedTuple):
 
 
 _FORMS: dict[str, _Form] = {
-    "aws": _Form("AWS access key", r"(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Z])", "aws.AWSKeyDetector"),
+    "aws": _Form(
+        "AWS access key", r"(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Z])", "aws.AWSKeyDetector"
+    ),
     "key": _Form(
         "private key",
-        r"-----BEGIN (?:[A-Z]{2,8} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]){0,40}[A-Za-z0-9+/=]{20}",
+        r"-----BEGIN (?:[A-Z]{2,8} ){0,2}PRIVATE KEY(?: "
+        r"BLOCK)?-----(?:\s|\\[nr]){0,40}[A-Za-z0-9+/=]{20}",
         "private_key.PrivateKeyDetector",
     ),
-    "github": _Form("GitHub token", r"gh[pousr]_[A-Za-z0-9_]{36,255}", "github_token.GitHubTokenDetector"),
+    "github": _Form(
+        "GitHub token", r"gh[pousr]_[A-Za-z0-9_]{36,255}", "github_token.GitHubTokenDetector"
+    ),
     "githubpat": _Form("GitHub token", r"github_pat_[A-Za-z0-9_]{60,255}"),
     "gitlab": _Form(
         "GitLab token",
@@ -44,14 +51,24 @@ _FORMS: dict[str, _Form] = {
     ),
     "slack": _Form("Slack token", r"xox[abpors]-[0-9]+-[0-9A-Za-z-]{8,250}", "slack.SlackDetector"),
     "hook": _Form(
-        "Slack webhook", r"https://hooks\.slack\.com/services/T\w{1,40}/B\w{1,40}/\w{8,64}", "slack.SlackDetector"
+        "Slack webhook",
+        r"https://hooks\.slack\.com/services/T\w{1,40}/B\w{1,40}/\w{8,64}",
+        "slack.SlackDetector",
     ),
     "stripe": _Form("Stripe key", r"[rs]k_live_[0-9a-zA-Z]{24,99}", "stripe.StripeDetector"),
     "sendgrid": _Form("SendGrid key", r"SG\.[\w-]{22}\.[\w-]{43}", "sendgrid.SendGridDetector"),
-    "square": _Form("Square secret", r"sq0csp-[0-9A-Za-z\-_]{43}", "square_oauth.SquareOAuthDetector"),
-    "azure": _Form("Azure storage key", r"AccountKey=[a-zA-Z0-9+/=]{88}", "azure_storage_key.AzureStorageKeyDetector"),
+    "square": _Form(
+        "Square secret", r"sq0csp-[0-9A-Za-z\-_]{43}", "square_oauth.SquareOAuthDetector"
+    ),
+    "azure": _Form(
+        "Azure storage key",
+        r"AccountKey=[a-zA-Z0-9+/=]{88}",
+        "azure_storage_key.AzureStorageKeyDetector",
+    ),
     "npm": _Form("npm token", r"npm_[A-Za-z0-9]{36}(?!\w)"),
-    "pypi": _Form("package index token", r"pypi-AgE[A-Za-z0-9_-]{70,1000}", "pypi_token.PypiTokenDetector"),
+    "pypi": _Form(
+        "package index token", r"pypi-AgE[A-Za-z0-9_-]{70,1000}", "pypi_token.PypiTokenDetector"
+    ),
     "jwt": _Form(
         "JSON web token",
         r"eyJ[A-Za-z0-9_=-]{10,4000}\.eyJ[A-Za-z0-9_=-]{4,4000}\.[\w.+/=-]{10,4000}",
@@ -66,11 +83,15 @@ _FORMS: dict[str, _Form] = {
     "vault": _Form("Vault token", r"hv[sbr]\.[A-Za-z0-9_-]{24,300}"),
     "docker": _Form("Docker token", r"dckr_[po]at_[A-Za-z0-9_-]{27,60}"),
     "age": _Form("age secret key", r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}(?!\w)"),
-    "atlassian": _Form("Atlassian token", r"AT(?:(?:ATT|CTT)3[A-Za-z0-9_=-]{60,300}|BB[A-Za-z0-9]{32}(?!\w))"),
+    "atlassian": _Form(
+        "Atlassian token", r"AT(?:(?:ATT|CTT)3[A-Za-z0-9_=-]{60,300}|BB[A-Za-z0-9]{32}(?!\w))"
+    ),
     "databricks": _Form("Databricks token", r"dapi[a-f0-9]{32}(?:-\d)?(?!\w)"),
     "twilio": _Form("Twilio key", r"(?:AC|SK)[a-f0-9]{32}(?!\w)", "twilio.TwilioKeyDetector"),
     "telegram": _Form(
-        "Telegram bot token", r"\d{8,10}:[0-9A-Za-z_-]{35}(?![\w-])", "telegram_token.TelegramBotTokenDetector"
+        "Telegram bot token",
+        r"\d{8,10}:[0-9A-Za-z_-]{35}(?![\w-])",
+        "telegram_token.TelegramBotTokenDetector",
     ),
     "basic": _Form(
         "password in a URL",
@@ -78,13 +99,20 @@ _FORMS: dict[str, _Form] = {
         r"(?!(?:localhost|127\.0\.0\.1|(?:\w+\.)?example\.com)\b)[\w.-]",
         "basic_auth.BasicAuthDetector",
     ),
-}  # fmt: skip
+}
 _BY_NAME = {"quoted": "secret by its name", "plain": "secret by its name", "bearer": "bearer token"}
 KINDS = frozenset(form.kind for form in _FORMS.values()) | frozenset(_BY_NAME.values())
 """Kinds of secrets, as `docs/reference/checks/content.md` lists them."""
-_PREFILTER = r"(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{name}>{form.pattern})" for name, form in _FORMS.items()) + ")"
+_PREFILTER = (
+    r"(?<![A-Za-z0-9])(?:"
+    + "|".join(f"(?P<{name}>{form.pattern})" for name, form in _FORMS.items())
+    + ")"
+)
 """Compiled where it is used: few runs need it."""
-_KEY = r"(?<=(?i:api|uth|ess|ent|ret|ate|unt|ice)[_ -](?i:key))|(?<=(?i:api|uth|ess|ent|ret|ate|unt|ice)(?i:key))"
+_KEY = (
+    r"(?<=(?i:api|uth|ess|ent|ret|ate|unt|ice)[_ "
+    r"-](?i:key))|(?<=(?i:api|uth|ess|ent|ret|ate|unt|ice)(?i:key))"
+)
 _NAMES = {
     "w": r"(?i:ord)(?<=(?i:password))|(?i:d)(?:(?<=(?i:passwd))|(?<=(?i:pwd)))",
     "c": r"(?i:ret)(?<=(?i:secret))",
@@ -93,7 +121,9 @@ _NAMES = {
 """How names of secret values end, by a rare letter: `db_password`, `PGPASSWORD`, `githubToken`."""
 _SEPARATOR = r"[\]\\\"'`*]{0,4}[ \t]{0,4}(?:[:=]{1,3}>?|is\b)[*]{0,2}\s{0,4}"
 _ASSIGNED = "|".join(
-    f"{first}(?:{tail}){_SEPARATOR}" for letter, tail in _NAMES.items() for first in (letter, letter.upper())
+    f"{first}(?:{tail}){_SEPARATOR}"
+    for letter, tail in _NAMES.items()
+    for first in (letter, letter.upper())
 )
 _BEARER = r"[Ee](?i:arer)[ \t]{1,4}"
 _VALUE = (
@@ -101,34 +131,49 @@ _VALUE = (
     r"|(?P<plain>[^\s\"'`\\,;<>()\[\]{}|$]{8,200})(?=[\s\"'`\\,;<]|\Z)"
 )
 _NAMED = rf"(?:{_ASSIGNED})(?:{_VALUE})|[bB]{_BEARER}(?P<bearer>[A-Za-z0-9._~+/-]{{16,4000}}=*)"
-"""`password = '…'`, `API_KEY=…`, `Authorization: Bearer …`; `_is_random` decides whether the value is a secret."""
+"""`password = '…'`, `API_KEY=…`, `Authorization: Bearer …`;
+`_is_random` decides whether the value is a secret.
+"""
 NEEDLES = re.compile(
     r"A(?:(?:KIA|SIA|BIA|CCA)[0-9A-Z]|GE-SECRET-KEY-1|T(?:ATT3|CTT3|BB)|C[a-f0-9]{32})|PRIVATE KEY"
-    r"|S(?:G\.|K[a-f0-9]{32})|AIza|J(?<=eyJ)|0csp(?<=sq0csp)|\.(?:slack(?<=hooks\.slack)|(?<=hv[sbr]\.)[A-Za-z0-9_-]{24})"
-    r"|_(?:(?<=gh[pousr]_)|(?<=github_pat_)|(?<=npm_)|live_(?<=k_live_)|(?<=hf_)|(?<=do[opr]_v1_)|(?<=dckr_[op]at_))"
-    r"|-(?:(?<=sk-)|(?<=xox[abpors]-)|(?<=gl[a-z]{2}-)|(?<=gl[a-z]{3}-)|(?<=gl[a-z]{4}-)|(?<=gl[a-z]{5}-)|A(?<=pypi-A)"
+    r"|S(?:G\.|K[a-f0-9]{32})|AIza|J(?<=eyJ)|0csp(?<=sq0csp)|\.(?:slack(?<=hooks\.slack)"
+    r"|(?<=hv[sbr]\.)[A-Za-z0-9_-]{24})"
+    r"|_(?:(?<=gh[pousr]_)|(?<=github_pat_)|(?<=npm_)|live_(?<=k_live_)|(?<=hf_)"
+    r"|(?<=do[opr]_v1_)|(?<=dckr_[op]at_))"
+    r"|-(?:(?<=sk-)|(?<=xox[abpors]-)|(?<=gl[a-z]{2}-)|(?<=gl[a-z]{3}-)|(?<=gl[a-z]{4}-)"
+    r"|(?<=gl[a-z]{5}-)|A(?<=pypi-A)"
     r"|(?<=GOCSPX-))"
     r"|:(?://[^\s/:]{1,64}:[^\s/@]{3,128}@|(?<=\d{8}:)[0-9A-Za-z_-]{35})|pi(?<=dapi)[a-f0-9]{32}"
     rf"|b{_BEARER}|B{_BEARER}|{_ASSIGNED}"
 )
-"""A part that every secret has. A search stops at each character that an alternative begins with, so they begin with
-rare ones and look back: 12 MB of records take 0.04 s, and 0.13 s with common letters first."""
+"""A part that every secret has.
+
+A search stops at each character that an alternative begins with, so they begin with rare ones and
+look back: 12 MB of records take 0.04 s, and 0.13 s with common letters first.
+"""
 _QUOTED, _PLAIN = 2.7, 3.0  # least entropy of a quoted and of a bare value
 _ELIDED = re.compile(r"[A-Za-z0-9+/=\s\\]{0,128}(?:\.\.|…|[\[<(*])")
 """What follows the first line of a private key that a document shortens."""
 _PLACEHOLDER = (
-    r"(?i)example|placeholder|redacted|your[-_ ]|changeme|\bdummy|\bfake|x{6}|\*{3}|\.{3}|0{8}|://[^/]*[$%<{]"
+    r"(?i)example|placeholder|redacted|your[-_ "
+    r"]|changeme|\bdummy|\bfake|x{6}|\*{3}|\.{3}|0{8}|://[^/]*[$%<{]"
     r"|://(?P<user>[^/:]{1,64}):(?:(?P=user)|pass(?:word|wd)?|pw|pwd|secret|token|x+|user|\w)@"
     r"|\A[\W\d]{0,8}(?:my)?(?:pass(?:word)?|secret|token|test|admin|user)[\W\d]{0,4}\Z"
 )
 
 
 def find_secrets(text: str) -> Iterator[Suspect]:
-    """Yield the secrets in a text, without made-up examples (`EXAMPLE`, `xxxxxx`, `$VARIABLE`, `MIIE…`)."""
+    """Yield the secrets in a text, without made-up examples (`EXAMPLE`, `xxxxxx`,
+    `$VARIABLE`, `MIIE…`).
+    """
     if not NEEDLES.search(text):
         return
     forms, end = [*_with_form(text)], 0
-    names = (name for name in _with_name(text) if not any(name.start < it.end and it.start < name.end for it in forms))
+    names = (
+        name
+        for name in _with_name(text)
+        if not any(name.start < it.end and it.start < name.end for it in forms)
+    )
     for suspect in sorted((*forms, *names), key=lambda hit: (hit.start, -hit.end)):
         if suspect.start >= end:
             yield suspect
@@ -138,7 +183,9 @@ def find_secrets(text: str) -> Iterator[Suspect]:
 def _with_form(text: str) -> Iterator[Suspect]:
     for match in re.finditer(_PREFILTER, text):
         form = _FORMS[str(match.lastgroup)]
-        if re.search(_PLACEHOLDER, match[0]) or (form.kind == "private key" and _ELIDED.match(text, match.end())):
+        if re.search(_PLACEHOLDER, match[0]) or (
+            form.kind == "private key" and _ELIDED.match(text, match.end())
+        ):
             continue
         # What a detector finds may be ''.
         if form.detector is None or list(_detector(form.detector).analyze_string(match[0])):
@@ -154,7 +201,9 @@ def _with_name(text: str) -> Iterator[Suspect]:
 
 
 def _is_random(value: str, *, quoted: bool) -> bool:
-    """Say whether letters follow digits, or both occur without a separator, with enough entropy in bits a character."""
+    """Say whether letters follow digits, or both occur without a separator,
+    with enough entropy in bits a character.
+    """
     shares = [count / len(value) for count in Counter(value).values()]
     if -sum(share * math.log2(share) for share in shares) < (_QUOTED if quoted else _PLAIN):
         return False
@@ -182,7 +231,9 @@ def _end_of_key(text: str, start: int) -> int:
 
 
 def has_secret(value: object, text: str) -> bool:
-    """Say whether a text within a value holds a secret; its ASCII JSON `text` alone could hide one behind an escape."""
+    """Say whether a text within a value holds a secret;
+    its ASCII JSON `text` alone could hide one behind an escape.
+    """
     plain = json.dumps(value, ensure_ascii=False) if "\\u" in text else text
     if NEEDLES.search(plain) is None:
         return False

@@ -12,23 +12,39 @@ HIDDEN = re.compile(
 )
 """Hidden characters, which the gate reports: people don't see them, programs act on them."""
 RETYPE = "type the line again, without what was pasted"
-_CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BACKSPACE", "\x7f": "DELETE"}
-_HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
-"""All of `HIDDEN` and more: tags (U+E0000 on) spell words for a model, lone surrogates fit in no file."""
+_CONTROL_NAMES = {
+    "\x1b": "ESCAPE",
+    "\x00": "NULL",
+    "\x07": "BELL",
+    "\x08": "BACKSPACE",
+    "\x7f": "DELETE",
+}
+_HIDDEN = (
+    "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+)
+"""All of `HIDDEN` and more: tags (U+E0000 on) spell words for a model,
+lone surrogates fit in no file.
+"""
 _UNSEEN = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
 _UNSEEN_BUT_LAYOUT = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]+")
 _UNSEEN_IN_JSON = re.compile(f"[{_HIDDEN}]")
 _STEERS_SCREEN = re.compile(
-    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]|\r(?!\n)"
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]"
+    "|\r(?!\n)"
 )
 """Characters that steer a terminal or are invisible on it."""
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 _HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
-_MAIL = re.compile(r"(?<![\w.+-])(?!git@)[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w@])")
+_MAIL = re.compile(
+    r"(?<![\w.+-])(?!git@)[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w@])"
+)
 
 
 def first_hidden(text: str) -> tuple[int, str] | None:
-    """Return where the first hidden character of a text is, and which it is and how many follow; None without one."""
+    """Return where the first hidden character of a text is, and which it is and how many follow;
+    None without one.
+    """
     is_plain = text.isascii() and text.replace("\n", " ").isprintable()
     matches = [] if is_plain else list(HIDDEN.finditer(text))
     if not matches:
@@ -40,7 +56,9 @@ def first_hidden(text: str) -> tuple[int, str] | None:
 
 
 def inert_line(text: str) -> str:
-    """Return a text as one line, without hidden characters, tags, home folders and e-mail addresses."""
+    """Return a text as one line, without hidden characters, tags,
+    home folders and e-mail addresses.
+    """
     return _TAG.sub("&lt;", " ".join(_UNSEEN.sub(" ", _without_personal_data(text)).split()))
 
 
@@ -76,5 +94,7 @@ def json_text(data: object) -> str:
 
 
 def escaped_line(text: str) -> str:
-    """Return a text with its line breaks written as escapes, so that it can't begin a line of the output."""
+    """Return a text with its line breaks written as escapes,
+    so that it can't begin a line of the output.
+    """
     return text.replace("\r", "\\r").replace("\n", "\\n")

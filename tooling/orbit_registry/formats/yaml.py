@@ -1,7 +1,7 @@
 """Strict YAML reader, and writer of new YAML text.
 
-ryaml reads. ruamel, in `yaml_nodes`, is imported only where a problem needs a position: it is about a hundred times
-slower, and its import costs more than reading a hundred records.
+ryaml reads. ruamel, in `yaml_nodes`, is imported only where a problem needs a position: it is about
+a hundred times slower, and its import costs more than reading a hundred records.
 """
 
 import json
@@ -23,12 +23,14 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u2028\u2029\
 def load(text: str) -> object:
     """Return the value of a YAML text.
 
-    Refuses duplicate keys, several documents, alias bombs, tags and `<<`, and what JSON can't hold: keys that are no
-    texts, `.nan` and `.inf`. Dates stay strings.
+    Refuses duplicate keys, several documents, alias bombs, tags and `<<`, and what JSON can't hold:
+    keys that are no texts, `.nan` and `.inf`. Dates stay strings.
     """
     if text.startswith("\ufeff"):
         text = text[1:]
-    if ("!" in text or "<<" in text) and _SUSPECT.search(text):  # the two looks cost a tenth of the pattern
+    if ("!" in text or "<<" in text) and _SUSPECT.search(
+        text
+    ):  # the two looks cost a tenth of the pattern
         from orbit_registry.formats.yaml_nodes import refuse_tags
 
         refuse_tags(text)
@@ -51,7 +53,9 @@ def load(text: str) -> object:
 
 
 def _beyond_json(value: object) -> tuple[object, ...] | None:
-    """Return the pointer to a key or number that JSON can't hold; the last step may be a key that is no text."""
+    """Return the pointer to a key or number that JSON can't hold;
+    the last step may be a key that is no text.
+    """
     stack: list[tuple[tuple[object, ...], object]] = [((), value)]
     while stack:
         at, current = stack.pop()
@@ -62,27 +66,37 @@ def _beyond_json(value: object) -> tuple[object, ...] | None:
                 if not isinstance(inner, str):
                     stack.append(((*at, key), inner))
         elif isinstance(current, list):
-            stack += (((*at, index), inner) for index, inner in enumerate(current) if not isinstance(inner, str))
+            stack += (
+                ((*at, index), inner)
+                for index, inner in enumerate(current)
+                if not isinstance(inner, str)
+            )
         elif isinstance(current, float) and not math.isfinite(current):
             return at
     return None
 
 
 def position_of(text: str, pointer: Sequence[str | int]) -> Position:
-    """Return the position of the value at `pointer`: of its key in a mapping, of itself in a list."""
+    """Return the position of the value at `pointer`:
+    of its key in a mapping, of itself in a list.
+    """
     from orbit_registry.formats.yaml_nodes import place_of
 
     return place_of(text, pointer)
 
 
 def position_in(text: str, pointer: Pointer) -> Position:
-    """Return the position of the value at `pointer`, as `position_of` does, but quickly for block style."""
+    """Return the position of the value at `pointer`, as `position_of` does,
+    but quickly for block style.
+    """
     position = _by_lines(text, pointer) if pointer else Position(1)
     return position or position_of(text, pointer)
 
 
 def _by_lines(text: str, pointer: Pointer) -> Position | None:
-    """Follow keys and list items by their indentation; None where the text's form is not that plain."""
+    """Follow keys and list items by their indentation;
+    None where the text's form is not that plain.
+    """
     start, end, column = 0, len(text), 0
     offset: int | None = None
     for step in pointer:
@@ -101,7 +115,9 @@ def _by_lines(text: str, pointer: Pointer) -> Position | None:
                 return None
             offset = matches[0].start() + column
             start = matches[0].end()
-            following = re.compile(rf"^ {{0,{column}}}(?!- )[^\s#]", re.MULTILINE).search(text, start, end)
+            following = re.compile(rf"^ {{0,{column}}}(?!- )[^\s#]", re.MULTILINE).search(
+                text, start, end
+            )
             end = following.start() if following else end
             inner = re.compile(r"^( *)[^\s#]", re.MULTILINE).search(text, start, end)
             column = len(inner[1]) if inner else column + 2
@@ -119,7 +135,9 @@ def _items(text: str, start: int, end: int) -> list[int] | None:
 
 
 def scalar_text(value: object, indent: int = 0) -> str:
-    """Return a value as YAML after `key: ` or `- ` at `indent` spaces; several lines become a literal block."""
+    """Return a value as YAML after `key: ` or `- ` at `indent` spaces;
+    several lines become a literal block.
+    """
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -127,7 +145,9 @@ def scalar_text(value: object, indent: int = 0) -> str:
     if isinstance(value, int):
         return json.dumps(value)
     if isinstance(value, float):
-        return json.dumps(value) if math.isfinite(value) else ".nan"  # which `load` refuses; JSON's word is a text
+        return (
+            json.dumps(value) if math.isfinite(value) else ".nan"
+        )  # which `load` refuses; JSON's word is a text
     text = str(value)
     if "\n" in text and _block_safe(text):
         body = text.rstrip("\n")
@@ -148,13 +168,23 @@ def double_quoted(text: str) -> str:
 
 def _block_safe(text: str) -> bool:
     lines = text.split("\n")
-    if not text.strip() or lines[0].startswith((" ", "\t")) or not lines[0] or "\r" in text or "\t" in text:
+    if (
+        not text.strip()
+        or lines[0].startswith((" ", "\t"))
+        or not lines[0]
+        or "\r" in text
+        or "\t" in text
+    ):
         return False
-    return _UNPRINTABLE.search(text) is None and not any(line != "" and not line.strip() for line in lines)
+    return _UNPRINTABLE.search(text) is None and not any(
+        line != "" and not line.strip() for line in lines
+    )
 
 
 def dump(data: Mapping[str, object], *, comment: str | None = None) -> str:
-    """Return a mapping as a new YAML text in block style, keys in their order, with an optional first-line comment."""
+    """Return a mapping as a new YAML text in block style, keys in their order,
+    with an optional first-line comment.
+    """
     head = f"# {comment}\n" if comment else ""
     return head + "".join(f"{line}\n" for line in entry_lines(data, 0))
 
@@ -170,7 +200,11 @@ def after_key(value: object, indent: int) -> str:
     if isinstance(value, Mapping):
         return "".join(f"\n{line}" for line in entry_lines(value, indent + 2)) if value else " {}"
     if isinstance(value, (list, tuple)):
-        return "".join(f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value) if value else " []"
+        return (
+            "".join(f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value)
+            if value
+            else " []"
+        )
     return f" {scalar_text(value, indent)}"
 
 
@@ -180,5 +214,7 @@ def list_item(value: object, indent: int) -> str:
         lines = "\n".join(entry_lines(value, indent + 2))
         return "- " + lines.lstrip()
     if isinstance(value, (list, tuple)) and value:
-        return "-" + "".join(f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value)
+        return "-" + "".join(
+            f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value
+        )
     return "-" + after_key(value, indent)

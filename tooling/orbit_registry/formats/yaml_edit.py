@@ -9,7 +9,14 @@ from typing import Any
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlProblemError
-from orbit_registry.formats.yaml import after_key, double_quoted, list_item, load, position_of, scalar_text
+from orbit_registry.formats.yaml import (
+    after_key,
+    double_quoted,
+    list_item,
+    load,
+    position_of,
+    scalar_text,
+)
 from orbit_registry.formats.yaml_nodes import compose
 
 
@@ -21,10 +28,14 @@ class _Splice:
 
 
 def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) -> str:
-    """Return `text` changed to mean `new`, in its form elsewhere; `order` places new top-level keys."""
+    """Return `text` changed to mean `new`, in its form elsewhere;
+    `order` places new top-level keys.
+    """
     old = load(text)
     if not isinstance(old, dict):
-        problem = Problem(MALFORMED, "the file holds no mapping", Position(1), "start it with `key: value`")
+        problem = Problem(
+            MALFORMED, "the file holds no mapping", Position(1), "start it with `key: value`"
+        )
         raise YamlProblemError(problem)
     plain = dict(new)
     if old == plain:
@@ -38,11 +49,14 @@ def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) 
         raise YamlProblemError(Problem(MALFORMED, "the file holds no mapping", Position(1)))
     splices = list(_edit_mapping(body, root, old, plain, 0, list(order)))
     result = body
-    # From the end, so that offsets hold; at one offset the last one first, so that the first ends up in front of it.
+    # From the end, so that offsets hold; at one offset the last one first, so that the first ends
+    # up in front of it.
     for splice in sorted(splices, key=lambda edit: (edit.start, edit.end))[::-1]:
         result = result[: splice.start] + splice.text.replace("\n", newline) + result[splice.end :]
     if not means(result, plain):
-        position = position_of(body, (next((key for key in plain if old.get(key) != plain[key]), ""),))
+        position = position_of(
+            body, (next((key for key in plain if old.get(key) != plain[key]), ""),)
+        )
         message = "this file's form can't be edited without touching other lines"
         raise YamlProblemError(Problem(MALFORMED, message, position, "edit it by hand"))
     return bom + result
@@ -57,7 +71,12 @@ def means(text: str, value: object) -> bool:
 
 
 def _edit_mapping(
-    text: str, node: MappingNode, old: Mapping[str, object], new: Mapping[str, object], indent: int, order: list[str]
+    text: str,
+    node: MappingNode,
+    old: Mapping[str, object],
+    new: Mapping[str, object],
+    indent: int,
+    order: list[str],
 ) -> Iterator[_Splice]:
     if node.flow_style:
         if old != new:
@@ -72,9 +91,13 @@ def _edit_mapping(
             yield from _edit_value(text, key, value, old.get(name), new[name], indent)
     added = [name for name in new if name not in pairs]
     for anchor, names in _group_by_anchor(added, list(pairs), order, list(new)):
-        lines = "".join(f"{' ' * indent}{scalar_text(name)}:{after_key(new[name], indent)}\n" for name in names)
+        lines = "".join(
+            f"{' ' * indent}{scalar_text(name)}:{after_key(new[name], indent)}\n" for name in names
+        )
         if anchor is None:
-            start = _line_start(text, node.value[0][0].start_mark.index) if node.value else len(text)
+            start = (
+                _line_start(text, node.value[0][0].start_mark.index) if node.value else len(text)
+            )
         else:
             start = _after_line(text, _content_end(text, pairs[anchor][1], pairs[anchor][0]))
         yield _Splice(start, start, lines)
@@ -83,7 +106,9 @@ def _edit_mapping(
 def _group_by_anchor(
     added: list[str], present: list[str], order: list[str], new_order: list[str]
 ) -> Iterator[tuple[str | None, list[str]]]:
-    """Group new keys by the existing key that they follow, in `order` or else in the order of the new value."""
+    """Group new keys by the existing key that they follow,
+    in `order` or else in the order of the new value.
+    """
     groups: dict[str | None, list[str]] = {}
     for name in added:
         sequence = order if name in order else new_order
@@ -95,7 +120,9 @@ def _group_by_anchor(
     yield from groups.items()
 
 
-def _edit_value(text: str, key: ScalarNode, node: Node, old: object, new: object, indent: int) -> Iterator[_Splice]:
+def _edit_value(
+    text: str, key: ScalarNode, node: Node, old: object, new: object, indent: int
+) -> Iterator[_Splice]:
     if (
         isinstance(node, MappingNode)
         and isinstance(old, dict)
@@ -112,16 +139,27 @@ def _edit_value(text: str, key: ScalarNode, node: Node, old: object, new: object
         and node.value
     ):
         yield from _edit_sequence(text, node, old, list(new))
-    elif isinstance(node, (MappingNode, SequenceNode)) and node.flow_style and not _is_one_line(new):
+    elif (
+        isinstance(node, (MappingNode, SequenceNode)) and node.flow_style and not _is_one_line(new)
+    ):
         yield _Splice(node.start_mark.index, node.end_mark.index, _flow(new))
-    elif isinstance(node, ScalarNode) and _has_text(node) and node.style not in ("|", ">") and _is_one_line(new):
-        rendered = _render_like(text[node.start_mark.index : node.start_mark.index + 1], new, indent)
+    elif (
+        isinstance(node, ScalarNode)
+        and _has_text(node)
+        and node.style not in ("|", ">")
+        and _is_one_line(new)
+    ):
+        rendered = _render_like(
+            text[node.start_mark.index : node.start_mark.index + 1], new, indent
+        )
         yield _Splice(node.start_mark.index, node.end_mark.index, rendered)
     else:
         start = key.end_mark.index
         while text[start] != ":":
             start += 1
-        yield _Splice(start + 1, _content_end(text, node, key), after_key(new, key.start_mark.column))
+        yield _Splice(
+            start + 1, _content_end(text, node, key), after_key(new, key.start_mark.column)
+        )
 
 
 def _has_text(node: Node) -> bool:
@@ -130,7 +168,9 @@ def _has_text(node: Node) -> bool:
 
 
 def _is_one_line(value: object) -> bool:
-    return not isinstance(value, (Mapping, list, tuple)) and not (isinstance(value, str) and "\n" in value)
+    return not isinstance(value, (Mapping, list, tuple)) and not (
+        isinstance(value, str) and "\n" in value
+    )
 
 
 def _render_like(quote: str, value: object, indent: int) -> str:
@@ -141,17 +181,23 @@ def _render_like(quote: str, value: object, indent: int) -> str:
     return scalar_text(value, indent)
 
 
-def _edit_sequence(text: str, node: SequenceNode, old: list[object], new: list[object]) -> Iterator[_Splice]:
+def _edit_sequence(
+    text: str, node: SequenceNode, old: list[object], new: list[object]
+) -> Iterator[_Splice]:
     if node.flow_style:
         yield _Splice(node.start_mark.index, node.end_mark.index, _flow(new))
         return
     dash = node.start_mark.column
-    before, after = ([json.dumps(value, sort_keys=True, default=str) for value in side] for side in (old, new))
+    before, after = (
+        [json.dumps(value, sort_keys=True, default=str) for value in side] for side in (old, new)
+    )
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for tag, first, last, start, stop in matcher.get_opcodes():
         if tag == "equal":
             continue
-        rows: list[Any] = list(zip(node.value[first:last], old[first:last], new[start:stop], strict=False))
+        rows: list[Any] = list(
+            zip(node.value[first:last], old[first:last], new[start:stop], strict=False)
+        )
         if last - first == stop - start and all(_is_editable(*row) for row in rows):
             for item, earlier, later in rows:
                 yield from _edit_mapping(text, item, earlier, later, item.start_mark.column, [])
@@ -162,13 +208,22 @@ def _edit_sequence(text: str, node: SequenceNode, old: list[object], new: list[o
             yield _Splice(where, where, lines)
         else:
             for index in range(first, last):
-                start_of_item, end_of_item = _item_start(text, node, index), _item_end(text, node, index)
+                start_of_item, end_of_item = (
+                    _item_start(text, node, index),
+                    _item_end(text, node, index),
+                )
                 yield _Splice(start_of_item, end_of_item, lines if index == first else "")
 
 
 def _is_editable(item: Node, old: object, new: object) -> bool:
-    """Say whether an item of a list can be edited in its place: a mapping that keeps its keys and its first one."""
-    if not isinstance(item, MappingNode) or not isinstance(old, dict) or not isinstance(new, Mapping):
+    """Say whether an item of a list can be edited in its place:
+    a mapping that keeps its keys and its first one.
+    """
+    if (
+        not isinstance(item, MappingNode)
+        or not isinstance(old, dict)
+        or not isinstance(new, Mapping)
+    ):
         return False
     return set(old) <= set(new) and [*old][:1] == [*new][:1] != []
 
@@ -187,7 +242,11 @@ def _item_end(text: str, node: SequenceNode, index: int) -> int:
 
 def _flow(value: object) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{scalar_text(key)}: {_flow(entry)}" for key, entry in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{scalar_text(key)}: {_flow(entry)}" for key, entry in value.items())
+            + "}"
+        )
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_flow(entry) for entry in value) + "]"
     if isinstance(value, str):

@@ -7,15 +7,24 @@ from ruamel.yaml import YAML, tokens
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlProblemError, position_at
+from orbit_registry.formats.position import (
+    MALFORMED,
+    Position,
+    Problem,
+    YamlProblemError,
+    position_at,
+)
 
 LONGEST = 150_000
-"""Longest text that is composed: the parser takes up to 26 µs a character, and a hostile file must not hold us."""
+"""Longest text that is composed: the parser takes up to 26 µs a character,
+and a hostile file must not hold us.
+"""
 _DEEPEST = 128  # nesting that ryaml accepts
 _OPENS = (tokens.FlowSequenceStartToken, tokens.FlowMappingStartToken)
 _CLOSES = (tokens.FlowSequenceEndToken, tokens.FlowMappingEndToken)
 _SIMPLE_LINES = re.compile(
-    r"""(?:[ ]*+(?:-[ ]++)*+[\w./-]++:(?:[ ]++(?:"(?:[^"\\\n]|\\.)*+"|[\w./~][^\[\]{}"'\n]*+))?+\n"""
+    r"""(?:[ ]*+(?:-[ ]++)*+[\w./-]++:"""
+    r"""(?:[ ]++(?:"(?:[^"\\\n]|\\.)*+"|[\w./~][^\[\]{}"'\n]*+))?+\n"""
     r"""|[ ]*+(?:\#[^\n\r\x85\u2028\u2029]*+)?\n)*+"""
 )
 """Lines at the start of a text that open no bracket and no quotes: most of what a tool wrote."""
@@ -30,7 +39,9 @@ def compose(text: str) -> Node | None:
     """Return the node tree of a text; None for an empty text."""
     if len(text) > LONGEST:
         message = f"the text has {len(text):,} characters; places are told in up to {LONGEST:,}"
-        raise YamlProblemError(Problem(MALFORMED, message, Position(1), "move long text into a document"))
+        raise YamlProblemError(
+            Problem(MALFORMED, message, Position(1), "move long text into a document")
+        )
     reader = YAML(typ="safe", pure=True)
     reader.allow_duplicate_keys = True
     reader.composer.warn_double_anchors = False
@@ -56,7 +67,9 @@ def has_comment(text: str) -> bool:
     if not _MARK.search(text):
         return False
     try:
-        return len(text) > LONGEST or any("#" in str(token.comment) for token in YAML().scan(text) if token.comment)
+        return len(text) > LONGEST or any(
+            "#" in str(token.comment) for token in YAML().scan(text) if token.comment
+        )
     except (YAMLError, RecursionError, ValueError):
         return True
 
@@ -69,20 +82,33 @@ def _compose_or_none(text: str) -> Node | None:
 
 
 def place_of(text: str, pointer: Sequence[str | int]) -> Position:
-    """Return the position of a mapping's key or a list's item, or of the deepest part of the pointer that exists."""
+    """Return the position of a mapping's key or a list's item,
+    or of the deepest part of the pointer that exists.
+    """
     try:
         node = compose(text)
     except YamlProblemError as error:
         return error.problem.position or Position(1)
     marked = _follow(node, pointer)[0]
-    return Position(marked.start_mark.line + 1, marked.start_mark.column + 1) if marked is not None else Position(1)
+    return (
+        Position(marked.start_mark.line + 1, marked.start_mark.column + 1)
+        if marked is not None
+        else Position(1)
+    )
 
 
 def _follow(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | None, Node | None]:
     marked = node
     for step in pointer:
         if isinstance(node, MappingNode):
-            pair = next(((k, v) for k, v in node.value if isinstance(k, ScalarNode) and k.value == str(step)), None)
+            pair = next(
+                (
+                    (k, v)
+                    for k, v in node.value
+                    if isinstance(k, ScalarNode) and k.value == str(step)
+                ),
+                None,
+            )
             if pair is None:
                 break
             marked, node = pair
@@ -100,19 +126,23 @@ def refuse_tags(text: str) -> None:
         if isinstance(node, MappingNode):
             for key, _ in node.value:
                 if isinstance(key, ScalarNode) and key.value == "<<" and key.style is None:
-                    raise YamlProblemError(_problem_at(key, "merge keys (`<<`) are not accepted", "write the keys out"))
+                    raise YamlProblemError(
+                        _problem_at(key, "merge keys (`<<`) are not accepted", "write the keys out")
+                    )
         tag = text[node.start_mark.index : node.start_mark.index + 1]
         if tag == "!":
             raise YamlProblemError(
-                _problem_at(node, "YAML tags are not accepted", "remove the tag, or quote the value")
+                _problem_at(
+                    node, "YAML tags are not accepted", "remove the tag, or quote the value"
+                )
             )
 
 
 def refuse_depth(text: str, allowed: int) -> None:
     """Raise if a text with more than `allowed` brackets nests them too deeply.
 
-    ryaml checks each open bracket again at every token before it refuses: a megabyte of brackets takes half an hour. A
-    bracket in a quoted text opens nothing, so counting them is not enough.
+    ryaml checks each open bracket again at every token before it refuses: a megabyte of brackets
+    takes half an hour. A bracket in a quoted text opens nothing, so counting them is not enough.
     """
     simple = _SIMPLE_LINES.match(text)
     if _opening(text, simple.end() if simple else 0) <= allowed:
@@ -122,7 +152,9 @@ def refuse_depth(text: str, allowed: int) -> None:
         for token in YAML(typ="safe", pure=True).scan(text):
             depth += isinstance(token, _OPENS) - isinstance(token, _CLOSES)
             if depth > _DEEPEST:
-                raise YamlProblemError(_problem_at(token, "nested too deeply", "flatten the structure"))
+                raise YamlProblemError(
+                    _problem_at(token, "nested too deeply", "flatten the structure")
+                )
     except YAMLError as error:
         problem, offset = _parse_stop(error)
         if _opening(text, offset) > allowed:
@@ -158,7 +190,12 @@ def explain(text: str, message: str) -> Problem:
     if conflict := _CONFLICT.search(text):
         line = text.count("\n", 0, conflict.start()) + 1
         detail = "not valid YAML: a merge left both sides of a conflict in it"
-        return Problem(MALFORMED, detail, Position(line, 1), "`orbit resolve` repairs it until the merge is committed")
+        return Problem(
+            MALFORMED,
+            detail,
+            Position(line, 1),
+            "`orbit resolve` repairs it until the merge is committed",
+        )
     for words, (locate, detail, hint) in _EXPLANATIONS.items():
         if words in message:
             return Problem(MALFORMED, detail, locate(text, message), hint)
@@ -171,14 +208,26 @@ def explain(text: str, message: str) -> Problem:
 
 
 def explain_beyond_json(text: str, pointer: Sequence[object]) -> Problem:
-    """Return the problem of a value that JSON can't hold: a key that is no text, `.inf` or `.nan`."""
+    """Return the problem of a value that JSON can't hold:
+    a key that is no text, `.inf` or `.nan`.
+    """
     steps = [step if isinstance(step, int) else str(step) for step in pointer]
     node = _follow(_compose_or_none(text), steps[:-1])[1]
     if pointer and isinstance(node, MappingNode) and not isinstance(pointer[-1], str):
-        key = next((key for key, _ in node.value if isinstance(key, ScalarNode) and key.tag in _NO_TEXTS), node)
-        return _problem_at(key, f"the key `{getattr(key, 'value', pointer[-1])}` is not a text", "put it in quotes")
+        key = next(
+            (key for key, _ in node.value if isinstance(key, ScalarNode) and key.tag in _NO_TEXTS),
+            node,
+        )
+        return _problem_at(
+            key, f"the key `{getattr(key, 'value', pointer[-1])}` is not a text", "put it in quotes"
+        )
     position = place_of(text, steps)
-    return Problem(MALFORMED, "a number without end or value (`.inf`, `.nan`)", position, "write a number, or quote it")
+    return Problem(
+        MALFORMED,
+        "a number without end or value (`.inf`, `.nan`)",
+        position,
+        "write a number, or quote it",
+    )
 
 
 def _explain_duplicate(text: str, message: str) -> Problem:
@@ -187,7 +236,11 @@ def _explain_duplicate(text: str, message: str) -> Problem:
     root = _compose_or_none(text)
     for node in _walk(root) if root is not None else ():
         if isinstance(node, MappingNode):
-            keys = [k for k, _ in node.value if isinstance(k, ScalarNode) and (not key or k.value == key)]
+            keys = [
+                k
+                for k, _ in node.value
+                if isinstance(k, ScalarNode) and (not key or k.value == key)
+            ]
             if len(keys) > 1:
                 return _problem_at(keys[1], f"the key `{keys[1].value}` appears twice", hint)
     return Problem(MALFORMED, f"the key `{key}` appears twice", Position(1), hint)
@@ -222,14 +275,28 @@ def _top(_text: str, _message: str) -> Position:
 
 
 _EXPLANATIONS: Mapping[str, tuple[Callable[[str, str], Position], str, str]] = {
-    "more than one document": (_last_document, "more than one YAML document in the file", "keep one"),
+    "more than one document": (
+        _last_document,
+        "more than one YAML document in the file",
+        "keep one",
+    ),
     "control characters are not allowed at position ": (
-        _byte_position, "a control character is here", "remove it, or escape it in double quotes",
+        _byte_position,
+        "a control character is here",
+        "remove it, or escape it in double quotes",
     ),
     "unhashable type": (_first_collection_key, "a key is a list or a mapping", "keys are texts"),
-    "surrogates not allowed": (_top, "it holds bytes that are not valid UTF-8", "give the text in UTF-8"),
+    "surrogates not allowed": (
+        _top,
+        "it holds bytes that are not valid UTF-8",
+        "give the text in UTF-8",
+    ),
     "invalid type: integer": (_stated_position, "a number has too many digits", "put it in quotes"),
-    "repetition limit": (_top, "aliases expand without bound", "write the values out instead of aliases"),
+    "repetition limit": (
+        _top,
+        "aliases expand without bound",
+        "write the values out instead of aliases",
+    ),
     "recursion limit": (_top, "nested too deeply", "flatten the structure"),
-}  # fmt: skip
+}
 """Part of ryaml's message: where the fault is, what it is, and what to do."""

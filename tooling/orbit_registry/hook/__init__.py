@@ -1,1 +1,3 @@
-"""Hook of coding agents: choose and print the records that apply; built-in modules only, it runs at every tool call."""
+"""Hook of coding agents: choose and print the records that apply;
+built-in modules only, it runs at every tool call.
+"""

@@ -9,10 +9,25 @@ if TYPE_CHECKING:
     Payload = Mapping[str, object]
 
 PATH_FIELDS = (
-    "file_path", "filePath", "notebook_path", "notebookPath", "path", "paths", "file_paths", "filePaths", "edits",
-    "absolute_path", "absolutePath", "target_file", "targetFile", "relative_workspace_path", "file", "files",
-    "filename", "uri",
-)  # fmt: skip
+    "file_path",
+    "filePath",
+    "notebook_path",
+    "notebookPath",
+    "path",
+    "paths",
+    "file_paths",
+    "filePaths",
+    "edits",
+    "absolute_path",
+    "absolutePath",
+    "target_file",
+    "targetFile",
+    "relative_workspace_path",
+    "file",
+    "files",
+    "filename",
+    "uri",
+)
 MOST_PATHS = 50
 LONGEST_PATH = 4096
 PROJECT = "\x01"  # prefix of a path that a command names from the project's folder
@@ -21,21 +36,24 @@ PROJECT = "\x01"  # prefix of a path that a command names from the project's fol
 class Call:
     """One call of a hook; unknown texts are empty.
 
-    `paths` are as they were written, relative ones count from `folder`. `candidate_paths` are words, paths only where
-    such a file exists; with `paths_are_heuristic` `paths` are words too. `reads` are those of both that are read.
-    `error` is what a tool failed with, `text` a prompt's.
+    `paths` are as they were written, relative ones count from `folder`. `candidate_paths` are
+    words, paths only where such a file exists; with `paths_are_heuristic` `paths` are words too.
+    `reads` are those of both that are read. `error` is what a tool failed with, `text` a prompt's.
     `can_show_message`: the agent can tell the person something now, namely `message`.
-    `log_only_event`: an event that is logged and not answered; `is_stop`: it is one at which the agent can be asked on.
-    `instruction_file`: a file of instructions that the agent has loaded; `transcript`: the file of an ended session.
-    `context_was_compacted`: records may be shown again; `compaction_may_repeat`: another event may tell of it too.
-    `is_plain`: the reply is to be plain text.
-    `arguments` are those of a tool that writes or of a command that installs, as they are.
-    `command` is a hash of a shell's command, `purposes` are what its programs are for: `test`, `lint`, `install`, …
+    `log_only_event`: an event that is logged and not answered; `is_stop`: it is one at which the
+    agent can be asked on. `instruction_file`: a file of instructions that the agent has loaded;
+    `transcript`: the file of an ended session. `context_was_compacted`: records may be shown again;
+    `compaction_may_repeat`: another event may tell of it too. `is_plain`: the reply is to be plain
+    text. `arguments` are those of a tool that writes or of a command that installs, as they are.
+    `command` is a hash of a shell's command, `purposes` are what its programs are for: `test`,
+    `lint`, `install`, …
     """
 
     def __init__(self, event: str, surface: str) -> None:
         self.event, self.surface = event, surface
-        self.session = self.agent_id = self.agent = self.folder = self.task_class = self.error = self.text = ""
+        self.session = self.agent_id = self.agent = self.folder = self.task_class = self.error = (
+            self.text
+        ) = ""
         self.message = self.log_only_event = self.instruction_file = self.transcript = ""
         self.paths: list[str] = []
         self.candidate_paths: list[str] = []
@@ -81,7 +99,10 @@ def resolve_path(folder: str, path: str) -> str:
 
 
 def in_project(root: str, folder: str, path: str) -> str | None:
-    """Return a path (relative to `folder`) as globs see it from the root; None outside. Links are not followed."""
+    """Return a path (relative to `folder`) as globs see it from the root; None outside.
+
+    Links are not followed.
+    """
     path = path.strip()
     if not path or len(path) > LONGEST_PATH or "\0" in path:
         return None
@@ -92,7 +113,10 @@ def in_project(root: str, folder: str, path: str) -> str | None:
     elif path.startswith("file:"):
         path = _path_from_uri(path)
     if "\\" in path or ":" in (folder[1:2], path[1:2]):
-        path, folder = path.replace("\\", "/").removeprefix("//?/"), folder.replace("\\", "/").rstrip("/")
+        path, folder = (
+            path.replace("\\", "/").removeprefix("//?/"),
+            folder.replace("\\", "/").rstrip("/"),
+        )
         if path[1:2] == ":":
             if not path.casefold().startswith(f"{folder.casefold()}/"):
                 return None
@@ -140,25 +164,40 @@ LONGEST_TEXT = 20_000  # characters of a command or prompt that are searched for
 LONGEST_PATCH = 5_000_000
 _APART = str.maketrans(dict.fromkeys("\t\r\n;|&<>()$`'\"=,{}[]、。，；：（）「」“”‘’", " "))
 _AROUND = ".,:;!?@*"
-_HUNKS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "--- a/", "+++ b/")
+_HUNKS = (
+    "*** Update File: ",
+    "*** Add File: ",
+    "*** Delete File: ",
+    "*** Move to: ",
+    "--- a/",
+    "+++ b/",
+)
 
 
 def looks_like_path(word: str) -> bool:
-    """Say whether a word has what paths have, a slash or an ending, and no character that they seldom have."""
+    """Say whether a word has what paths have, a slash or an ending,
+    and no character that they seldom have.
+    """
     if word.startswith("file://"):
         return True
-    return not _ODD.intersection(word) and ("/" in word or "\\" in word or ("." in word[1:] and not _is_number(word)))
+    return not _ODD.intersection(word) and (
+        "/" in word or "\\" in word or ("." in word[1:] and not _is_number(word))
+    )
 
 
 _ODD = frozenset(" \t\n|^()<>$;&\"'!,`=%#+\0")
 
 
 def _is_number(word: str) -> bool:
-    return word.replace(".", "").replace("-", "").replace("v", "", 1).isdigit() or not word.strip(".")
+    return word.replace(".", "").replace("-", "").replace("v", "", 1).isdigit() or not word.strip(
+        "."
+    )
 
 
 def patch_paths(text: str) -> list[str]:
-    """Return the paths of a patch: the format of `apply_patch`, or the `a/` and `b/` of a unified diff."""
+    """Return the paths of a patch: the format of `apply_patch`,
+    or the `a/` and `b/` of a unified diff.
+    """
     paths: dict[str, None] = {}
     for mark in _HUNKS:
         at = text.find(mark, 0, LONGEST_PATCH)
@@ -180,7 +219,11 @@ def path_words(text: str) -> list[str]:
         name = (head if colon and line[:1].isdigit() else word).lstrip("@").rstrip(_AROUND)
         if name.startswith("file://"):
             words[name] = None
-        if not name.startswith("-") and "://" not in name and ("/" in name or "." in name[1:] or "\\" in name):
+        if (
+            not name.startswith("-")
+            and "://" not in name
+            and ("/" in name or "." in name[1:] or "\\" in name)
+        ):
             words[name.partition("#")[0].partition("::")[0]] = None
         if len(words) >= MOST_PATHS:
             break

@@ -1,7 +1,8 @@
-"""Client of the hook: a payload on standard input, a reply or nothing on standard output, always exit code 0.
+"""Client of the hook: a payload on standard input, a reply or nothing on standard output, always
+exit code 0.
 
-It must never hold the agent's tool up: it imports built-in modules only, ends at its deadline, and leaves without the
-interpreter's shutdown.
+It must never hold the agent's tool up: it imports built-in modules only, ends at its deadline, and
+leaves without the interpreter's shutdown.
 """
 
 import posix
@@ -12,7 +13,14 @@ from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_pr
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.index import DAMAGE, FORBIDDEN, OPTIONS, NoIndex, open_index
 from orbit_registry.hook.payload import parse_json
-from orbit_registry.hook.project import HOSTS, note_host_session, pending_count, project_paths, project_root, prune
+from orbit_registry.hook.project import (
+    HOSTS,
+    note_host_session,
+    pending_count,
+    project_paths,
+    project_root,
+    prune,
+)
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import error_matches, select
 from orbit_registry.hook.session import FAILED, FOLDER, SessionLog, tokens
@@ -25,7 +33,12 @@ if TYPE_CHECKING:
     from orbit_registry.hook.call import Call
 else:
     try:
-        from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # the other one makes enumerations at its import
+        from _signal import (
+            ITIMER_REAL,
+            SIGALRM,
+            setitimer,
+            signal,
+        )  # the other one makes enumerations at its import
     except ImportError:
         from signal import ITIMER_REAL, SIGALRM, setitimer, signal
 
@@ -62,7 +75,9 @@ class HookCall:
         self.agent = load_agent(agent)
 
     def run(self) -> None:
-        """Read the payload, print the reply, log the event, and start a sync if the index is stale."""
+        """Read the payload, print the reply, log the event,
+        and start a sync if the index is stale.
+        """
         signal(SIGALRM, self._late)
         setitimer(ITIMER_REAL, self.deadline, self.deadline)
         content = _input()
@@ -82,7 +97,11 @@ class HookCall:
             self.is_noted = True  # an event that we don't handle, or no project
             return
         event.surface = f"hook:{call.event}"
-        event.command, event.tests, event.has_failed = call.command, "test" in call.purposes, bool(call.error)
+        event.command, event.tests, event.has_failed = (
+            call.command,
+            "test" in call.purposes,
+            bool(call.error),
+        )
         event.writes = call.surface == TOOL and call.task_class == CODE
         paths, event.query = project_paths(root, call.folder or here, call)
         if call.session:
@@ -95,7 +114,9 @@ class HookCall:
 
     def _follow_up(self, root: str, call: "Call", behind: list[str]) -> None:
         """Do what can wait until the reply is printed."""
-        if call.session and (call.paths_are_heuristic or call.surface != TOOL):  # it may start our commands
+        if call.session and (
+            call.paths_are_heuristic or call.surface != TOOL
+        ):  # it may start our commands
             note_host_session(root, call.session, call.agent_id)
         if call.surface == SESSION:
             for folder in (FOLDER, HOSTS):
@@ -105,12 +126,16 @@ class HookCall:
 
             capture(root, self.event.agent, call.transcript)
         if behind:
-            from orbit_registry.hook.refresh import refresh  # most calls find an index that is not behind
+            from orbit_registry.hook.refresh import (
+                refresh,
+            )  # most calls find an index that is not behind
 
             refresh(root, behind)
 
     def close(self, error: BaseException | None) -> None:
-        """Log what was not logged yet, and the kind of an error; never its text, which may be private."""
+        """Log what was not logged yet, and the kind of an error;
+        never its text, which may be private.
+        """
         if not self.is_noted:
             if error is not None:
                 self.event.fault = self.event.fault or type(error).__name__
@@ -128,7 +153,9 @@ class HookCall:
                 from orbit_registry.hook.observe import observe
 
                 text = observe(root, call, event, session_log)
-                self.is_noted = bool(call.instruction_file and not event.opened)  # not one of our rule files
+                self.is_noted = bool(
+                    call.instruction_file and not event.opened
+                )  # not one of our rule files
             else:
                 text, behind = self._chosen(root, call, paths)
         except OSError:
@@ -144,7 +171,9 @@ class HookCall:
     def _chosen(self, root: str, call: "Call", paths: list[str]) -> tuple[str, list[str]]:
         event = self.event
         if call.can_show_message and (number := pending_count(root)):
-            call.message = f"{number} record{' awaits' if number == 1 else 's await'} review: orbit review"
+            call.message = (
+                f"{number} record{' awaits' if number == 1 else 's await'} review: orbit review"
+            )
         is_request = paths or call.error or call.text or call.purposes or call.arguments
         if not is_request and call.surface != SESSION:
             event.skip_reason = "nothing asked"
@@ -158,21 +187,30 @@ class HookCall:
             event.skip_reason = "no index"
             return "", [index.reason]
         if call.can_show_message and index.unread:
-            text = f"{index.unread} record{'' if index.unread == 1 else 's'} could not be read: run orbit check"
+            text = (
+                f"{index.unread} record{'' if index.unread == 1 else 's'} could not be read: "
+                f"run orbit check"
+            )
             call.message = f"{call.message}\n{text}" if call.message else text
         context = context_of(call, paths, event.at)
         edit = (call.arguments, paths[0] if paths else "", root, call.folder or root)
         if call.arguments and index.lookup(OPTIONS)[0]:
-            from orbit_registry.hook.rejected_options import added_names  # only where decisions reject something
+            from orbit_registry.hook.rejected_options import (
+                added_names,
+            )  # only where decisions reject something
 
             context.names = added_names(*edit)
         if call.arguments and index.lookup(FORBIDDEN)[1]:
-            from orbit_registry.hook.forbidden_words import forbidden  # only where checks forbid words
+            from orbit_registry.hook.forbidden_words import (
+                forbidden,
+            )  # only where checks forbid words
 
             context.breaks = forbidden(index, *edit)
         selection = select(index, context, self.session_log)
         if call.error:
-            event.failed = [index.row(number).id for number, _ in error_matches(index, call.error)][:MOST_FAILED]
+            event.failed = [index.row(number).id for number, _ in error_matches(index, call.error)][
+                :MOST_FAILED
+            ]
         text = render(selection)
         event.set_selection(selection, tokens(text))
         return text, index.behind()
@@ -210,7 +248,9 @@ def context_of(call: "Call", paths: list[str], at: float) -> Context:
 
 
 def _named_root() -> str | None:
-    return project_root(posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape"))
+    return project_root(
+        posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape")
+    )
 
 
 def load_agent(name: str) -> "ModuleType":
@@ -233,4 +273,8 @@ def _input() -> bytes | None:
 def _deadline() -> float:
     """Return the deadline in seconds; `ORBIT_HOOK_DEADLINE_MS` is for slow machines and tests."""
     setting = posix.environ.get(DEADLINE, b"")
-    return min(int(setting), 60_000) / 1000 if setting.isdigit() and len(setting) < 9 else DEADLINE_MS / 1000
+    return (
+        min(int(setting), 60_000) / 1000
+        if setting.isdigit() and len(setting) < 9
+        else DEADLINE_MS / 1000
+    )

@@ -10,11 +10,17 @@ if TYPE_CHECKING:
 
 PER_CALL, PER_SESSION = 5, 20
 TOKENS, NAMED_TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 800, 200, 80
-"""Most tokens of a reply, of one that names records by title, of procedural records, and of the frame."""
+"""Most tokens of a reply, of one that names records by title, of procedural records,
+and of the frame.
+"""
 FEW = 2  # most records that apply of which a reply says more than the headline
-TRIAL = "trial-"  # prefix of the made-up sessions of trials: they have no hold-out, and count nowhere
+TRIAL = (
+    "trial-"  # prefix of the made-up sessions of trials: they have no hold-out, and count nowhere
+)
 ASKS_AT_STOP, NOTES_TURNS, CAPTURES = 1, 2, 4
-"""Settings that the hook needs, as bits: `loop.ask_at_stop`, `loop.note_turns`, `capture.at_session_end`."""
+"""Settings that the hook needs, as bits: `loop.ask_at_stop`, `loop.note_turns`,
+`capture.at_session_end`.
+"""
 CODE = "code"  # class of tasks that write code; an empty class is unknown
 TOOL, PROMPT, SESSION, BRIEF = "tool", "prompt", "session", "brief"
 """Surfaces: a tool call, a prompt, the start of a session, a brief."""
@@ -26,25 +32,40 @@ DROPS = {
     "expired": "its time is over",
     "stale": "it may be out of date, and a line that says so would not help",
     "gone": "its file is gone since the last sync",
-    "broad": "more than 15 % of recent commits touch its scope: it is shown at a session's start and in briefs",
+    "broad": (
+        "more than 15 % of recent commits touch its scope: it is shown at a session's "
+        "start and in briefs"
+    ),
     "project": "it is for another project",
     "agent": "it is for other agents",
     "task": "it is for other tasks",
     "category": "the agent gets other categories",
     "context": "the task's text names none of its contexts",
     "anti-context": "the task's text names a context that it excludes",
-    "procedural": "it is about how to work: the task writes no code, and its command or error did not occur",
-    "below relevance": "the words of the prompt or task match it less than `push.min_relevance` requires",
-    "planning": "it names a target, which concerns planning: elsewhere only a path of its scope shows it",
+    "procedural": (
+        "it is about how to work: the task writes no code, and its command or error did not occur"
+    ),
+    (
+        "below relevance"
+    ): "the words of the prompt or task match it less than `push.min_relevance` requires",
+    "planning": (
+        "it names a target, which concerns planning: elsewhere only a path of its scope shows it"
+    ),
     "version": "another version of it is shown, or a record that replaces or extends it",
-    "rule": "it is a rule that does not match the text, or no path, tag, project or shown record leads to it",
+    "rule": (
+        "it is a rule that does not match the text, or no path, tag, project or shown "
+        "record leads to it"
+    ),
     "already shown": "this session has it",
     "already named": "this session has its title",
     "withheld": "this session does without it, to measure what showing it does",
     "call cap": f"{PER_CALL} are shown at a time",
     "session cap": f"{PER_SESSION} are shown in a session",
     "category cap": "an agent gets a few of each category",
-    "token cap": f"a reply has at most {TOKENS} tokens, {PROCEDURAL_TOKENS} of them procedural, unless configured "
+    (
+        "token cap"
+    ): f"a reply has at most {TOKENS} tokens, {PROCEDURAL_TOKENS} of them procedural, unless "
+    f"configured "
     "otherwise; in a brief each kind has its own limit",
 }
 """All reasons for not showing a record that something leads to."""
@@ -63,7 +84,9 @@ SKIPS = {
 
 
 def working_project(requested: str = "") -> str:
-    """Return the project of a monorepo in which the work is: the requested one, else `ORBIT_PROJECT`, else none."""
+    """Return the project of a monorepo in which the work is:
+    the requested one, else `ORBIT_PROJECT`, else none.
+    """
     return requested or posix.environ.get(PROJECT_VARIABLE, b"").decode("utf-8", "surrogateescape")
 
 
@@ -76,41 +99,73 @@ class Context:
     """Request of a selection; paths count from the project's root, `now` in seconds since 1970."""
 
     def __init__(
-        self, surface: str, now: float, *, paths: "Sequence[str]" = (), tags: "Sequence[str]" = (), agent: str = "",
-        task: str = "", task_class: str = "", text: str = "", error: str = "", purposes: "Sequence[str]" = (),
-        project: str = "", min_relevance: float = MIN_RELEVANCE, categories: "Sequence[str]" = (),
-        per_category: int = 0, per_call: int = PER_CALL, tokens: int = TOKENS,
-        returned: "Mapping[str, Sequence[str]] | None" = None, budgets: "Mapping[str, int] | None" = None,
-        widths: "Mapping[int, int] | None" = None, names: "Sequence[str]" = (),
-    ) -> None:  # fmt: skip
+        self,
+        surface: str,
+        now: float,
+        *,
+        paths: "Sequence[str]" = (),
+        tags: "Sequence[str]" = (),
+        agent: str = "",
+        task: str = "",
+        task_class: str = "",
+        text: str = "",
+        error: str = "",
+        purposes: "Sequence[str]" = (),
+        project: str = "",
+        min_relevance: float = MIN_RELEVANCE,
+        categories: "Sequence[str]" = (),
+        per_category: int = 0,
+        per_call: int = PER_CALL,
+        tokens: int = TOKENS,
+        returned: "Mapping[str, Sequence[str]] | None" = None,
+        budgets: "Mapping[str, int] | None" = None,
+        widths: "Mapping[int, int] | None" = None,
+        names: "Sequence[str]" = (),
+    ) -> None:
         """Take the request.
 
-        `categories` are an agent's: each leads to its records, and records of others are left out. `purposes` are those
-        of a command, `names` packages and modules that are about to be added. `breaks`: key, word and line of each
-        record, by number, that forbids a word in a new text. `per_category` and `per_call` of 0 are no
-        cap; `tokens` are those of the whole reply, `budgets` those of a kind's records. `returned` are ids that the
-        surface answers with anyway, each with its links: they lead to rules as shown records do. `widths` are the
+        `categories` are an agent's: each leads to its records, and records of others are left out.
+        `purposes` are those of a command, `names` packages and modules that are about to be added.
+        `breaks`: key, word and line of each record, by number, that forbids a word in a new text.
+        `per_category` and `per_call` of 0 are no cap; `tokens` are those of the whole reply,
+        `budgets` those of a kind's records. `returned` are ids that the surface answers with
+        anyway, each with its links: they lead to rules as shown records do. `widths` are the
         numbers of files in the scopes of records: where given, narrow ones come first.
         """
         self.surface, self.now, self.paths, self.tags, self.error = surface, now, paths, tags, error
         self.agent, self.task, self.task_class, self.project = agent, task, task_class, project
         self.text, self.min_relevance = text, min_relevance
-        self.categories, self.per_category, self.per_call, self.tokens = categories, per_category, per_call, tokens
+        self.categories, self.per_category, self.per_call, self.tokens = (
+            categories,
+            per_category,
+            per_call,
+            tokens,
+        )
         self.returned, self.budgets, self.widths = returned or {}, budgets or {}, widths or {}
         self.purposes, self.names = purposes, names
         self.breaks: Mapping[int, tuple[str, str, str]] = {}
 
 
 class Match:
-    """A record that applies; `triggers` are pairs of what led to it and the glob, `text` is what is shown.
+    """A record that applies; `triggers` are pairs of what led to it and the glob, `text` is what is
+    shown.
 
-    What led to it is one of `Via`, most of them with a value behind. `score` is above 0 where the words of a prompt or
-    task led to it: these come first. `width` is the number of files in its scope, 0 where it does not count. `key` is
-    what the session's log has of it: the id, with a position behind it where a rejected option is shown.
+    What led to it is one of `Via`, most of them with a value behind. `score` is above 0 where the
+    words of a prompt or task led to it: these come first. `width` is the number of files in its
+    scope, 0 where it does not count. `key` is what the session's log has of it: the id, with a
+    position behind it where a rejected option is shown.
     """
 
-    def __init__(self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "", score: float = 0.0) -> None:
-        self.row, self.triggers, self.text, self.score, self.width = row, triggers, text or row.teaser, score, 0
+    def __init__(
+        self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "", score: float = 0.0
+    ) -> None:
+        self.row, self.triggers, self.text, self.score, self.width = (
+            row,
+            triggers,
+            text or row.teaser,
+            score,
+            0,
+        )
         self.key = row.values[0]
 
     @property
@@ -120,32 +175,61 @@ class Match:
 
 
 class Via:
-    """First characters of triggers, before the path, the tag, and so on; then triggers without a value."""
+    """First characters of triggers, before the path, the tag, and so on;
+    then triggers without a value.
+    """
 
-    PATH, TAG, CATEGORY, COMMAND, ERROR = "/", "#", "@", "$", "~"  # a command by its purpose, an error by a pattern
+    PATH, TAG, CATEGORY, COMMAND, ERROR = (
+        "/",
+        "#",
+        "@",
+        "$",
+        "~",
+    )  # a command by its purpose, an error by a pattern
     LINK, OPTION = "=", "!"  # a shown record that is linked with it, an option that it rejected
-    SUPERSEDED, FORBIDDEN = "<", "%"  # a closed record whose place it took, a word that its check forbids
+    SUPERSEDED, FORBIDDEN = (
+        "<",
+        "%",
+    )  # a closed record whose place it took, a word that its check forbids
     START, TEXT, PROJECT = "start", "text", "project"
 
 
 TRIGGERS = {
-    Via.PATH: "path", Via.TAG: "tag", Via.CATEGORY: "category", Via.ERROR: "error", Via.LINK: "link",
-    Via.COMMAND: "command", Via.OPTION: "option", Via.SUPERSEDED: "superseded", Via.FORBIDDEN: "forbidden",
-}  # fmt: skip
+    Via.PATH: "path",
+    Via.TAG: "tag",
+    Via.CATEGORY: "category",
+    Via.ERROR: "error",
+    Via.LINK: "link",
+    Via.COMMAND: "command",
+    Via.OPTION: "option",
+    Via.SUPERSEDED: "superseded",
+    Via.FORBIDDEN: "forbidden",
+}
 
 
 class Selection:
     """Records to show; `named` are dropped ones named by title, `withheld` ids in the hold-out."""
 
     def __init__(
-        self, matches: "list[Match]", omitted: int, drops: "list[tuple[Row, str]]", skip_reason: str = ""
+        self,
+        matches: "list[Match]",
+        omitted: int,
+        drops: "list[tuple[Row, str]]",
+        skip_reason: str = "",
     ) -> None:
-        self.matches, self.omitted, self.drops, self.skip_reason = matches, omitted, drops, skip_reason
+        self.matches, self.omitted, self.drops, self.skip_reason = (
+            matches,
+            omitted,
+            drops,
+            skip_reason,
+        )
         self.named: list[Match] = []
         self.withheld: list[str] = []
         self.is_introduced = False
 
 
 def is_anywhere(triggers: "Iterable[tuple[str, str]]") -> bool:
-    """Say whether a record is in every brief and nothing else leads to it; such records come after the others."""
+    """Say whether a record is in every brief and nothing else leads to it;
+    such records come after the others.
+    """
     return all(trigger == Via.START for trigger, _ in triggers)

@@ -35,13 +35,36 @@ DISPATCHED, RETRO, BRIEF_PLAN, PITCHED = "dispatched", "retro", "brief_plan", "p
 CAPTURED, ENSURED, PROPOSED, APPLIED = "captured", "ensured", "proposed", "applied"
 WITHHELD, OUTCOME, SYNCED = "withheld", "outcome", "synced"
 DONE = (
-    OPENED, LOADED, APPROVED, REJECTED, NOTED, FAILED, CLEARED, REQUEUED, DISPATCHED, RETRO, BRIEF_PLAN, PITCHED,
-    CAPTURED, ENSURED, PROPOSED, APPLIED, WITHHELD, OUTCOME, SYNCED,
-)  # fmt: skip
+    OPENED,
+    LOADED,
+    APPROVED,
+    REJECTED,
+    NOTED,
+    FAILED,
+    CLEARED,
+    REQUEUED,
+    DISPATCHED,
+    RETRO,
+    BRIEF_PLAN,
+    PITCHED,
+    CAPTURED,
+    ENSURED,
+    PROPOSED,
+    APPLIED,
+    WITHHELD,
+    OUTCOME,
+    SYNCED,
+)
 """Events about the records of `ids`, without a selection."""
 MOMENTS = ("stop", "subagent stop", "session end", "compaction", "compacted")
 """Events of a session that hooks log and don't answer."""
-NAMES = (RETRIEVAL, *DONE, *MOMENTS, "run", "refreshed")  # all names of events; docs/reference/events.md explains each
+NAMES = (
+    RETRIEVAL,
+    *DONE,
+    *MOMENTS,
+    "run",
+    "refreshed",
+)  # all names of events; docs/reference/events.md explains each
 NOTE_SKIPS = {
     "routine-heartbeat": "the work was routine",
     "duplicate-signal": "it is known already",
@@ -49,19 +72,30 @@ NOTE_SKIPS = {
 }
 """All reasons for a turn without a note."""
 LARGEST = 1_000_000
-"""Bytes; a part that has more becomes the next older one, and the oldest of `FILES` goes: five of them at most."""
+"""Bytes; a part that has more becomes the next older one, and the oldest of `FILES` goes:
+five of them at most.
+"""
 MOST_ASKED = 20
-_FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+_FLAGS = (
+    posix.O_RDWR
+    | posix.O_CREAT
+    | posix.O_APPEND
+    | posix.O_NOFOLLOW
+    | posix.O_CLOEXEC
+    | posix.O_NONBLOCK
+)
 
 
 class Event:
-    """One event. `name` is `retrieval` for a selection, else one of `NAMES`; `session` is the name of a session log.
+    """One event. `name` is `retrieval` for a selection, else one of `NAMES`; `session` is the name
+    of a session log.
 
-    `opened` are ids of records that were read (an event of their own), or those that a name of `DONE` is about. `fault`
-    is one of `FAULTS` or the name of an exception's class. `details` are further members.
-    `failed` are ids of records whose pattern the error of a failed call holds, `withheld` those in the hold-out.
-    `command` is a hash of the shell's command, `tests` whether it runs tests, `writes` whether the call writes the
-    files of `query`, `has_failed` whether it failed. `tokens` are those of what was shown.
+    `opened` are ids of records that were read (an event of their own), or those that a name of
+    `DONE` is about. `fault` is one of `FAULTS` or the name of an exception's class. `details` are
+    further members. `failed` are ids of records whose pattern the error of a failed call holds,
+    `withheld` those in the hold-out. `command` is a hash of the shell's command, `tests` whether it
+    runs tests, `writes` whether the call writes the files of `query`, `has_failed` whether it
+    failed. `tokens` are those of what was shown.
     """
 
     def __init__(self, surface: str, at: float) -> None:
@@ -80,7 +114,11 @@ class Event:
     def set_selection(self, selection: "Selection", tokens: int) -> None:
         """Take over a selection; `tokens` are those of the text that is shown."""
         self.hits = [match.row.id for match in selection.matches]
-        self.omitted, self.skip_reason, self.tokens = selection.omitted, selection.skip_reason, tokens
+        self.omitted, self.skip_reason, self.tokens = (
+            selection.omitted,
+            selection.skip_reason,
+            tokens,
+        )
         self.withheld = selection.withheld
 
     def line(self) -> str:
@@ -88,19 +126,37 @@ class Event:
         if self.name in DONE:
             return self._line(self.name, {"ids": self.opened, **self.details})
         first = self._line(OPENED, {"ids": self.opened}) if self.opened else ""
-        return first + self._line(self.name, self._selection() if self.name == RETRIEVAL else self.details)
+        return first + self._line(
+            self.name, self._selection() if self.name == RETRIEVAL else self.details
+        )
 
     def _line(self, name: str, members: "Members") -> str:
-        at, agent = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(self.at)), {"agent": self.agent} if self.agent else {}
-        start = {"at": at, "event": name, "surface": self.surface, "session": self.session or None, **agent}
-        return to_json({**start, **members, "fault": self.fault or None, "ms": round(self.ms, 1)}) + "\n"
+        at, agent = (
+            strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(self.at)),
+            {"agent": self.agent} if self.agent else {},
+        )
+        start = {
+            "at": at,
+            "event": name,
+            "surface": self.surface,
+            "session": self.session or None,
+            **agent,
+        }
+        return (
+            to_json({**start, **members, "fault": self.fault or None, "ms": round(self.ms, 1)})
+            + "\n"
+        )
 
     def _selection(self) -> "Members":
         optional: Members = {
-            "failed": self.failed, "withheld": self.withheld, "tokens": self.tokens,
-            "command": f"{self.command:x}" if self.command else "", "tests": self.tests, "writes": self.writes,
+            "failed": self.failed,
+            "withheld": self.withheld,
+            "tokens": self.tokens,
+            "command": f"{self.command:x}" if self.command else "",
+            "tests": self.tests,
+            "writes": self.writes,
             "result": "failed" if self.has_failed else "",
-        }  # fmt: skip
+        }
         return {
             "query": self.query[:MOST_ASKED],
             "hits": self.hits,
@@ -113,7 +169,9 @@ class Event:
 
 
 def note(root: str, name: str, surface: str, at: float, **details: "str | int | None") -> None:
-    """Log what a person or an agent did to a record; texts among `details` are names, hashes and ids alone."""
+    """Log what a person or an agent did to a record;
+    texts among `details` are names, hashes and ids alone.
+    """
     event = Event(surface, at)
     event.name = name
     event.details = {key: None if value == "" else value for key, value in details.items()}
@@ -127,8 +185,9 @@ def append(root: str, event: Event) -> None:
         handle = posix.open(f"{folder}/{NAME}", _FLAGS, 0o600)
         try:
             size = posix.fstat(handle).st_size
-            # A process that was killed, or a full disk, may have left half a line: it costs no other. One that is just
-            # being written across a page looks so too; then an empty line separates the two, which readers skip.
+            # A process that was killed, or a full disk, may have left half a line: it costs no
+            # other. One that is just being written across a page looks so too; then an empty line
+            # separates the two, which readers skip.
             torn = size and posix.pread(handle, 1, size - 1) != b"\n"
             posix.write(handle, (f"\n{event.line()}" if torn else event.line()).encode())
             if size > LARGEST:

@@ -1,7 +1,8 @@
 """Push index: open it and look records up, in push order.
 
-It is read at every tool call, so it imports built-in modules and `mmap` only. The file is flat arrays, see
-`docs/reference/push-index.md`; a missing or torn file is a `NoIndex`, a damaged one answers nothing and says so.
+It is read at every tool call, so it imports built-in modules and `mmap` only. The file is flat
+arrays, see `docs/reference/push-index.md`; a missing or torn file is a `NoIndex`, a damaged one
+answers nothing and says so.
 """
 
 import sys
@@ -22,39 +23,109 @@ MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
 MAX_PATH = 4096
-LARGEST_COMPARED = 65_536  # bytes of a record's file; a larger one whose time differs counts as changed
+LARGEST_COMPARED = (
+    65_536  # bytes of a record's file; a larger one whose time differs counts as changed
+)
 CHANGED, GONE = "changed", "gone"  # how it differs from the one that the index was made from
 EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, UNTRUSTED = 1, 2, 4, 8, 16, 32
 MISSING = "there is no push index yet"
 
 (  # words of the header
-    W_MAGIC, W_FORMAT, W_LENGTH, W_HEADER_SUM, W_BODY_SUM, W_RECORDS, W_PUSHED, W_BUCKETS, W_HOLDOUT, W_SETTINGS,
-    W_UNREAD, W_RELEVANCE, W_WORTH,
-) = range(13)  # fmt: skip
+    W_MAGIC,
+    W_FORMAT,
+    W_LENGTH,
+    W_HEADER_SUM,
+    W_BODY_SUM,
+    W_RECORDS,
+    W_PUSHED,
+    W_BUCKETS,
+    W_HOLDOUT,
+    W_SETTINGS,
+    W_UNREAD,
+    W_RELEVANCE,
+    W_WORTH,
+) = range(13)
 SECTIONS = (
-    "bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "flag", "row_sum",
-    "pair_start", "pair",
-)  # fmt: skip
+    "bucket",
+    "hash",
+    "text",
+    "detail",
+    "detail_key",
+    "use",
+    "pattern",
+    "posting",
+    "hit",
+    "row",
+    "flag",
+    "row_sum",
+    "pair_start",
+    "pair",
+)
 PAIR_SHIFT = 12  # bits of a weight that a pair of terms does without
 FIRST_SECTION = 16
-"""Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
-LONGEST_TAIL = 1 << 20  # bytes behind the index itself: lines with a hash of what it was made from, and stamps of that
+"""Each section has two words: where it begins and how many bytes it has;
+the heap of texts is the last one.
+"""
+LONGEST_TAIL = (
+    1 << 20
+)  # bytes behind the index itself: lines with a hash of what it was made from, and stamps of that
 
 (  # fields of a row
-    ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, ORIGIN, TEASER, CHECKSUM, GATE, CATEGORY, EXPIRES_AT, PRIORITY,
-    UPDATED_AT, RANK, VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS,
-    SAME, NOTE, GLOBS, REJECTED, CHECKS, ENFORCED,
-) = range(34)  # fmt: skip
+    ID,
+    KIND,
+    STATUS,
+    PHASE,
+    PATH,
+    MTIME,
+    SIZE,
+    ORIGIN,
+    TEASER,
+    CHECKSUM,
+    GATE,
+    CATEGORY,
+    EXPIRES_AT,
+    PRIORITY,
+    UPDATED_AT,
+    RANK,
+    VOTES,
+    PROJECT,
+    PLACE,
+    STALE,
+    AGES_AT,
+    ERROR,
+    AGENTS,
+    TASKS,
+    CONTEXTS,
+    ANTI_CONTEXTS,
+    TAGS,
+    LINKS,
+    SAME,
+    NOTE,
+    GLOBS,
+    REJECTED,
+    CHECKS,
+    ENFORCED,
+) = range(34)
 FIELDS = 34
 LIST = "\x1f"
-OPTIONS = "o"  # axis of the rejected options, each under the first word of its names; alone it says that there are any
-FORBIDDEN, FORBIDDEN_IN = "n", "n/"  # axes of words that checks forbid, and of the globs of the files
-REPLACED = "r"  # axis of what took the place of closed records, under each one's id and the paths of its texts
+# axis of the rejected options, each under the first word of its names; alone it says that there are
+# any
+OPTIONS = "o"
+FORBIDDEN, FORBIDDEN_IN = (
+    "n",
+    "n/",
+)  # axes of words that checks forbid, and of the globs of the files
+# axis of what took the place of closed records, under each one's id and the paths of its texts
+REPLACED = "r"
 NOTE_LINE, MORE_LINE = "\n  note: ", "\n  more: "
 """What a teaser has between a record's headline, its note and the path of its full text."""
 PHRASES, EXACT = "\x1e", "="
-"""What parts an option's names and the text that is shown; prefix of a name that only an import can mean."""
-_OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is not a file, a pipe, answers at once
+"""What parts an option's names and the text that is shown;
+prefix of a name that only an import can mean.
+"""
+_OPEN = (
+    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+)  # what is not a file, a pipe, answers at once
 DAMAGE = (IndexError, ValueError, OverflowError, TypeError)  # what reading a damaged index raises
 
 
@@ -88,7 +159,11 @@ class Row:
     def noted_teaser(self) -> str:
         """The text that is pushed, with the record's constraint or first consequence."""
         first, separator, more = self.values[TEASER].partition("\n")
-        return f"{first}{NOTE_LINE}{self.values[NOTE]}{separator}{more}" if self.values[NOTE] else self.values[TEASER]
+        return (
+            f"{first}{NOTE_LINE}{self.values[NOTE]}{separator}{more}"
+            if self.values[NOTE]
+            else self.values[TEASER]
+        )
 
     def words(self, field: int) -> list[str]:
         """Return a field that is a list."""
@@ -140,15 +215,24 @@ def read_index(content: mmap | bytes, root: str) -> "Index | NoIndex":
 
 
 class Index:
-    """An open index, in push order. A hit is the record's number times 2^32 plus the position of the matching glob.
+    """An open index, in push order. A hit is the record's number times 2^32 plus the position of
+    the matching glob.
 
     Where the file is damaged its methods raise one of `DAMAGE`.
     """
 
     def __init__(self, content: mmap | bytes, words: list[int], root: str) -> None:
         self.content, self.root, self.length = content, root, words[W_LENGTH]
-        self.records, self.pushed, self._mask = words[W_RECORDS], words[W_PUSHED], words[W_BUCKETS] - 1
-        self.holdout, self.settings, self.unread = words[W_HOLDOUT], words[W_SETTINGS], words[W_UNREAD]
+        self.records, self.pushed, self._mask = (
+            words[W_RECORDS],
+            words[W_PUSHED],
+            words[W_BUCKETS] - 1,
+        )
+        self.holdout, self.settings, self.unread = (
+            words[W_HOLDOUT],
+            words[W_SETTINGS],
+            words[W_UNREAD],
+        )
         self.min_relevance, self.unknown_worth = words[W_RELEVANCE] / 1_000_000, words[W_WORTH]
         self.differences: list[str] = []  # changed files of looked-up records, with time and size
         view = memoryview(content)
@@ -157,16 +241,30 @@ class Index:
             at = FIRST_SECTION + 2 * SECTIONS.index(name)
             return view[words[at] : words[at] + words[at + 1]].cast(form)
 
-        self._bucket, self._hash, self._text = section("bucket", "I"), section("hash", "Q"), section("text", "Q")
+        self._bucket, self._hash, self._text = (
+            section("bucket", "I"),
+            section("hash", "Q"),
+            section("text", "Q"),
+        )
         self._detail, self._detail_key = section("detail", "I"), section("detail_key", "Q")
-        self._use, self._pattern, self._posting = section("use", "I"), section("pattern", "Q"), section("posting", "I")
-        self.hits, self.rows, self.flags = section("hit", "Q"), section("row", "Q"), section("flag", "B")
+        self._use, self._pattern, self._posting = (
+            section("use", "I"),
+            section("pattern", "Q"),
+            section("posting", "I"),
+        )
+        self.hits, self.rows, self.flags = (
+            section("hit", "Q"),
+            section("row", "Q"),
+            section("flag", "B"),
+        )
         self._row_sum = section("row_sum", "Q")
         self.pair_start, self.pairs = section("pair_start", "I"), section("pair", "Q")
         self._programs: dict[int, Program] = {}
 
     def match(self, path: str, everything: bool = False) -> list[int]:
-        """Return one hit a pushed record, with `everything` a record, for a path from the project's root."""
+        """Return one hit a pushed record, with `everything` a record,
+        for a path from the project's root.
+        """
         if len(path) > MAX_PATH:
             return []
         ranges, patterns = self.candidates(path)
@@ -174,9 +272,16 @@ class Index:
         return self._merged(ranges, everything, path)
 
     def hits_under(self, axis: str, word: str, everything: bool = False) -> list[int]:
-        """Return hits for a tag ("t"), category ("c"), gate ("g"), a rule's id ("i") or link ("l")."""
+        """Return hits for a tag ("t"), category ("c"), gate ("g"),
+        a rule's id ("i") or link ("l").
+        """
         beyond = (self.records if everything else self.pushed) << 32
-        return [hit for start, end in self.lookup(axis + word)[0] for hit in self.hits[start:end] if hit < beyond]
+        return [
+            hit
+            for start, end in self.lookup(axis + word)[0]
+            for hit in self.hits[start:end]
+            if hit < beyond
+        ]
 
     def lookup(self, key: str) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the ranges of hits under a key, and the patterns."""
@@ -202,12 +307,16 @@ class Index:
     def excluding(self, row: Row, path: str) -> str | None:
         """Return the glob of a record that excludes a path."""
         for glob in row.words(GLOBS):
-            if glob.startswith("!") and any(self.pattern_fits(number, path) for number in self.lookup(glob)[1]):
+            if glob.startswith("!") and any(
+                self.pattern_fits(number, path) for number in self.lookup(glob)[1]
+            ):
                 return glob
         return None
 
     def difference(self, row: Row) -> str:
-        """Return how a record's file differs from the indexed one (`CHANGED`, `GONE`); empty for the same bytes."""
+        """Return how a record's file differs from the indexed one (`CHANGED`, `GONE`);
+        empty for the same bytes.
+        """
         values = row.values
         path = f"{self.root}/{values[PATH]}"
         try:
@@ -215,7 +324,9 @@ class Index:
             if values[SIZE] == str(state.st_size):
                 if values[MTIME] == str(state.st_mtime_ns):
                     return ""
-                if values[CHECKSUM] and values[CHECKSUM] == str(checksum(content_of(path, LARGEST_COMPARED + 1))):
+                if values[CHECKSUM] and values[CHECKSUM] == str(
+                    checksum(content_of(path, LARGEST_COMPARED + 1))
+                ):
                     return ""  # git or a copy wrote the same bytes again
         except (OSError, ValueError):
             self.differences.append(f"-\t{values[PATH]}")
@@ -225,12 +336,16 @@ class Index:
 
     @property
     def inputs(self) -> list[str]:
-        """Inputs of the index: a hash of all, then a line with the stamp of each file that tells of a change."""
+        """Inputs of the index: a hash of all, then a line with the stamp of each file that tells of
+        a change.
+        """
         tail = self.content[self.length : self.length + LONGEST_TAIL]
         return tail.decode("utf-8", "surrogateescape").split("\n")
 
     def behind(self) -> list[str]:
-        """Return what changed since the index was made: record files, HEAD, git's index, folders."""
+        """Return what changed since the index was made:
+        record files, HEAD, git's index, folders.
+        """
         changes = [*self.differences]
         for line in self.inputs[1:]:
             before, _, path = line.partition("\t")
@@ -243,11 +358,16 @@ class Index:
         beyond = (self.records if everything else self.pushed) << 32
         matches: list[int] = []
         last = -1
-        for hit in sorted(hit for start, end in ranges for hit in self.hits[start:end].tolist() if hit < beyond):
+        for hit in sorted(
+            hit for start, end in ranges for hit in self.hits[start:end].tolist() if hit < beyond
+        ):
             number = hit >> 32
             if number != last:
                 last = number
-                if not self.flags[number] & EXCLUDES or self.excluding(self.row(number), path) is None:
+                if (
+                    not self.flags[number] & EXCLUDES
+                    or self.excluding(self.row(number), path) is None
+                ):
                     matches.append(hit)
         return matches
 
@@ -289,7 +409,11 @@ class Index:
         return -1
 
     def _details(
-        self, key: bytes, details: tuple[int, ...], ranges: list[tuple[int, int]], patterns: list[int]
+        self,
+        key: bytes,
+        details: tuple[int, ...],
+        ranges: list[tuple[int, int]],
+        patterns: list[int],
     ) -> None:
         position = self._key_position(key)
         if position < 0:
@@ -306,7 +430,10 @@ class Index:
 
     def pattern_fits(self, number: int, path: str) -> bool:
         """Say whether a path matches a pattern."""
-        from orbit_registry.hook.matcher import fits, program  # many paths meet no pattern that has to be tried
+        from orbit_registry.hook.matcher import (
+            fits,
+            program,
+        )  # many paths meet no pattern that has to be tried
 
         if number not in self._programs:
             self._programs[number] = program(self.pattern_text(number))

@@ -1,4 +1,6 @@
-"""Matcher of one canonical glob (no braces) for the hook, which has no `re`; it agrees with `formats.globs`."""
+"""Matcher of one canonical glob (no braces) for the hook, which has no `re`;
+it agrees with `formats.globs`.
+"""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +20,9 @@ Program = tuple[tuple[Segment, ...], ...]
 
 
 def program(text: str) -> Program:
-    """Return the groups of segments between the `**` of a canonical glob; a segment is the chunks between its `*`."""
+    """Return the groups of segments between the `**` of a canonical glob;
+    a segment is the chunks between its `*`.
+    """
     groups: list[list[Segment]] = [[]]
     names = text.split("/")
     for name in names:
@@ -73,12 +77,16 @@ def _chunk(units: list[Unit]) -> Chunk:
 
 
 def fits(compiled: Program, path: str) -> bool:
-    """Say whether a path matches; each inner part is tried at its leftmost place, which fits if any placement does."""
+    """Say whether a path matches; each inner part is tried at its leftmost place,
+    which fits if any placement does.
+    """
     return len(path) <= MAX_PATH and _fit(compiled, path.split("/"), _names_at)
 
 
 def _fit(parts: "Sequence[Part]", text: "Whole", at: "Callable[[Part, Whole, int], bool]") -> bool:
-    """Say whether `text` is the parts in order with anything between two of them; `at` tries one part."""
+    """Say whether `text` is the parts in order with anything between two of them;
+    `at` tries one part.
+    """
     first, last = parts[0], parts[-1]
     if len(parts) == 1:
         return len(first) == len(text) and at(first, text, 0)
@@ -109,6 +117,9 @@ def _characters_at(chunk: Chunk, name: str, start: int) -> bool:
         if isinstance(unit, str):
             if unit != name[position]:
                 return False
-        elif unit is not None and any(low <= name[position] <= high for low, high in unit[1]) == unit[0]:
+        elif (
+            unit is not None
+            and any(low <= name[position] <= high for low, high in unit[1]) == unit[0]
+        ):
             return False
     return True

@@ -1,4 +1,6 @@
-"""Observation of a session: records that an agent opened or loaded, the end of a turn, the question at a stop."""
+"""Observation of a session: records that an agent opened or loaded, the end of a turn,
+the question at a stop.
+"""
 
 import posix
 
@@ -18,13 +20,17 @@ _NO_CALLS = (b"Start", b"Prompt", b"Agent", b"Failure")
 """Parts of event names that are no tool call, or a failed one, of any agent."""
 TAIL = 65_536  # bytes at the end of the log that are searched for a turn
 QUESTION = (
-    "The project's notes ask once, since a tool failed in this session: if what solved it would spare the next one the "
-    'attempts, run `orbit note "WHAT WAS LEARNED" --attempts N --errors`. Otherwise stop; nothing else is wanted.'
+    "The project's notes ask once, since a tool failed in this session: if what solved it would "
+    "spare the next one the "
+    'attempts, run `orbit note "WHAT WAS LEARNED" --attempts N --errors`. Otherwise stop; '
+    "nothing else is wanted."
 )
 
 
 def observe(root: str, call: "Call", event: Event, session_log: SessionLog | None) -> str:
-    """Note an event that is not answered; return the question to a session that stops, once, if a tool failed in it."""
+    """Note an event that is not answered; return the question to a session that stops, once,
+    if a tool failed in it.
+    """
     event.name = call.log_only_event
     if call.instruction_file:
         event.opened = note_loaded(root, call.instruction_file, session_log)
@@ -37,7 +43,9 @@ def observe(root: str, call: "Call", event: Event, session_log: SessionLog | Non
 
 
 def _note_turn(root: str, ended: Event) -> None:
-    """Log a turn that ended without a note, if the configuration asks: its number of calls, and whether one failed."""
+    """Log a turn that ended without a note, if the configuration asks:
+    its number of calls, and whether one failed.
+    """
     if not _setting_is_on(root, NOTES_TURNS):
         return
     calls, failed = 0, False
@@ -50,13 +58,28 @@ def _note_turn(root: str, ended: Event) -> None:
         if _has_event(line, NOTED):
             return
         surface = line.partition(b'"surface": "hook:')[2].partition(b'"')[0]
-        calls += _has_event(line, "retrieval") and surface != b"" and not any(word in surface for word in _NO_CALLS)
+        calls += (
+            _has_event(line, "retrieval")
+            and surface != b""
+            and not any(word in surface for word in _NO_CALLS)
+        )
         failed |= b'"result": "failed"' in line
     note = Event(ended.surface, ended.at)
     note.name, note.session, note.agent = NOTED, ended.session, ended.agent
-    parts = ("hook", ended.agent, ended.surface.rpartition(":")[2], ended.session, str(int(ended.at)))
+    parts = (
+        "hook",
+        ended.agent,
+        ended.surface.rpartition(":")[2],
+        ended.session,
+        str(int(ended.at)),
+    )
     reason = None if calls else "no-new-information"
-    note.details = {"turn": ":".join(parts), "tools": calls, "errors": failed, "skip_reason": reason}
+    note.details = {
+        "turn": ":".join(parts),
+        "tools": calls,
+        "errors": failed,
+        "skip_reason": reason,
+    }
     append(root, note)
 
 
@@ -66,7 +89,9 @@ def _has_event(line: bytes, name: str) -> bool:
 
 def _end_of_log(root: str) -> list[bytes]:
     try:
-        handle = posix.open(f"{root}/.orbit/state/log/{NAME}", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+        handle = posix.open(
+            f"{root}/.orbit/state/log/{NAME}", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC
+        )
     except FileNotFoundError:
         return []
     try:
@@ -89,8 +114,12 @@ MOST_LOADED = 200
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 
-def opened_ids(root: str, call: "Call", index: "Index | NoIndex", session_log: "SessionLog | None") -> list[str]:
-    """Return the ids of the records that a call reads; of a document of several, those that the session was shown."""
+def opened_ids(
+    root: str, call: "Call", index: "Index | NoIndex", session_log: "SessionLog | None"
+) -> list[str]:
+    """Return the ids of the records that a call reads;
+    of a document of several, those that the session was shown.
+    """
     ids: dict[str, None] = {}
     for text in call.reads:
         path = in_project(root, call.folder or root, text)

@@ -1,6 +1,7 @@
 """JSON of payloads and replies, and the call that most agents' payloads state.
 
-The `json` package costs more to import than a call takes, so `_json` is used where it is as expected.
+The `json` package costs more to import than a call takes, so `_json` is used where it is as
+expected.
 """
 
 from orbit_registry.hook.call import Call, field, named_paths, path_words
@@ -41,7 +42,10 @@ def parse_json(text: str) -> object:
     text = text.lstrip("\ufeff \t\r\n")
     try:
         scan = make_scanner(_ScannerSettings)
-    except (AttributeError, TypeError):  # it asks for what we do not know of: the standard library does
+    except (
+        AttributeError,
+        TypeError,
+    ):  # it asks for what we do not know of: the standard library does
         from json import JSONDecoder
 
         scan = JSONDecoder(strict=False).raw_decode
@@ -67,12 +71,18 @@ def to_json(value: "JsonValue") -> str:
     if isinstance(value, (int, float)):
         return str(value)
     if isinstance(value, dict):
-        return "{" + ", ".join([f"{quoted(key)}: {to_json(member)}" for key, member in value.items()]) + "}"
+        return (
+            "{"
+            + ", ".join([f"{quoted(key)}: {to_json(member)}" for key, member in value.items()])
+            + "}"
+        )
     return "[" + ", ".join(map(to_json, value)) + "]"
 
 
 def context_reply(call: Call, text: str) -> "dict[str, JsonValue]":
-    """Return the members of a reply, as several agents take it: a text for the agent, the message for the person."""
+    """Return the members of a reply, as several agents take it:
+    a text for the agent, the message for the person.
+    """
     members: dict[str, JsonValue] = {}
     if text:
         members["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
@@ -82,12 +92,27 @@ def context_reply(call: Call, text: str) -> "dict[str, JsonValue]":
 
 
 WRITING = frozenset(("edit", "write", "multiedit", "notebookedit"))
-READING = frozenset(("read", "notebookread", "read_file", "readfile", "view", "open", "read_many_files", "view_file"))
+READING = frozenset(
+    (
+        "read",
+        "notebookread",
+        "read_file",
+        "readfile",
+        "view",
+        "open",
+        "read_many_files",
+        "view_file",
+    )
+)
 """Tools, in lower case, that name the file they write or read in a field."""
 
 
-def call_from_payload(payload: "Payload", surfaces: "Mapping[str, str]", logged: "Mapping[str, str]") -> Call | None:
-    """Return the call that a payload states with the names that most agents use; None for an event of neither table."""
+def call_from_payload(
+    payload: "Payload", surfaces: "Mapping[str, str]", logged: "Mapping[str, str]"
+) -> Call | None:
+    """Return the call that a payload states with the names that most agents use;
+    None for an event of neither table.
+    """
     event = field(payload, "hook_event_name", "hookEventName")
     if event not in surfaces and event not in logged:
         return None
@@ -114,12 +139,17 @@ def call_from_payload(payload: "Payload", surfaces: "Mapping[str, str]", logged:
 
 
 def take_tool(call: Call, tool: str, arguments: object) -> None:
-    """Add a tool's input to a call: its paths, whether it writes code, what it reads. `call.folder` has to be set."""
+    """Add a tool's input to a call: its paths, whether it writes code, what it reads.
+
+    `call.folder` has to be set.
+    """
     name = tool.casefold()
     if name in WRITING:
         call.task_class = CODE
     elif name not in READING:
-        from orbit_registry.hook.tools import take_other  # most calls name a file and need none of it
+        from orbit_registry.hook.tools import (
+            take_other,
+        )  # most calls name a file and need none of it
 
         take_other(call, name, arguments)
         return

@@ -1,4 +1,5 @@
-"""Project around a folder: root, index, private folders, paths of a call, sessions of host processes.
+"""Project around a folder: root, index, private folders, paths of a call, sessions of host
+processes.
 
 No link is followed.
 """
@@ -40,11 +41,15 @@ def is_folder(path: str) -> bool:
 
 
 def project_root(start: str) -> str | None:
-    """Return the nearest folder at or above an absolute path that holds a workspace, up to the repository's top."""
+    """Return the nearest folder at or above an absolute path that holds a workspace,
+    up to the repository's top.
+    """
     folder = first = start.rstrip("/") if "/." not in start else normal_path(start)
     while folder:
         if is_folder(f"{folder}/.orbit"):
-            if folder != first and folder == environ.get(b"HOME", b"").decode("utf-8", "surrogateescape").rstrip("/"):
+            if folder != first and folder == environ.get(b"HOME", b"").decode(
+                "utf-8", "surrogateescape"
+            ).rstrip("/"):
                 return None  # a person's own records are no project around all others
             config = _lstat(f"{folder}/.orbit/config.yaml")
             return folder if config is not None and config.st_mode & _KIND == _FILE else None
@@ -55,20 +60,26 @@ def project_root(start: str) -> str | None:
 
 
 def index_file(root: str) -> str:
-    """Return the path of a project's push index: in git's folder, which no clone brings, else in the user's cache."""
+    """Return the path of a project's push index:
+    in git's folder, which no clone brings, else in the user's cache.
+    """
     top = root
     while top and _lstat(f"{top}/.git") is None:
         top = top.rpartition("/")[0]
     if top:
         git = f"{top}/.git"
-        pointer = readable_content(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()  # most are folders
+        pointer = (
+            readable_content(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()
+        )  # most are folders
         if pointer.startswith("gitdir:"):
             git = pointer.removeprefix("gitdir:").strip()
             git = git if git.startswith("/") else f"{top}/{git}"
             git = git if _lstat(f"{git}/HEAD") is not None else ""  # its repository was moved away
         folder = f"{git}/orbit"
         if git and access(folder if is_folder(folder) else git, posix.W_OK | posix.X_OK):
-            return f"{folder}/{INDEX}" if top == root else f"{folder}/below{root[len(top) :]}/{INDEX}"
+            return (
+                f"{folder}/{INDEX}" if top == root else f"{folder}/below{root[len(top) :]}/{INDEX}"
+            )
     cache = environ.get(b"XDG_CACHE_HOME", b"").decode("utf-8", "surrogateescape")
     if not cache.startswith("/"):
         cache = f"{environ.get(b'HOME', b'').decode('utf-8', 'surrogateescape')}/.cache"
@@ -76,14 +87,23 @@ def index_file(root: str) -> str:
 
 
 def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list[str]]:
-    """Return a call's paths as globs see them, and those to log: a word may be a secret, unless such a file exists."""
+    """Return a call's paths as globs see them, and those to log:
+    a word may be a secret, unless such a file exists.
+    """
     paths = [path for text in call.paths if (path := in_project(root, folder, text)) is not None]
     if not call.paths_are_heuristic:
-        paths = [f"{path}/" if path[-1:] != "/" and is_folder(f"{root}/{path}") else path for path in paths]
+        paths = [
+            f"{path}/" if path[-1:] != "/" and is_folder(f"{root}/{path}") else path
+            for path in paths
+        ]
         return paths, paths
     loggable: list[str] = []
     every: list[str] = []
-    maybe = [path for text in call.candidate_paths if (path := in_project(root, folder, text)) is not None]
+    maybe = [
+        path
+        for text in call.candidate_paths
+        if (path := in_project(root, folder, text)) is not None
+    ]
     for position, path in enumerate(paths + maybe):
         state = _lstat(f"{root}/{path}")
         if state is not None:
@@ -100,8 +120,19 @@ def record_in(path: str) -> str:
     names = path.split("/")
     if names[0] != ".orbit" or len(names) < 3:
         return ""
-    names = names[3:] if names[1:3] == ["state", "inbox"] else names[2:] if names[1] == "inbox" else names[1:]
-    is_record = len(names) > 1 and "-" in names[1] and len(names[1]) <= 64 and names[0] not in ("state", "kinds")
+    names = (
+        names[3:]
+        if names[1:3] == ["state", "inbox"]
+        else names[2:]
+        if names[1] == "inbox"
+        else names[1:]
+    )
+    is_record = (
+        len(names) > 1
+        and "-" in names[1]
+        and len(names[1]) <= 64
+        and names[0] not in ("state", "kinds")
+    )
     return names[1] if is_record else ""
 
 
@@ -112,7 +143,9 @@ def pending_count(root: str) -> int:
         if is_folder(inbox):
             for kind in listdir(inbox):
                 if is_folder(f"{inbox}/{kind}"):
-                    number += sum("-" in name and name[0] != "." for name in listdir(f"{inbox}/{kind}"))
+                    number += sum(
+                        "-" in name and name[0] != "." for name in listdir(f"{inbox}/{kind}")
+                    )
     return number
 
 
@@ -132,7 +165,9 @@ def private_folder(root: str, *names: str) -> str:
 
 def content_of(path: str, most: int) -> bytes:
     """Return the first bytes of a file; a pipe answers at once."""
-    handle = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    handle = posix.open(
+        path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+    )
     try:
         return posix.read(handle, most)
     finally:
@@ -163,15 +198,32 @@ LONGEST, LONGEST_NOTE = 1000, 4096  # characters of two ids, bytes of a file tha
 SESSION_ID = b"ORBIT_SESSION_ID"
 DEEPEST = 16  # most ancestors of a process that are examined
 _SHELLS = frozenset(
-    (b"sh", b"bash", b"zsh", b"dash", b"ksh", b"fish", b"ash", b"busybox", b"env", b"timeout", b"nice", b"xargs")
+    (
+        b"sh",
+        b"bash",
+        b"zsh",
+        b"dash",
+        b"ksh",
+        b"fish",
+        b"ash",
+        b"busybox",
+        b"env",
+        b"timeout",
+        b"nice",
+        b"xargs",
+    )
 )
-_FIRST = frozenset((b"init", b"systemd", b"tini", b"dumb-init", b"docker-init", b"launchd", b"catatonit"))
+_FIRST = frozenset(
+    (b"init", b"systemd", b"tini", b"dumb-init", b"docker-init", b"launchd", b"catatonit")
+)
 """First processes of a container: the parent of all orphans, no agent's host."""
 _WRITE = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
 
 
 def note_host_session(root: str, session: str, agent: str = "") -> None:
-    """Note that the host of this process runs a session, under its process id and start time; errors are ignored."""
+    """Note that the host of this process runs a session, under its process id and start time;
+    errors are ignored.
+    """
     if "\n" in session or "\n" in agent or len(session) + len(agent) > LONGEST:
         return
     try:
@@ -191,7 +243,9 @@ def note_host_session(root: str, session: str, agent: str = "") -> None:
 
 
 def session_of_process(root: str) -> tuple[str, str] | None:
-    """Return the session and the agent that this process runs in: `ORBIT_SESSION_ID`, or the nearest noted ancestor."""
+    """Return the session and the agent that this process runs in:
+    `ORBIT_SESSION_ID`, or the nearest noted ancestor.
+    """
     from_environment = posix.environ.get(SESSION_ID, b"").decode("utf-8", "surrogateescape")
     if from_environment:
         return from_environment, ""
@@ -201,7 +255,11 @@ def session_of_process(root: str) -> tuple[str, str] | None:
         process = _process(number) if number else None
         if process is None:
             return None
-        lines = readable_content(f"{folder}/{number}", LONGEST_NOTE).decode("utf-8", "surrogatepass").split("\n")
+        lines = (
+            readable_content(f"{folder}/{number}", LONGEST_NOTE)
+            .decode("utf-8", "surrogatepass")
+            .split("\n")
+        )
         if len(lines) == 4 and lines[0] == process[2] and lines[1]:
             return lines[1], lines[2]
         number = process[1]

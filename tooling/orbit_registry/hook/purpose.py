@@ -1,4 +1,6 @@
-"""Purpose of a command: to test, lint, build, install, start a service, …; programs and wrappers are tables."""
+"""Purpose of a command: to test, lint, build, install, start a service, …;
+programs and wrappers are tables.
+"""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -9,61 +11,136 @@ def _by_word(table: "dict[str, str]") -> "dict[str, str]":
     return {word: purpose for purpose, words in table.items() for word in words.split()}
 
 
-SCRIPTS = _by_word({
-    "test": "test tests spec specs unit units e2e integration pytest jest vitest nextest",
-    "lint": "lint lints linter check checks eslint ruff clippy vet",
-    "types": "types type typecheck typing tsc mypy pyright",
-    "build": "build compile bundle dist",
-    "format": "format fmt prettier black",
-    "install": "install setup bootstrap sync ci deps prepare init restore tools",
-    "start": "up start serve services service db database infra",
-    "generate": "generate codegen gen proto protos stubs assets fixtures configure",
-    "migrate": "migrate migrations upgrade seed",
-})  # fmt: skip
+SCRIPTS = _by_word(
+    {
+        "test": "test tests spec specs unit units e2e integration pytest jest vitest nextest",
+        "lint": "lint lints linter check checks eslint ruff clippy vet",
+        "types": "types type typecheck typing tsc mypy pyright",
+        "build": "build compile bundle dist",
+        "format": "format fmt prettier black",
+        "install": "install setup bootstrap sync ci deps prepare init restore tools",
+        "start": "up start serve services service db database infra",
+        "generate": "generate codegen gen proto protos stubs assets fixtures configure",
+        "migrate": "migrate migrations upgrade seed",
+    }
+)
 """Words in the name of what a runner is given: `test:unit`, `lint`."""
-TOOLS = _by_word({
-    "test": "pytest py.test unittest nose2 jest vitest mocha ava rspec phpunit ctest tox gotestsum playwright cypress",
-    "types": "mypy pyright tsc pyrefly",
-    "lint": "ruff eslint flake8 pylint golangci-lint shellcheck biome oxlint rubocop",
-    "format": "black prettier isort gofmt rustfmt",
-    "build": "webpack rollup esbuild tsup", "generate": "prisma buf sqlc protoc",
-    "start": "redis-server pg_ctl postgres mongod",
-})  # fmt: skip
+TOOLS = _by_word(
+    {
+        "test": (
+            "pytest py.test unittest nose2 jest vitest mocha ava rspec phpunit ctest tox "
+            "gotestsum playwright cypress"
+        ),
+        "types": "mypy pyright tsc pyrefly",
+        "lint": "ruff eslint flake8 pylint golangci-lint shellcheck biome oxlint rubocop",
+        "format": "black prettier isort gofmt rustfmt",
+        "build": "webpack rollup esbuild tsup",
+        "generate": "prisma buf sqlc protoc",
+        "start": "redis-server pg_ctl postgres mongod",
+    }
+)
 """Programs with one purpose."""
 ACTIONS = {
-    "ruff": ("check", "format"), "biome": ("check", "format", "lint"), "playwright": ("test", "install"),
-    "cypress": ("run", "install"), "prisma": ("generate", "migrate"),
-}  # fmt: skip
+    "ruff": ("check", "format"),
+    "biome": ("check", "format", "lint"),
+    "playwright": ("test", "install"),
+    "cypress": ("run", "install"),
+    "prisma": ("generate", "migrate"),
+}
 """What some of them are told to do, which may be another purpose."""
 _RUNNERS = (
-    "npm pnpm yarn bun make gmake just nox task rake cargo go mvn mvnw gradle gradlew dotnet mix deno composer "
-    "docker docker-compose podman swift bazel sbt rails manage.py pip pip3 uv poetry pdm bundle nx turbo lerna invoke "
-    "inv hatch flutter dart zig python ruby node php terraform tofu pulumi kubectl helm skaffold ansible-playbook psql "
-    "mysql sqlite3 redis-cli mongosh alembic flyway cmake meson ninja bazelisk cabal stack lein phpstan artisan "
-    "symfony flask django-admin pre-commit melos act colima minikube kind supabase aws gcloud az sam vagrant"
+    "npm pnpm yarn bun make gmake just nox task rake cargo go mvn mvnw gradle gradlew dotnet "
+    "mix deno composer "
+    "docker docker-compose podman swift bazel sbt rails manage.py pip pip3 uv poetry pdm bundle "
+    "nx turbo lerna invoke "
+    "inv hatch flutter dart zig python ruby node php terraform tofu pulumi kubectl helm "
+    "skaffold ansible-playbook psql "
+    "mysql sqlite3 redis-cli mongosh alembic flyway cmake meson ninja bazelisk cabal stack lein "
+    "phpstan artisan "
+    "symfony flask django-admin pre-commit melos act colima minikube kind supabase aws gcloud "
+    "az sam vagrant"
 )
 RUNNERS = frozenset(_RUNNERS.split())  # programs whose purpose is in their arguments
-WRAPPERS = dict.fromkeys((
-    "uv run", "uvx", "uv tool run", "poetry run", "pdm run", "hatch run", "pipenv run", "rye run", "pixi run",
-    "conda run", "pipx run", "bundle exec", "fvm", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx", "npm exec", "npx",
-    "bunx", "bun x", "mise exec", "python -m", "coverage run -m", "dotenv run", "corepack", "doppler run", "xvfb-run",
-    "env", "time", "time -p", "nice", "sudo", "sudo -n", "xargs", "nohup", "command", "exec", "builtin", "stdbuf",
-), 0) | dict.fromkeys((
-    "docker compose exec", "docker compose run", "docker-compose exec", "docker-compose run", "docker exec",
-    "docker run", "podman exec", "podman run", "direnv exec", "timeout",
-), 1)  # fmt: skip
+WRAPPERS = dict.fromkeys(
+    (
+        "uv run",
+        "uvx",
+        "uv tool run",
+        "poetry run",
+        "pdm run",
+        "hatch run",
+        "pipenv run",
+        "rye run",
+        "pixi run",
+        "conda run",
+        "pipx run",
+        "bundle exec",
+        "fvm",
+        "pnpm exec",
+        "pnpm dlx",
+        "yarn exec",
+        "yarn dlx",
+        "npm exec",
+        "npx",
+        "bunx",
+        "bun x",
+        "mise exec",
+        "python -m",
+        "coverage run -m",
+        "dotenv run",
+        "corepack",
+        "doppler run",
+        "xvfb-run",
+        "env",
+        "time",
+        "time -p",
+        "nice",
+        "sudo",
+        "sudo -n",
+        "xargs",
+        "nohup",
+        "command",
+        "exec",
+        "builtin",
+        "stdbuf",
+    ),
+    0,
+) | dict.fromkeys(
+    (
+        "docker compose exec",
+        "docker compose run",
+        "docker-compose exec",
+        "docker-compose run",
+        "docker exec",
+        "docker run",
+        "podman exec",
+        "podman run",
+        "direnv exec",
+        "timeout",
+    ),
+    1,
+)
 """Beginnings of commands that start another program, and how many words precede that program."""
 _WITH_VALUE = (
-    "-e -u -w -f -p -n -C -W -X -F -pl --env --user --workdir --file --package --python --with --extra --group "
-    "--project --context --namespace --config --directory --prefix --filter --env-file --profile --from --spec --name "
+    "-e -u -w -f -p -n -C -W -X -F -pl --env --user --workdir --file --package --python --with "
+    "--extra --group "
+    "--project --context --namespace --config --directory --prefix --filter --env-file "
+    "--profile --from --spec --name "
     "--manifest-path --cwd --workspace"
 )
-WITH_VALUE = frozenset(_WITH_VALUE.split())  # options, before a program or a script, that a value follows
-_NOUNS = _by_word({
-    "test": "test tests testing tested suite", "lint": "lint linter linting", "types": "typecheck typechecker",
-    "build": "build builds built building", "format": "formatter formatted formatting",
-    "install": "install installs installed",
-})  # fmt: skip
+WITH_VALUE = frozenset(
+    _WITH_VALUE.split()
+)  # options, before a program or a script, that a value follows
+_NOUNS = _by_word(
+    {
+        "test": "test tests testing tested suite",
+        "lint": "lint linter linting",
+        "types": "typecheck typechecker",
+        "build": "build builds built building",
+        "format": "formatter formatted formatting",
+        "install": "install installs installed",
+    }
+)
 """Words of a headline that say which commands it is about."""
 _SESSIONS = ("-s", "-e", "-rs", "--session", "--sessions")
 SHELLS = ("bash", "sh", "zsh")
@@ -93,10 +170,14 @@ def program_at(words: "Sequence[str]") -> int:
             if phrase in WRAPPERS:
                 end, operands = position, WRAPPERS[phrase]
         if not end:
-            is_manage = words[start + 1 : start + 2] == ["manage.py"] and name_of(words[start]) == "python"
+            is_manage = (
+                words[start + 1 : start + 2] == ["manage.py"] and name_of(words[start]) == "python"
+            )
             return start + is_manage
         start = end
-        while start < len(words) and (words[start][:1] == "-" or operands or _is_setting(words[start])):
+        while start < len(words) and (
+            words[start][:1] == "-" or operands or _is_setting(words[start])
+        ):
             if words[start][:1] == "-":
                 start += words[start] in WITH_VALUE
             elif not _is_setting(words[start]):
@@ -109,14 +190,24 @@ def _is_setting(word: str) -> bool:
 
 
 def script_of(words: "Sequence[str]") -> str:
-    """Return what a runner is given: the session of nox, the script after `run`, else the first plain argument."""
+    """Return what a runner is given: the session of nox, the script after `run`,
+    else the first plain argument.
+    """
     if name_of(words[0]) == "nox":
-        flagged = [words[position + 1] for position, word in enumerate(words[:-1]) if word in _SESSIONS]
+        flagged = [
+            words[position + 1] for position, word in enumerate(words[:-1]) if word in _SESSIONS
+        ]
         return flagged[0] if flagged else ""
     plain: list[str] = []
     skip = False
     for word in words[1:]:
-        if not (skip or word[:1] in "-+" or "=" in word or word.isdigit() or word in ("run", "pip", "compose")):
+        if not (
+            skip
+            or word[:1] in "-+"
+            or "=" in word
+            or word.isdigit()
+            or word in ("run", "pip", "compose")
+        ):
             plain.append(word)
         skip = word in WITH_VALUE and not skip
     return plain[0] if plain else ""
@@ -132,19 +223,25 @@ def purpose_of(words: "Sequence[str]") -> str:
     if name in SHELLS and len(words) > 1:
         name = name_of(words[1])
     script = script_of(words) if name in RUNNERS else name[:-3] if name[-3:] == ".sh" else ""
-    plain = "".join(f":{char.lower()}" if char.isupper() else char if char.isalnum() else ":" for char in script)
+    plain = "".join(
+        f":{char.lower()}" if char.isupper() else char if char.isalnum() else ":" for char in script
+    )
     parts = plain.split(":") if " " not in script else ()
     return next((SCRIPTS[part] for part in parts if part in SCRIPTS), "")
 
 
 def purposes_in(headline: str) -> "list[str]":
-    """Return the purposes that a sentence is about: those of the commands in backticks, and of its nouns."""
+    """Return the purposes that a sentence is about:
+    those of the commands in backticks, and of its nouns.
+    """
     purposes: dict[str, None] = {}
     for position, text in enumerate(headline.split("`")):
         words: Iterable[str] = text.split()
         if position % 2:
             purposes[purpose_of(tuple(words))] = None
         else:
-            purposes |= {_NOUNS.get(word.strip(".,:;!?()'\"").casefold(), ""): None for word in words}
+            purposes |= {
+                _NOUNS.get(word.strip(".,:;!?()'\"").casefold(), ""): None for word in words
+            }
     purposes.pop("", None)
     return list(purposes)

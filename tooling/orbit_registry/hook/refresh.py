@@ -15,7 +15,9 @@ _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | pos
 
 
 def refresh(root: str, behind: list[str]) -> bool:
-    """Start a sync for changes that none was started for in the last minute; say whether it was started."""
+    """Start a sync for changes that none was started for in the last minute;
+    say whether it was started.
+    """
     handle = posix.open(f"{private_folder(root, 'cache')}/{NAME}", _FLAGS, 0o600)
     try:
         posix.lockf(handle, posix.F_TLOCK, 0)

@@ -1,6 +1,7 @@
 """Rejected options that a prompt names, or that a tool call adds as an import or a dependency.
 
-It is loaded only where the index holds rejected options. Of an edit, lines of imports and of dependency files are read.
+It is loaded only where the index holds rejected options. Of an edit, lines of imports and of
+dependency files are read.
 """
 
 from orbit_registry.hook.call import LONGEST_TEXT, PATCH, field
@@ -17,38 +18,104 @@ if TYPE_CHECKING:
 
 MOST_NAMES, LONGEST_LINE = 200, 400
 """Names of a call that are looked up, characters of a line that are read."""
-ADOPTING = ("use", "using", "adopt", "adopting", "switch", "switching", "move", "migrate", "introduce", "choose", "try")
+ADOPTING = (
+    "use",
+    "using",
+    "adopt",
+    "adopting",
+    "switch",
+    "switching",
+    "move",
+    "migrate",
+    "introduce",
+    "choose",
+    "try",
+)
 """Words before the name of what the user wants to use; small words between them do not count."""
 _IMPORTS = frozenset(
-    ("import", "from", "require", "require_relative", "use", "using", "include", "gem", "extern", "export", "const",
-     "let", "var", "alias", "library")
-)  # fmt: skip
+    (
+        "import",
+        "from",
+        "require",
+        "require_relative",
+        "use",
+        "using",
+        "include",
+        "gem",
+        "extern",
+        "export",
+        "const",
+        "let",
+        "var",
+        "alias",
+        "library",
+    )
+)
 _ASSIGNING = frozenset(("export", "const", "let", "var"))
 _BETWEEN = frozenset(("static", "type", "typeof", "crate", "namespace", "pub", "lazy"))
 _FILES = frozenset(
-    ("package.json", "composer.json", "pyproject.toml", "go.mod", "cargo.toml", "pom.xml", "build.gradle", "gemfile",
-     "build.gradle.kts", "libs.versions.toml", "mix.exs", "setup.py", "setup.cfg", "pipfile")
-)  # fmt: skip
+    (
+        "package.json",
+        "composer.json",
+        "pyproject.toml",
+        "go.mod",
+        "cargo.toml",
+        "pom.xml",
+        "build.gradle",
+        "gemfile",
+        "build.gradle.kts",
+        "libs.versions.toml",
+        "mix.exs",
+        "setup.py",
+        "setup.cfg",
+        "pipfile",
+    )
+)
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".html", ".csv", ".svg")
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:\\")
 _VERSION = frozenset("^~<>=*0123456789")
 _SOURCES = ("workspace:", "catalog:", "latest", "npm:", "file:", "git", "http")
 _INSTALLERS = frozenset(
-    ("npm", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "cargo", "go", "gem", "bundle",
-     "composer", "conda", "deno", "dotnet", "mix")
-)  # fmt: skip
+    (
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "pip",
+        "pip3",
+        "uv",
+        "poetry",
+        "pipenv",
+        "pdm",
+        "cargo",
+        "go",
+        "gem",
+        "bundle",
+        "composer",
+        "conda",
+        "deno",
+        "dotnet",
+        "mix",
+    )
+)
 _ENDS = str.maketrans(dict.fromkeys(";|&()\n", " ; ") | dict.fromkeys("\"'", ""))
 
 
 def options_named(index: "Index", text: str, names: "Iterable[str]") -> dict[int, int]:
-    """Return the pushed records that reject an option which a text or a name of a package means, with its position."""
+    """Return the pushed records that reject an option which a text or a name of a package means,
+    with its position.
+    """
     matches: dict[int, int] = {}
     query = words(" ".join([word for word in text[:LONGEST_TEXT].split() if "/" not in word]))
     _add_matches(index, matches, query, frozenset(), query)
     for name in names:
-        forms = [words(part) for part in (name, *name.replace(":", "/").replace("\\", "/").split("/"))]
+        forms = [
+            words(part) for part in (name, *name.replace(":", "/").replace("\\", "/").split("/"))
+        ]
         exact = frozenset([sign.join(form) for form in forms for sign in (" ", "")])
-        _add_matches(index, matches, [*exact, *(word for form in forms for word in form)], exact, forms[0])
+        _add_matches(
+            index, matches, [*exact, *(word for form in forms for word in form)], exact, forms[0]
+        )
     return matches
 
 
@@ -59,19 +126,32 @@ def option_line(row: "Row", position: int) -> tuple[str, str]:
     record_id = row.id
     title, _, more = row.teaser.partition("\n")
     title = title.removeprefix(f"- [{record_id}] ")
-    line = f"- [{record_id}] rejected {option} ({title}); to reopen: propose an ADR that supersedes {record_id}"
+    line = (
+        f"- [{record_id}] rejected {option} ({title}); to reopen: propose an ADR that "
+        f"supersedes {record_id}"
+    )
     return option.partition(": ")[0], f"{line}\n{more}" if more else line
 
 
 def _add_matches(
-    index: "Index", matches: dict[int, int], keys: "Iterable[str]", exact: frozenset[str], query: list[str]
+    index: "Index",
+    matches: dict[int, int],
+    keys: "Iterable[str]",
+    exact: frozenset[str],
+    query: list[str],
 ) -> None:
-    """Add the options that are under a key and whose name is in a query or, whatever it is, one of `exact`."""
+    """Add the options that are under a key and whose name is in a query or, whatever it is,
+    one of `exact`.
+    """
     joined = f" {' '.join(query)} "
     for key in dict.fromkeys(keys):
         for number in index.lookup(f"{OPTIONS}{key}")[1] if key else ():
             phrase = index.pattern_text(number)
-            if phrase.lstrip(EXACT) in exact or f" {phrase} " in joined or _is_adopted(phrase, joined):
+            if (
+                phrase.lstrip(EXACT) in exact
+                or f" {phrase} " in joined
+                or _is_adopted(phrase, joined)
+            ):
                 start, end = index.range_of(number)
                 for hit in index.hits[start:end].tolist():
                     if hit < index.pushed << 32:
@@ -80,11 +160,17 @@ def _add_matches(
 
 def _is_adopted(phrase: str, joined: str) -> bool:
     """Say whether a query adopts an option that has a common name: `use polling`."""
-    return phrase[0] == EXACT and " " not in phrase and any(f" {verb} {phrase[1:]} " in joined for verb in ADOPTING)
+    return (
+        phrase[0] == EXACT
+        and " " not in phrase
+        and any(f" {verb} {phrase[1:]} " in joined for verb in ADOPTING)
+    )
 
 
 def added_names(arguments: "Payload", path: str, root: str, folder: str = "") -> list[str]:
-    """Return the packages and modules that a tool's input adds; `path` is the file's, from the root, if it is one."""
+    """Return the packages and modules that a tool's input adds;
+    `path` is the file's, from the root, if it is one.
+    """
     names: dict[str, None] = {}
     command = field(arguments, "command")
     if PATCH not in command:
@@ -122,7 +208,11 @@ def _start(text: str) -> str:
     end = 0
     while end < len(text) and text[end] in _NAME and (text[end] != "@" or end == 0):
         end += 1
-    return text[:end].rstrip(".:") if end == len(text) or text[end : end + 3].strip()[:1] in tuple("<>=!~;[@^,") else ""
+    return (
+        text[:end].rstrip(".:")
+        if end == len(text) or text[end : end + 3].strip()[:1] in tuple("<>=!~;[@^,")
+        else ""
+    )
 
 
 def _imported(line: str) -> "Iterable[str]":
@@ -131,9 +221,13 @@ def _imported(line: str) -> "Iterable[str]":
     while end < len(bare) and (bare[end].isalpha() or bare[end] == "_"):
         end += 1
     word, tail = bare[:end], bare[end:].strip()
-    if line[:1] in '"`})' and line[-1:] in "\"`;'":  # in a block of Go, or the end of an import over several lines
+    if (
+        line[:1] in '"`})' and line[-1:] in "\"`;'"
+    ):  # in a block of Go, or the end of an import over several lines
         return _quoted(line) if " from " in line or " " not in line else ()
-    if line[-1:] == '"' and line.count(" ") == 1 and "/" in line.partition(' "')[2]:  # in such a block, with an alias
+    if (
+        line[-1:] == '"' and line.count(" ") == 1 and "/" in line.partition(' "')[2]
+    ):  # in such a block, with an alias
         return _quoted(line)
     if word not in _IMPORTS or not tail:
         return ()
@@ -163,11 +257,17 @@ def _module(line: str) -> "Iterable[str]":
 
 
 def _tag_names(line: str) -> "Iterable[str]":
-    return [line.partition(f"<{tag}>")[2].partition("<")[0] for tag in ("artifactId", "groupId") if f"<{tag}>" in line]
+    return [
+        line.partition(f"<{tag}>")[2].partition("<")[0]
+        for tag in ("artifactId", "groupId")
+        if f"<{tag}>" in line
+    ]
 
 
 def _declared(line: str) -> "Iterator[str]":
-    """Yield the names of a line of TOML, Gradle or a similar file: a key, and what is in quotes without prose."""
+    """Yield the names of a line of TOML, Gradle or a similar file:
+    a key, and what is in quotes without prose.
+    """
     key, equals, _ = line.partition("=")
     if equals and _NAME.issuperset(key.strip()):
         yield key.strip()
@@ -176,7 +276,12 @@ def _declared(line: str) -> "Iterator[str]":
     yield from map(_start, _quoted(line))
 
 
-_DECLARED = {"package.json": _json_names, "composer.json": _json_names, "go.mod": _module, "pom.xml": _tag_names}
+_DECLARED = {
+    "package.json": _json_names,
+    "composer.json": _json_names,
+    "go.mod": _module,
+    "pom.xml": _tag_names,
+}
 
 
 def _installed(command: str) -> "Iterator[str]":

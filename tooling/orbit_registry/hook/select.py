@@ -19,7 +19,7 @@ from orbit_registry.hook.context import (
     Via,
     is_anywhere,
     is_other_project,
-)  # fmt: skip
+)
 from orbit_registry.hook.session import SessionLog, apply_caps
 
 TYPE_CHECKING = False
@@ -33,27 +33,41 @@ if TYPE_CHECKING:
 
 EXAMINED = 200  # records, the first in push order, that are examined; the rest counts as omitted
 ENOUGH = PER_SESSION + PER_CALL + 40
-"""Matches after which a call that shows `PER_CALL` stops: a session was shown at most `PER_SESSION`, and a
-reply has room for some forty titles."""
+"""Matches after which a call that shows `PER_CALL` stops:
+a session was shown at most `PER_SESSION`, and a reply has room for some forty titles.
+"""
 BY_WORDS = {PROMPT: 3, BRIEF: 8}  # most records that the words of a text lead to
 NEAR_MISSES = 3  # most records below the score that is asked for that are noted
 UNKNOWN_WIDTH = 1 << 32
 NO_SCORES: "Mapping[int, float]" = {}
 ALWAYS, BY_PATH, LINKED = "always", "path", "relevant_and_linked"
-"""Gates of kinds: shown at every start; only by its paths; only if relevant and something leads to it."""
+"""Gates of kinds: shown at every start; only by its paths;
+only if relevant and something leads to it.
+"""
 
 
 def select(index: "Index", context: Context, session_log: "SessionLog | None" = None) -> Selection:
     """Return the records to show; the session log, if any, has noted them as shown."""
-    request = (context.paths, context.tags, context.text, context.error, context.categories, context.returned,
-               context.purposes, context.names, context.breaks)  # fmt: skip
+    request = (
+        context.paths,
+        context.tags,
+        context.text,
+        context.error,
+        context.categories,
+        context.returned,
+        context.purposes,
+        context.names,
+        context.breaks,
+    )
     if not (any(request) or context.surface == SESSION):
         return Selection([], 0, [], "nothing asked")
     triggers: Triggers = {}
     others: set[int] = set()
     _find_triggers(index, context, triggers, others)
     scores, by_words, misses = _find_by_words(index, context, triggers)
-    failed = (number for number, ways in triggers.items() if any(way[0] == Via.ERROR for way, _ in ways))
+    failed = (
+        number for number, ways in triggers.items() if any(way[0] == Via.ERROR for way, _ in ways)
+    )
     by_words |= dict.fromkeys(failed, 1.0)  # what has just failed is first
     options = _find_options(index, context, triggers, by_words)
     for number, (_, word, _) in context.breaks.items():
@@ -73,23 +87,30 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     if not (fitting or linked):
         is_narrowed = any(reason != "below relevance" for _, reason in drops)
         return Selection([], 0, drops, "narrowed" if is_narrowed else "no match")
-    # A file's state and the matching glob cost the most, so only the few shown records are asked for them.
+    # A file's state and the matching glob cost the most, so only the few shown records are asked
+    # for them.
     if session_log is None:
         selection = apply_caps(context, fitting, linked, drops, beyond, (), (), index.difference)
     else:
         try:
             shown_ids, named_ids = session_log.begin(), session_log.named
-            selection = apply_caps(context, fitting, linked, drops, beyond, shown_ids, named_ids, index.difference)
+            selection = apply_caps(
+                context, fitting, linked, drops, beyond, shown_ids, named_ids, index.difference
+            )
             _note(session_log, selection)
         finally:
             session_log.end()
         session = session_log.name.partition(".")[0]
         names = (*shown_ids, *named_ids)
-        selection.is_introduced = not all(is_withheld(session, name, index.holdout) for name in names)
+        selection.is_introduced = not all(
+            is_withheld(session, name, index.holdout) for name in names
+        )
         if index.holdout:
             _withhold(selection, index.holdout, session)
     for match in selection.matches:
-        match.triggers = [(way, index.glob_of(match.row, int(at)) if at else "") for way, at in match.triggers]
+        match.triggers = [
+            (way, index.glob_of(match.row, int(at)) if at else "") for way, at in match.triggers
+        ]
     return selection
 
 
@@ -100,9 +121,14 @@ def _note(session_log: "SessionLog", selection: Selection) -> None:
 
 
 def is_withheld(session: str, record_id: str, holdout: int) -> bool:
-    """Say whether a record is in a session's hold-out, drawn from a hash of both; a trial has none."""
+    """Say whether a record is in a session's hold-out, drawn from a hash of both;
+    a trial has none.
+    """
     number = reader.checksum(f"{session}\0{record_id}".encode("utf-8", "surrogatepass"))
-    for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # the last steps of splitmix64 spread what is alike
+    for factor in (
+        0xBF58476D1CE4E5B9,
+        0x94D049BB133111EB,
+    ):  # the last steps of splitmix64 spread what is alike
         number = (number ^ number >> 31) * factor & 0xFFFFFFFFFFFFFFFF
     return (number ^ number >> 31) % 1_000_000 < holdout and not session.startswith(TRIAL)
 
@@ -116,18 +142,30 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
             selection.drops.append((match.row, "withheld"))
         else:
             remaining.append(match)
-    selection.named = [match for match in selection.named if not is_withheld(session, match.row.id, holdout)]
+    selection.named = [
+        match for match in selection.named if not is_withheld(session, match.row.id, holdout)
+    ]
     if selection.withheld and not (remaining or selection.named):
         selection.skip_reason = "withheld"
     selection.matches = remaining
 
 
-def _find_triggers(index: "Index", context: Context, triggers: "Triggers", others: set[int]) -> None:
-    """Add what leads to each record; `others` gets the numbers beyond the first `EXAMINED` of a path or category."""
+def _find_triggers(
+    index: "Index", context: Context, triggers: "Triggers", others: set[int]
+) -> None:
+    """Add what leads to each record; `others` gets the numbers beyond the first `EXAMINED` of a
+    path or category.
+    """
     paths = dict.fromkeys(context.paths)
     led = [(f"{Via.PATH}{path}", index.match(path)) for path in paths]
-    led += [(f"{Via.CATEGORY}{name}", index.hits_under("c", name)) for name in dict.fromkeys(context.categories)]
-    led += [(f"{Via.COMMAND}{purpose}", index.hits_under("k", purpose)) for purpose in _purposes(context)]
+    led += [
+        (f"{Via.CATEGORY}{name}", index.hits_under("c", name))
+        for name in dict.fromkeys(context.categories)
+    ]
+    led += [
+        (f"{Via.COMMAND}{purpose}", index.hits_under("k", purpose))
+        for purpose in _purposes(context)
+    ]
     led += [(f"{Via.SUPERSEDED}{path}", index.hits_under(reader.REPLACED, path)) for path in paths]
     for trigger, hits in led:
         for hit in hits[:EXAMINED]:
@@ -152,7 +190,9 @@ def _find_triggers(index: "Index", context: Context, triggers: "Triggers", other
 def _purposes(context: Context) -> "Sequence[str]":
     if context.surface != PROMPT or not context.text:
         return context.purposes
-    from orbit_registry.hook.question import purposes_asked  # tool calls, which most calls are, have no use for it
+    from orbit_registry.hook.question import (
+        purposes_asked,
+    )  # tool calls, which most calls are, have no use for it
 
     return purposes_asked(context.text)
 
@@ -160,7 +200,9 @@ def _purposes(context: Context) -> "Sequence[str]":
 def _find_by_words(
     index: "Index", context: Context, triggers: "Triggers"
 ) -> "tuple[Mapping[int, float] | None, dict[int, float], list[tuple[Row, str]]]":
-    """Add what words lead to; return all scores (None: no rule asks for them), those added, and the dropped rows."""
+    """Add what words lead to; return all scores (None:
+    no rule asks for them), those added, and the dropped rows.
+    """
     by_words: dict[int, float] = {}
     drops: list[tuple[Row, str]] = []
     if context.surface not in BY_WORDS or not context.text:
@@ -171,9 +213,13 @@ def _find_by_words(
     is_prompt = context.surface == PROMPT
     names = replaced_names(context.text)
     ranked = [
-        (hit >> 32, 1.0, f"{Via.SUPERSEDED}{name}") for name in names for hit in index.hits_under(reader.REPLACED, name)
+        (hit >> 32, 1.0, f"{Via.SUPERSEDED}{name}")
+        for name in names
+        for hit in index.hits_under(reader.REPLACED, name)
     ]
-    ranked += _in_force(index, records_by_words(index, context.text, FEWEST if is_prompt else 1)[:EXAMINED])
+    ranked += _in_force(
+        index, records_by_words(index, context.text, FEWEST if is_prompt else 1)[:EXAMINED]
+    )
     scores = None if is_prompt else {number: score for number, score, _ in reversed(ranked)}
     misses = 0
     for number, score, way in ranked:
@@ -182,7 +228,9 @@ def _find_by_words(
         if len(by_words) == BY_WORDS[context.surface] or misses == NEAR_MISSES:
             break
         row = index.row(number)
-        is_rule = scores is not None and row.values[reader.GATE] == LINKED  # rules have a floor of their own in briefs
+        is_rule = (
+            scores is not None and row.values[reader.GATE] == LINKED
+        )  # rules have a floor of their own in briefs
         is_miss = score < (context.min_relevance if is_rule else index.min_relevance)
         by = [*triggers.get(number, ()), (way, "")]
         reason = "below relevance" if is_miss else _drop_reason(row, context, by, scores)
@@ -194,8 +242,12 @@ def _find_by_words(
     return scores, by_words, drops
 
 
-def _in_force(index: "Index", ranked: "Sequence[tuple[int, float]]") -> "Iterator[tuple[int, float, str]]":
-    """Yield the number, the score and the trigger of each pushed record, and of what took the place of others."""
+def _in_force(
+    index: "Index", ranked: "Sequence[tuple[int, float]]"
+) -> "Iterator[tuple[int, float, str]]":
+    """Yield the number, the score and the trigger of each pushed record,
+    and of what took the place of others.
+    """
     for number, score in ranked:
         if number < index.pushed:
             yield number, score, Via.TEXT
@@ -205,11 +257,15 @@ def _in_force(index: "Index", ranked: "Sequence[tuple[int, float]]") -> "Iterato
                 yield hit >> 32, score, f"{Via.SUPERSEDED}{record_id}"
 
 
-def _find_options(index: "Index", context: Context, triggers: "Triggers", by_words: dict[int, float]) -> dict[int, int]:
+def _find_options(
+    index: "Index", context: Context, triggers: "Triggers", by_words: dict[int, float]
+) -> dict[int, int]:
     text = context.text if context.surface in (PROMPT, BRIEF) else ""
     if not (text or context.names) or not index.lookup(reader.OPTIONS)[0]:
         return {}
-    from orbit_registry.hook.rejected_options import options_named  # few projects' calls have use for it
+    from orbit_registry.hook.rejected_options import (
+        options_named,
+    )  # few projects' calls have use for it
 
     options = options_named(index, text, context.names)
     for number in options:
@@ -226,21 +282,30 @@ def _show_options(fitting: "list[Match]", options: "Mapping[int, int]") -> None:
             option, match.text = option_line(match.row, position)
             match.key = f"{match.key}.{position + 1}"
             chosen = f"{Via.OPTION}{option}"
-            match.triggers = [(chosen if way == Via.OPTION else way, at) for way, at in match.triggers]
+            match.triggers = [
+                (chosen if way == Via.OPTION else way, at) for way, at in match.triggers
+            ]
 
 
 def _narrow(
-    index: "Index", context: Context, triggers: "Triggers", scores: "Mapping[int, float] | None",
+    index: "Index",
+    context: Context,
+    triggers: "Triggers",
+    scores: "Mapping[int, float] | None",
     by_words: "Mapping[int, float]" = NO_SCORES,
-) -> "tuple[list[Match], list[tuple[Row, str]], int]":  # fmt: skip
-    """Return the matches, the best by words first, the dropped records, and how many were not examined."""
+) -> "tuple[list[Match], list[tuple[Row, str]], int]":
+    """Return the matches, the best by words first, the dropped records,
+    and how many were not examined.
+    """
     fitting: list[Match] = []
     drops: list[tuple[Row, str]] = []
     examined = 0
     numbers = sorted(triggers)
     widths = context.widths
     if by_words or widths:  # sorts are stable: the rest stays in push order
-        numbers.sort(key=lambda number: (-by_words.get(number, 0.0), widths.get(number, UNKNOWN_WIDTH)))
+        numbers.sort(
+            key=lambda number: (-by_words.get(number, 0.0), widths.get(number, UNKNOWN_WIDTH))
+        )
     if context.surface in (SESSION, BRIEF):
         numbers.sort(key=lambda number: is_anywhere(triggers[number]))
     most = EXAMINED * (1 + len(context.categories))
@@ -253,7 +318,12 @@ def _narrow(
         if reason := _drop_reason(row, context, triggers[number], scores):
             drops.append((row, reason))
         else:
-            match = Match(row, triggers[number], _text(row, triggers[number], context.now), by_words.get(number, 0.0))
+            match = Match(
+                row,
+                triggers[number],
+                _text(row, triggers[number], context.now),
+                by_words.get(number, 0.0),
+            )
             match.width = widths.get(number, UNKNOWN_WIDTH) if widths else 0
             fitting.append(match)
     return fitting, drops, len(numbers) - examined
@@ -270,10 +340,16 @@ def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
 
 
 def _pointer_line(row: "Row", now: float) -> str:
-    """Return the line for a record that may be out of date or is not accepted; empty if its teaser is shown."""
+    """Return the line for a record that may be out of date or is not accepted;
+    empty if its teaser is shown.
+    """
     if row.values[reader.PHASE] == "pending":
         first, _, more = row.teaser.partition(reader.MORE_LINE)
-        status = "no status stated" if row.values[reader.STATUS] == "unknown" else f"status {row.values[reader.STATUS]}"
+        status = (
+            "no status stated"
+            if row.values[reader.STATUS] == "unknown"
+            else f"status {row.values[reader.STATUS]}"
+        )
         return f"{first} ({status}, so it may not hold: {more or row.values[reader.PATH]})"
     if row.values[reader.ENFORCED]:  # the gate sees to it: its name is enough
         first, _, _ = row.teaser.partition("\n")
@@ -292,7 +368,10 @@ def bar_reason(row: "Row", now: float, project: str) -> str:
 
 
 def _drop_reason(
-    row: "Row", context: Context, triggers: "list[tuple[str, str]]", scores: "Mapping[int, float] | None" = None
+    row: "Row",
+    context: Context,
+    triggers: "list[tuple[str, str]]",
+    scores: "Mapping[int, float] | None" = None,
 ) -> str:
     agents, tasks = row.words(reader.AGENTS), row.words(reader.TASKS)
     if reason := bar_reason(row, context.now, context.project):
@@ -304,7 +383,11 @@ def _drop_reason(
         return "agent"
     if context.task and tasks and context.task not in tasks:
         return "task"
-    if context.categories and row.values[reader.CATEGORY] and row.values[reader.CATEGORY] not in context.categories:
+    if (
+        context.categories
+        and row.values[reader.CATEGORY]
+        and row.values[reader.CATEGORY] not in context.categories
+    ):
         return "category"
     if context.text:
         text = context.text.casefold()
@@ -316,9 +399,15 @@ def _drop_reason(
     procedural = row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural"
     if procedural and context.task_class != CODE and not _helps_here(context, triggers, by):
         return "procedural"
-    if row.values[reader.GATE] == BY_PATH and Via.PATH not in by and (Via.PROJECT, "") not in triggers:
+    if (
+        row.values[reader.GATE] == BY_PATH
+        and Via.PATH not in by
+        and (Via.PROJECT, "") not in triggers
+    ):
         return "planning"
-    if row.values[reader.GATE] == LINKED and not _is_relevant_rule(row, context, triggers, by, scores):
+    if row.values[reader.GATE] == LINKED and not _is_relevant_rule(
+        row, context, triggers, by, scores
+    ):
         return "rule"
     return "stale" if procedural and row.doubt(context.now) else ""
 
@@ -334,23 +423,35 @@ def _helps_here(context: Context, triggers: "Sequence[tuple[str, str]]", by: set
 
 
 def _is_relevant_rule(
-    row: "Row", context: Context, triggers: "list[tuple[str, str]]", by: set[str],
+    row: "Row",
+    context: Context,
+    triggers: "list[tuple[str, str]]",
+    by: set[str],
     scores: "Mapping[int, float] | None",
-) -> bool:  # fmt: skip
+) -> bool:
     direct = not by.isdisjoint((Via.PATH, Via.LINK, Via.SUPERSEDED, Via.FORBIDDEN))
     if scores is None:
         return direct
-    is_own = (Via.PROJECT, "") in triggers or (context.project and row.values[reader.PROJECT] == context.project)
+    is_own = (Via.PROJECT, "") in triggers or (
+        context.project and row.values[reader.PROJECT] == context.project
+    )
     led = direct or Via.TAG in by or is_own
     return bool(led) and scores.get(row.number, 0.0) >= context.min_relevance
 
 
-def linked_rules(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, Sequence[str]]") -> "Triggers":
-    """Return the rules linked in either direction with some rows or `returned` ids (each with its links)."""
+def linked_rules(
+    index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, Sequence[str]]"
+) -> "Triggers":
+    """Return the rules linked in either direction with some rows or `returned` ids (each with its
+    links).
+    """
     here = {row.number for row in rows}
     is_linking = bool(index.hits_under("l", ""))
     leading: Triggers = {}
-    for record_id, targets in (*((row.id, row.words(reader.LINKS)) for row in rows), *returned.items()):
+    for record_id, targets in (
+        *((row.id, row.words(reader.LINKS)) for row in rows),
+        *returned.items(),
+    ):
         hits = [hit for target in targets for hit in index.hits_under("i", target)]
         hits += index.hits_under("l", record_id) if is_linking else []
         for number in dict.fromkeys(hit >> 32 for hit in hits):
@@ -361,13 +462,19 @@ def linked_rules(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, 
 
 def standing_reason(row: "Row", now: float) -> str:
     """Return why a record can't be in a file that an agent loads by path alone; empty if it can."""
-    reason = _drop_reason(row, Context(BRIEF, now), [(Via.PATH, "")]) or ("stale" if row.doubt(now) else "")
+    reason = _drop_reason(row, Context(BRIEF, now), [(Via.PATH, "")]) or (
+        "stale" if row.doubt(now) else ""
+    )
     return reason or (row.values[reader.PHASE] if row.values[reader.PHASE] != "live" else "")
 
 
 MIN_CHARACTERS = 4
-"""Fewest characters of a pattern without stars and spaces; a shorter one would match nearly everywhere."""
-LONGEST_ERROR = 16_000  # characters of an error that are searched: of a longer one the beginning and the end
+"""Fewest characters of a pattern without stars and spaces;
+a shorter one would match nearly everywhere.
+"""
+LONGEST_ERROR = (
+    16_000  # characters of an error that are searched: of a longer one the beginning and the end
+)
 AXIS = "e"
 
 
@@ -383,7 +490,9 @@ def compiled_pattern(pattern: str) -> str:
 
 
 def contains_pattern(pattern: str, text: str) -> bool:
-    """Say whether a folded text contains a pattern, in which `*` is anything: `a * b` is found in `a b`."""
+    """Say whether a folded text contains a pattern, in which `*` is anything:
+    `a * b` is found in `a b`.
+    """
     at = 0
     for piece in map(str.strip, pattern.split("*")):
         at = text.find(piece, at)
@@ -402,4 +511,6 @@ def error_matches(index: "Index", error: str) -> "Iterator[tuple[int, str]]":
         pattern = index.pattern_text(number)
         if contains_pattern(pattern, text):
             start, end = index.range_of(number)
-            yield from ((hit >> 32, pattern) for hit in index.hits[start:end] if hit < index.pushed << 32)
+            yield from (
+                (hit >> 32, pattern) for hit in index.hits[start:end] if hit < index.pushed << 32
+            )

@@ -1,6 +1,7 @@
 """Log of the records that a session was shown, one id a line, and the caps that it sets.
 
-Records are chosen and noted under one lock, so that parallel calls never show one record twice or exceed a cap.
+Records are chosen and noted under one lock, so that parallel calls never show one record twice or
+exceed a cap.
 """
 
 import posix
@@ -34,12 +35,29 @@ LARGEST = 1 << 16  # bytes; a log holds twenty ids, so a larger file is no log, 
 LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
-_MARK = "="  # prefix of a line with the time, in seconds since 1970, at which the ids were forgotten
-FAILED, ASKED = "failed", "asked"  # marks of a session: a tool failed in it; the agent was asked for a note
+_MARK = (
+    "="  # prefix of a line with the time, in seconds since 1970, at which the ids were forgotten
+)
+FAILED, ASKED = (
+    "failed",
+    "asked",
+)  # marks of a session: a tool failed in it; the agent was asked for a note
 _WORD = "-"  # prefix of a line with a mark of the session
-NAMEABLE = ("call cap", "session cap", "token cap", "version")  # reasons of records that are named by title
+NAMEABLE = (
+    "call cap",
+    "session cap",
+    "token cap",
+    "version",
+)  # reasons of records that are named by title
 _NAMED = "+"  # prefix of a line with an id whose title alone was shown
-_FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+_FLAGS = (
+    posix.O_RDWR
+    | posix.O_CREAT
+    | posix.O_APPEND
+    | posix.O_NOFOLLOW
+    | posix.O_CLOEXEC
+    | posix.O_NONBLOCK
+)
 
 
 def safe_name(name: str) -> str:
@@ -57,7 +75,9 @@ class SessionLog:
         """`session` and `agent` are ids as the agent's host states them."""
         self._root = root
         self.name = f"{safe_name(session)}.{safe_name(agent)}" if agent else safe_name(session)
-        self.named: set[str] = set()  # ids of which the titles alone were shown, as `begin` read them
+        self.named: set[str] = (
+            set()
+        )  # ids of which the titles alone were shown, as `begin` read them
         self._handle = -1
         self._torn = False
         self.is_noting = False  # whether ids were or are just being noted as shown
@@ -69,9 +89,15 @@ class SessionLog:
         return [line for line in lines if line[0] not in "-_." and _IDS.issuperset(line)]
 
     def add(self, ids: list[str], titled: "Sequence[str]" = ()) -> None:
-        """Note ids as shown, and those of which the titles were, in one write; only between `begin` and `end`."""
+        """Note ids as shown, and those of which the titles were, in one write;
+        only between `begin` and `end`.
+        """
         self.is_noting = True
-        self._write("".join(f"{line}\n" for line in (*ids, *(f"{_NAMED}{record_id}" for record_id in titled))))
+        self._write(
+            "".join(
+                f"{line}\n" for line in (*ids, *(f"{_NAMED}{record_id}" for record_id in titled))
+            )
+        )
 
     def end(self) -> None:
         """Unlock the log."""
@@ -80,10 +106,14 @@ class SessionLog:
             self._handle = -1
 
     def mark(self, word: str, only_after: str = "") -> bool:
-        """Note a word once for the session, if `only_after` was noted; say whether it was noted now."""
+        """Note a word once for the session, if `only_after` was noted;
+        say whether it was noted now.
+        """
         try:
             lines = self._lines()
-            is_new = f"{_WORD}{word}" not in lines and (not only_after or f"{_WORD}{only_after}" in lines)
+            is_new = f"{_WORD}{word}" not in lines and (
+                not only_after or f"{_WORD}{only_after}" in lines
+            )
             if is_new:
                 self._write(f"{_WORD}{word}\n")
             return is_new
@@ -91,12 +121,16 @@ class SessionLog:
             self.end()
 
     def forget(self, unless_within: float = 0) -> None:
-        """Forget the shown ids after a compaction, which hosts may announce twice within `unless_within` seconds."""
+        """Forget the shown ids after a compaction,
+        which hosts may announce twice within `unless_within` seconds.
+        """
         now = int(time())
         try:
             lines = self._lines()
             times = [line[1:] for line in lines if line[0] == _MARK]
-            if unless_within and any(at.isdigit() and 0 <= now - int(at) < unless_within for at in times):
+            if unless_within and any(
+                at.isdigit() and 0 <= now - int(at) < unless_within for at in times
+            ):
                 return
             posix.ftruncate(self._handle, 0)
             self._torn = False
@@ -127,10 +161,17 @@ class SessionLog:
 
 
 def apply_caps(
-    context: Context, fitting: list[Match], linked: list[Match], drops: "list[tuple[Row, str]]", beyond: int,
-    shown_ids: "Iterable[str]", named_ids: "Collection[str]", difference: "Callable[[Row], str]",
-) -> Selection:  # fmt: skip
-    """Return the first matches for which caps and budgets leave room; others are named by title, once a session.
+    context: Context,
+    fitting: list[Match],
+    linked: list[Match],
+    drops: "list[tuple[Row, str]]",
+    beyond: int,
+    shown_ids: "Iterable[str]",
+    named_ids: "Collection[str]",
+    difference: "Callable[[Row], str]",
+) -> Selection:
+    """Return the first matches for which caps and budgets leave room; others are named by title,
+    once a session.
 
     A linked rule comes behind the first shown record that leads to it, and is left out without one.
     """
@@ -158,9 +199,15 @@ def apply_caps(
             reason = "version"
         elif len(matches) >= room:
             reason = "session cap"
-        elif category and context.per_category and of_category.get(category, 0) >= context.per_category:
+        elif (
+            category
+            and context.per_category
+            and of_category.get(category, 0) >= context.per_category
+        ):
             reason = "category cap"
-        elif cost > remaining or of_these > procedural or cost > budgets.get(row.values[KIND], cost):
+        elif (
+            cost > remaining or of_these > procedural or cost > budgets.get(row.values[KIND], cost)
+        ):
             reason = "token cap"
         else:
             differs = difference(row)
@@ -179,15 +226,32 @@ def apply_caps(
         if row.values[KIND] in budgets:
             budgets[row.values[KIND]] -= cost
         of_category[category] = of_category.get(category, 0) + 1
-    matches.sort(key=lambda match: (-match.score, match.width, int(match.row.values[PLACE] or 0), match.row.number))
+    matches.sort(
+        key=lambda match: (
+            -match.score,
+            match.width,
+            int(match.row.values[PLACE] or 0),
+            match.row.number,
+        )
+    )
     decided = {match.row.number for match in (*matches, *(match for match, _ in capped))}
-    selection = Selection(matches, beyond, [drop for drop in drops if drop[0].number not in decided])
-    _name(selection, capped, min(remaining, NAMED_TOKENS - context.tokens + remaining), named_ids, difference)
+    selection = Selection(
+        matches, beyond, [drop for drop in drops if drop[0].number not in decided]
+    )
+    _name(
+        selection,
+        capped,
+        min(remaining, NAMED_TOKENS - context.tokens + remaining),
+        named_ids,
+        difference,
+    )
     return selection
 
 
 def _in_order(fitting: list[Match], linked: list[Match], visible: set[str]) -> "Iterator[Match]":
-    """Yield the matches by rank, and a linked rule once `visible`, which grows, has a record that leads to it."""
+    """Yield the matches by rank, and a linked rule once `visible`, which grows,
+    has a record that leads to it.
+    """
     ready = [rule for rule in linked if _is_linked(rule, visible)]
     waiting = [rule for rule in linked if rule not in ready]
     for match in sorted([*fitting, *ready], key=_rank) if ready else fitting:
@@ -213,10 +277,15 @@ def _is_linked(match: Match, visible: "set[str]") -> bool:
 
 
 def _name(
-    selection: Selection, capped: "list[tuple[Match, str]]", room: int, named_ids: "Collection[str]",
+    selection: Selection,
+    capped: "list[tuple[Match, str]]",
+    room: int,
+    named_ids: "Collection[str]",
     difference: "Callable[[Row], str]",
-) -> None:  # fmt: skip
-    """Name by title what a cap leaves out; not of a category, whose cap is there to show a few of many."""
+) -> None:
+    """Name by title what a cap leaves out; not of a category,
+    whose cap is there to show a few of many.
+    """
     for match, reason in capped:
         row, cost = match.row, tokens(match.title) + 1
         is_named = False
@@ -234,7 +303,9 @@ def _name(
         selection.omitted += not is_named and reason.endswith("cap")
     if not (selection.matches or selection.named):
         known_already = any(reason.startswith("already") for _, reason in selection.drops)
-        selection.skip_reason = "capped" if selection.omitted else "already shown" if known_already else "narrowed"
+        selection.skip_reason = (
+            "capped" if selection.omitted else "already shown" if known_already else "narrowed"
+        )
 
 
 def _changed_line(row: "Row") -> str:
@@ -242,7 +313,9 @@ def _changed_line(row: "Row") -> str:
 
 
 def _is_relative(row: "Row", matches: list[Match], relatives: set[str]) -> bool:
-    """Say whether one of the matches replaces or extends a record, is replaced or extended by it, or is a version."""
+    """Say whether one of the matches replaces or extends a record, is replaced or extended by it,
+    or is a version.
+    """
     return row.id in relatives or any(
         word in relatives if word[0] == "/" else any(match.row.id == word for match in matches)
         for word in row.words(SAME)
@@ -250,12 +323,18 @@ def _is_relative(row: "Row", matches: list[Match], relatives: set[str]) -> bool:
 
 
 def tokens(text: str) -> int:
-    """Return the estimated tokens of a text: a quarter of its characters, one for each CJK character."""
+    """Return the estimated tokens of a text: a quarter of its characters,
+    one for each CJK character.
+    """
     if text.isascii():
         return -(-len(text) // 4)
     wide = sum(
-        0x1100 <= code <= 0x11FF or 0x2E80 <= code <= 0xA4CF or 0xAC00 <= code <= 0xD7FF or 0xF900 <= code <= 0xFAFF
-        or 0xFF00 <= code <= 0xFFEF or 0x20000 <= code <= 0x3FFFF
+        0x1100 <= code <= 0x11FF
+        or 0x2E80 <= code <= 0xA4CF
+        or 0xAC00 <= code <= 0xD7FF
+        or 0xF900 <= code <= 0xFAFF
+        or 0xFF00 <= code <= 0xFFEF
+        or 0x20000 <= code <= 0x3FFFF
         for code in map(ord, text)
-    )  # fmt: skip
+    )
     return wide - (wide - len(text)) // 4

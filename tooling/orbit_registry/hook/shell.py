@@ -1,6 +1,7 @@
 """Paths in a shell command, and what its programs are for.
 
-It reads quotes, `cd x && …`, redirections, here-documents, substitutions and braces; variables and globs stay unknown.
+It reads quotes, `cd x && …`, redirections, here-documents, substitutions and braces; variables and
+globs stay unknown.
 """
 
 from orbit_registry.hook.call import (
@@ -17,18 +18,55 @@ from orbit_registry.hook.purpose import program_at, purpose_of
 
 DEEPEST = 4  # most shells inside each other
 _RESERVED = frozenset(
-    ("if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "!", "{", "}")
-)  # fmt: skip
+    (
+        "if",
+        "then",
+        "else",
+        "elif",
+        "fi",
+        "for",
+        "while",
+        "until",
+        "do",
+        "done",
+        "case",
+        "esac",
+        "in",
+        "!",
+        "{",
+        "}",
+    )
+)
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "eval"))
 _PRINTERS = frozenset(("echo", "printf"))
-_SEARCHERS = frozenset(("sed", "awk", "gawk", "grep", "egrep", "fgrep", "rg", "ag", "jq", "yq", "perl", "ssh"))
+_SEARCHERS = frozenset(
+    ("sed", "awk", "gawk", "grep", "egrep", "fgrep", "rg", "ag", "jq", "yq", "perl", "ssh")
+)
 _READERS = frozenset(
-    ("cat", "less", "more", "head", "tail", "bat", "view", "nl", "sed", "awk", "grep", "rg", "jq", "yq", "batcat", "wc")
-)  # fmt: skip
+    (
+        "cat",
+        "less",
+        "more",
+        "head",
+        "tail",
+        "bat",
+        "view",
+        "nl",
+        "sed",
+        "awk",
+        "grep",
+        "rg",
+        "jq",
+        "yq",
+        "batcat",
+        "wc",
+    )
+)
 
 
 class CommandPaths:
-    """Paths of a command: `paths`, `candidate_paths` (paths only where such a file exists), `reads` of both.
+    """Paths of a command: `paths`, `candidate_paths` (paths only where such a file exists), `reads`
+    of both.
 
     `texts` are here-documents that it writes: file and text.
     """
@@ -42,7 +80,9 @@ class CommandPaths:
         self.is_patch = False
 
     def add(self, word: str, folder: str | None, sure: bool = True, read: bool = False) -> None:
-        """Add the known part of a word that is relative to a folder; it is dropped if the folder is unknown."""
+        """Add the known part of a word that is relative to a folder;
+        it is dropped if the folder is unknown.
+        """
         word = _known_part(word)
         is_full = len(self.paths) + len(self.candidate_paths) >= MOST_PATHS
         if is_full or not word.strip("./\\") or len(word) > LONGEST_PATH:
@@ -52,7 +92,11 @@ class CommandPaths:
         path = resolve_path(folder or "", word)
         if folder is None and path == word and not _is_absolute(word):
             return
-        target = self.paths if sure and looks_like_path(word.replace(PROJECT, "")) else self.candidate_paths
+        target = (
+            self.paths
+            if sure and looks_like_path(word.replace(PROJECT, ""))
+            else self.candidate_paths
+        )
         if path not in target:
             target.append(path)
         if read:
@@ -100,9 +144,16 @@ def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) 
 
 
 def _read_here_document(
-    result: CommandPaths, body: str, words: list[str], targets: list[str], folder: str | None, depth: int
+    result: CommandPaths,
+    body: str,
+    words: list[str],
+    targets: list[str],
+    folder: str | None,
+    depth: int,
 ) -> None:
-    """Read a here-document that is a patch or a shell's input, and note one that is written to files."""
+    """Read a here-document that is a patch or a shell's input,
+    and note one that is written to files.
+    """
     name = words[0].rpartition("/")[2] if words else ""
     if PATCH in body or name in ("patch", "git"):
         _read_patch(result, body, folder)
@@ -110,19 +161,25 @@ def _read_here_document(
         _read_text(result, body, folder, depth + 1)
     elif name in ("cat", "tee") and folder is not None:
         files = words[1:] if name == "tee" else targets
-        result.texts += [(resolve_path(folder, _known_part(file)), body) for file in files if file[:1] != "-"]
+        result.texts += [
+            (resolve_path(folder, _known_part(file)), body) for file in files if file[:1] != "-"
+        ]
 
 
 def _read_patch(result: CommandPaths, text: str, folder: str | None) -> None:
     for path in patch_paths(text):
         result.is_patch = True
         result.add(path, folder)
-        if not looks_like_path(path) and folder is not None:  # a patch says what is a file: `Makefile`
+        if (
+            not looks_like_path(path) and folder is not None
+        ):  # a patch says what is a file: `Makefile`
             result.candidate_paths.remove(resolve_path(folder, path))
             result.paths.append(resolve_path(folder, path))
 
 
-def _read_command(result: CommandPaths, words: list[str], folder: str | None, depth: int) -> str | None:
+def _read_command(
+    result: CommandPaths, words: list[str], folder: str | None, depth: int
+) -> str | None:
     """Add the paths of one command, and return the folder that the next one runs in."""
     at = 0
     while at < len(words) and (words[at] in _RESERVED or _is_assignment(words[at])):
@@ -154,7 +211,9 @@ def _read_command(result: CommandPaths, words: list[str], folder: str | None, de
     return folder
 
 
-def _read_nested_shell(result: CommandPaths, name: str, arguments: list[str], folder: str | None, depth: int) -> None:
+def _read_nested_shell(
+    result: CommandPaths, name: str, arguments: list[str], folder: str | None, depth: int
+) -> None:
     """Read the commands of a shell: `sh -c TEXT`, `eval TEXT`, `sh FILE`."""
     if name == "eval":
         _read_text(result, " ".join(arguments), folder, depth + 1)
@@ -172,10 +231,16 @@ def _changed_folder(folder: str | None, arguments: list[str]) -> str | None:
     folders = [word for word in arguments if word == "-" or not word.startswith("-")]
     if not folders or folders[0] == "-" or UNKNOWN in folders[0]:
         return None
-    return None if folder is None and not _is_absolute(folders[0]) else resolve_path(folder or "", folders[0])
+    return (
+        None
+        if folder is None and not _is_absolute(folders[0])
+        else resolve_path(folder or "", folders[0])
+    )
 
 
-def _read_arguments(result: CommandPaths, name: str, arguments: list[str], folder: str | None) -> None:
+def _read_arguments(
+    result: CommandPaths, name: str, arguments: list[str], folder: str | None
+) -> None:
     # Whether the next plain argument is sought, or a script: a path only by chance.
     is_sought = name in _SEARCHERS and "-f" not in arguments
     read = name in _READERS and not any(word.startswith(("-i", "--in-place")) for word in arguments)
@@ -201,7 +266,9 @@ def _read_arguments(result: CommandPaths, name: str, arguments: list[str], folde
 
 
 def _argument_paths(name: str, word: str) -> list[str]:
-    """Return what may be a path in an argument: without line numbers, test names, revisions, keys."""
+    """Return what may be a path in an argument:
+    without line numbers, test names, revisions, keys.
+    """
     if "://" in word or word[1:3] in (":\\", ":/"):
         return [word]
     word = word.removeprefix("@")
@@ -239,7 +306,12 @@ def _expand_braces(word: str) -> list[str]:
         current = pending.pop(0)
         start = current.find("{")
         end = current.find("}", start)
-        if start < 0 or end < 0 or "," not in current[start:end] or current.rfind("{", 0, end) != start:
+        if (
+            start < 0
+            or end < 0
+            or "," not in current[start:end]
+            or current.rfind("{", 0, end) != start
+        ):
             words.append(current)
         else:
             alternatives = current[start + 1 : end].split(",")
@@ -259,10 +331,14 @@ class Scanner:
         self.text, self.at = text, 0
         self.inner: list[str] = []
         self._tokens: list[tuple[str, str]] = []
-        self._waiting: list[tuple[int, str, bool]] = []  # here-documents: token, end word, whether tabs are stripped
+        self._waiting: list[
+            tuple[int, str, bool]
+        ] = []  # here-documents: token, end word, whether tabs are stripped
 
     def run(self) -> list[tuple[str, str]]:
-        """Return the tokens: words, redirections ("<", ">") with their file, here-documents ("body"), and breaks."""
+        """Return the tokens: words, redirections ("<", ">") with their file,
+        here-documents ("body"), and breaks.
+        """
         text = self.text
         while self.at < len(text):
             character = text[self.at]
@@ -285,7 +361,9 @@ class Scanner:
         return self._tokens
 
     def _word(self, ends: str) -> str:
-        """Return the text up to one of some characters, without quotes; in quotes the end is the quote."""
+        """Return the text up to one of some characters, without quotes;
+        in quotes the end is the quote.
+        """
         text, parts, is_quoted = self.text, list[str](), ends == '"'
         while self.at < len(text) and text[self.at] not in ends:
             character = text[self.at]
@@ -299,7 +377,9 @@ class Scanner:
                 parts.append(self._substituted(self._until("`")))
             elif character == "$":
                 parts.append(self._variable())
-            elif character == "\\" and text[self.at : self.at + 1] in (_ESCAPED_IN_QUOTES if is_quoted else _ESCAPED):
+            elif character == "\\" and text[self.at : self.at + 1] in (
+                _ESCAPED_IN_QUOTES if is_quoted else _ESCAPED
+            ):
                 parts.append(text[self.at].strip("\n"))
                 self.at += 1
             else:
@@ -356,7 +436,9 @@ class Scanner:
         if sign == "<<":
             self._waiting.append((len(self._tokens), word, is_stripped))
             self._tokens.append(("body", ""))
-        elif not (sign[-1] == "&" and word in ("-", "0", "1", "2")):  # another name of a file that is open
+        elif not (
+            sign[-1] == "&" and word in ("-", "0", "1", "2")
+        ):  # another name of a file that is open
             self._tokens.append((character, word))
 
     def _bodies(self) -> None:

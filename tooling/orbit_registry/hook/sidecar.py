@@ -67,14 +67,22 @@ def records_for_result(
 
 
 def records_for_paths(
-    root: str, index: "Index", paths: "Sequence[str]", session_log: "SessionLog | None", *,
-    loggable: "Sequence[str] | None" = None, shown_ids: "Collection[str]" = (),
-    returned: "Mapping[str, Sequence[str]] | None" = None, agent: str = "", started: float | None = None,
-) -> Sidecar | None:  # fmt: skip
+    root: str,
+    index: "Index",
+    paths: "Sequence[str]",
+    session_log: "SessionLog | None",
+    *,
+    loggable: "Sequence[str] | None" = None,
+    shown_ids: "Collection[str]" = (),
+    returned: "Mapping[str, Sequence[str]] | None" = None,
+    agent: str = "",
+    started: float | None = None,
+) -> Sidecar | None:
     """Return the records for the paths (from the root) of a result, and log the event.
 
-    `loggable` are the paths that may be logged (all, if not given), `shown_ids` those that the result already holds,
-    `returned` those of them that are linked, each with its targets; `started` is by the monotonic clock.
+    `loggable` are the paths that may be logged (all, if not given), `shown_ids` those that the
+    result already holds, `returned` those of them that are linked, each with its targets; `started`
+    is by the monotonic clock.
     """
     start = monotonic() if started is None else started
     event = Event(SURFACE, time())
@@ -87,7 +95,9 @@ def records_for_paths(
     reason = selection.skip_reason or ("" if remaining or selection.named else "already shown")
     displayed = Selection(remaining, selection.omitted, [], reason)
     displayed.is_introduced = selection.is_introduced
-    displayed.withheld = [record_id for record_id in selection.withheld if record_id not in shown_ids]
+    displayed.withheld = [
+        record_id for record_id in selection.withheld if record_id not in shown_ids
+    ]
     displayed.named = [match for match in selection.named if match.row.id not in shown_ids]
     text = render(displayed)
     event.set_selection(displayed, tokens(text))

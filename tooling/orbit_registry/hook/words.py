@@ -1,8 +1,10 @@
-"""Words of a text: what records are found by, split alike where they are indexed and where a prompt is read.
+"""Words of a text: what records are found by, split alike where they are indexed and where a prompt
+is read.
 
-Identifiers come apart (`parseHTTPHeader`, `parse_http_header` and `parse-http-header` are all parse, http, header),
-letters and digits are parted, common words are left out. Writing without spaces between words (Chinese, Japanese, Thai)
-gives pairs of neighbouring characters, and so does Korean. The hook reads prompts with it: no regular expressions.
+Identifiers come apart (`parseHTTPHeader`, `parse_http_header` and `parse-http-header` are all
+parse, http, header), letters and digits are parted, common words are left out. Writing without
+spaces between words (Chinese, Japanese, Thai) gives pairs of neighbouring characters, and so does
+Korean. The hook reads prompts with it: no regular expressions.
 """
 
 TYPE_CHECKING = False
@@ -12,15 +14,22 @@ if TYPE_CHECKING:
 LONGEST_WORD = 64
 
 _COMMON = (
-    "a an the this that these those there here it its he she they them their we us our you your i me my am is are "
-    "was were be been being has have had having does did doing done and or but nor so than then as of at by for "
-    "from in into on onto to with within which who whom whose what when where why how s t d m re ve ll can could "
-    "don doesn didn isn aren wasn weren won wouldn shouldn couldn hasn haven "  # codespell:ignore wasn,couldn
-    "may might must shall should will would also just only very such same own too some any each both other more most"
+    "a an the this that these those there here it its he she they them their we us our you your "
+    "i me my am is are "
+    "was were be been being has have had having does did doing done and or but nor so than then "
+    "as of at by for "
+    "from in into on onto to with within which who whom whose what when where why how s t d m "
+    "re ve ll can could "
+    "don doesn didn isn aren weren won wouldn shouldn hasn haven "
+    "wasn couldn "  # codespell:ignore wasn,couldn
+    "may might must shall should will would also just only very such same own too some any each "
+    "both other more most"
 )
 STOP_WORDS = frozenset(_COMMON.split())
 
-ASCII_PIECES = "".join(sign if (sign := chr(code)).isalnum() or sign == "_" else " " for code in range(128))
+ASCII_PIECES = "".join(
+    sign if (sign := chr(code)).isalnum() or sign == "_" else " " for code in range(128)
+)
 """What translates an ASCII text into pieces with spaces between them."""
 # What pieces are made of; these three are for a regular expression's character class.
 PIECE = "A-Za-z0-9_\u00c0-\u1fff\u2c00-\u2fff\u3040-\U0010ffff"
@@ -28,14 +37,19 @@ PIECE = "A-Za-z0-9_\u00c0-\u1fff\u2c00-\u2fff\u3040-\U0010ffff"
 MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e"
 # Writing without spaces between words, and Korean.
 UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
 )
 _HEX = frozenset("0123456789abcdef")
 
 
 def _ranges(characters: str) -> list[tuple[str, str]]:
     """Return the ranges of a regular expression's character class."""
-    return [(characters[at], characters[at + 2]) for at in range(0, len(characters) - 2) if characters[at + 1] == "-"]
+    return [
+        (characters[at], characters[at + 2])
+        for at in range(0, len(characters) - 2)
+        if characters[at + 1] == "-"
+    ]
 
 
 _PIECE, _MARKS, _UNSPACED = _ranges(PIECE), _ranges(MARKS), _ranges(UNSPACED)
@@ -46,7 +60,9 @@ def _is_in(ranges: list[tuple[str, str]], character: str) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in their order; `search.text.words` gives the same, faster where texts are many."""
+    """Return the words of a text in their order;
+    `search.text.words` gives the same, faster where texts are many.
+    """
     if text.isascii():
         pieces = text.translate(ASCII_PIECES).split()
     else:
@@ -61,12 +77,18 @@ def _kept(character: str) -> str:
     """Return a character of a piece; a space for one that parts words."""
     if character.isascii():
         return ASCII_PIECES[ord(character)]
-    return character if _is_in(_PIECE, character) and (character.isalnum() or _is_in(_MARKS, character)) else " "
+    return (
+        character
+        if _is_in(_PIECE, character) and (character.isalnum() or _is_in(_MARKS, character))
+        else " "
+    )
 
 
 def words_of(piece: str) -> list[str]:
     """Return the runs of letters, digits, marks and underscores."""
-    if piece.isascii() and piece.isalpha() and (piece.islower() or piece[1:].islower()):  # which most are
+    if (
+        piece.isascii() and piece.isalpha() and (piece.islower() or piece[1:].islower())
+    ):  # which most are
         lower = piece[:LONGEST_WORD].lower()
         return [] if lower in STOP_WORDS else [lower]
     return [word for part in piece.split("_") if part for word in split_word(part)]
@@ -88,13 +110,19 @@ def split_word(word: str) -> list[str]:
 
 
 def _ascii_parts(word: str) -> list[str]:
-    """Part an identifier: `HTTPServer2` is HTTP, Server, 2; a plural's s stays with its capitals (`IDs`)."""
+    """Part an identifier: `HTTPServer2` is HTTP, Server, 2;
+    a plural's s stays with its capitals (`IDs`).
+    """
     parts, start = [], 0
     while start < len(word):
         end = _run(word, start, str.isdigit) or _run(word, start, str.islower)
         if not end:
             end = _run(word, start, str.isupper)
-            if word[end : end + 1] == "s" and end - start > 1 and not word[end + 1 : end + 2].islower():
+            if (
+                word[end : end + 1] == "s"
+                and end - start > 1
+                and not word[end + 1 : end + 2].islower()
+            ):
                 end += 1
             elif word[end : end + 1].islower():
                 end = end - 1 if end - start > 1 else _run(word, end, str.islower)
@@ -112,7 +140,9 @@ def _run(word: str, start: int, is_alike: "Callable[[str], bool]") -> int:
 
 
 def _parts(word: str) -> list[str]:
-    """Part a word where the script changes to or from one without spaces, and where an identifier's parts meet."""
+    """Part a word where the script changes to or from one without spaces,
+    and where an identifier's parts meet.
+    """
     parts, start = [], 0
     for end in range(1, len(word) + 1):
         if end == len(word) or _meet(word, end):

@@ -1,4 +1,6 @@
-"""Import of decision documents in the formats of `formats.adr`: choosing the files, adopting them, advice."""
+"""Import of decision documents in the formats of `formats.adr`:
+choosing the files, adopting them, advice.
+"""
 
 import contextlib
 import os
@@ -26,23 +28,39 @@ from orbit_registry.operations import import_report
 from orbit_registry.operations.adoption import NO_ENTRY, adopt, reason_for_none
 from orbit_registry.operations.document_facts import is_of_feature
 from orbit_registry.repository.documents import LOG_NAME
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, SKIPPED_FOLDERS, built_sites, read_text, walk
+from orbit_registry.workspace.files import (
+    DOCUMENT_LIMIT,
+    SKIPPED_FOLDERS,
+    built_sites,
+    read_text,
+    walk,
+)
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
-_MARKED_UP = (".rst", ".adoc", ".asciidoc", ".mdx")  # formats whose headings can be read as Markdown's
+_MARKED_UP = (
+    ".rst",
+    ".adoc",
+    ".asciidoc",
+    ".mdx",
+)  # formats whose headings can be read as Markdown's
 _ADOC_HEADING = re.compile(r"^={1,5}(?=[ ])", re.MULTILINE)
 _RST_FIELD = re.compile(r"^:(?=[A-Za-z][\w -]{1,30}:)", re.MULTILINE)
 _OURS = frozenset({ORBIT})
 _SAMPLE = 40
 _HINTS = 3
-_READS_LIKE_ONE = "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
+_READS_LIKE_ONE = (
+    "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
+)
 _EXAMPLE = "an example of tests, or of another project; name its folder to take it over"
 _OF_AGENTS = re.compile(
-    r"(?:.*/)?(?:memory[-_]bank|\.cursor/rules|\.clinerules|\.roo/rules[\w-]*|\.windsurf/rules|\.kiro/steering|\.beads"
-    r"|\.claude|\.agents?|\.agent[-_]instructions|\.opencode|\.serena/memories|\.github/(?:instructions|agents|prompts)"
+    r"(?:.*/)?(?:memory[-_]bank|\.cursor/rules|\.clinerules|\.roo/rules[\w-]*|\.windsurf/rules"
+    r"|\.kiro/steering|\.beads"
+    r"|\.claude|\.agents?|\.agent[-_]instructions|\.opencode|\.serena/memories"
+    r"|\.github/(?:instructions|agents|prompts)"
     r")/.+\.(?:md|mdc|jsonl)$"
-    r"|(?:.*/)?(?:agents|claude|gemini|\.github/copilot-instructions)\.md$|(?:.*/)?\.(?:cursor|windsurf|cline)rules$",
+    r"|(?:.*/)?(?:agents|claude|gemini|\.github/copilot-instructions)\.md$|(?:.*/)?\.(?:cursor"
+    r"|windsurf|cline)rules$",
     re.IGNORECASE,
 )
 """Files where other tools keep instructions and memory of agents."""
@@ -59,12 +77,17 @@ class DocumentImporter:
 
     def detects(self, path: Path) -> bool:
         """Say whether the first decisions below the path have this format."""
-        styles = {"madr": ("front-matter", "bullets", "table", "badge", "none"), "nygard": ("section", "line")}
+        styles = {
+            "madr": ("front-matter", "bullets", "table", "badge", "none"),
+            "nygard": ("section", "line"),
+        }
         formats = [entry.format for file in _sample(path) for entry in file.entries]
         matching = sum(style in styles[self.name] for style in formats)
         return bool(formats) and (self.name == "nygard" or matching * 2 >= len(formats))
 
-    def run(self, path: Path, start: Path, *, assume: str | None, dry_run: bool) -> import_report.TakeoverReport:
+    def run(
+        self, path: Path, start: Path, *, assume: str | None, dry_run: bool
+    ) -> import_report.TakeoverReport:
         """Make a record for each decision below `path` that has none."""
         workspace = _workspace_around(path)
         try:
@@ -76,15 +99,32 @@ class DocumentImporter:
         outcomes: list[import_report.Outcome] = []
         chosen = list(_select(workspace, "" if within == "." else within, outcomes))
         outcomes += adopt(workspace, chosen, by_name=[within], assume=assume, dry_run=dry_run)
-        examples = sorted({posixpath.dirname(each.source) for each in outcomes if each.reason == _EXAMPLE})
-        notes = list(_hints(outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE))
-        notes += (f"`orbit import {shlex.quote(folder)}` takes the decisions there" for folder in examples[:_HINTS])
+        examples = sorted(
+            {posixpath.dirname(each.source) for each in outcomes if each.reason == _EXAMPLE}
+        )
+        notes = list(
+            _hints(outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE)
+        )
+        notes += (
+            f"`orbit import {shlex.quote(folder)}` takes the decisions there"
+            for folder in examples[:_HINTS]
+        )
         notes += import_report.markdown_notes(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
-            notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
+            notes = (
+                []
+                if path.is_file()
+                else ["no decision was found; name its folder or file if one is there"]
+            )
         notes += import_report.status_notes(outcomes)
-        notes += [*_keep_hints(outcomes), *import_report.learning_notes(outcomes), *_log_hints(workspace, outcomes)]
-        return import_report.TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
+        notes += [
+            *_keep_hints(outcomes),
+            *import_report.learning_notes(outcomes),
+            *_log_hints(workspace, outcomes),
+        ]
+        return import_report.TakeoverReport(
+            self.name, within, dry_run, tuple(outcomes), tuple(notes)
+        )
 
 
 def _workspace_around(path: Path) -> Workspace:
@@ -93,7 +133,10 @@ def _workspace_around(path: Path) -> Workspace:
     except ForeignWorkspaceError as error:  # its own hint would be to import
         if "orbit init" in error.hint:  # the records are of Orbit
             raise
-        hint = f"its {ORBIT}/ is of no tool that is known here: rename it, run `orbit init`, then import again"
+        hint = (
+            f"its {ORBIT}/ is of no tool that is known here: rename it, run `orbit init`, "
+            f"then import again"
+        )
         raise ForeignWorkspaceError(error.message, hint=hint) from None
 
 
@@ -105,31 +148,52 @@ def _hints(paths: Iterable[str]) -> Iterator[str]:
         folder = posixpath.commonpath(members) if len(members) > 2 else ""
         if folder:
             command = f"orbit import {shlex.quote(folder)}"
-            yield f"{len(members)} documents in {folder} read like decisions: `{command}` takes them"
+            yield (
+                f"{len(members)} documents in {folder} read like decisions: `{command}` takes them"
+            )
 
 
 def _keep_hints(outcomes: Iterable[import_report.Outcome]) -> Iterator[str]:
     for reason, subject, advice in (
         (NO_ENTRY, "a log without numbers or dates", "number its headings to import them"),
-        (_MEMORY, "what agents are to know", "`orbit learning new` or `orbit rule new` writes down what holds"),
+        (
+            _MEMORY,
+            "what agents are to know",
+            "`orbit learning new` or `orbit rule new` writes down what holds",
+        ),
     ):
         sources = [outcome.source for outcome in outcomes if outcome.reason == reason]
         if sources:
             first = shlex.quote(min(sources, key=lambda path: path.count("/")))
             others = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
-            yield f"{first}{others}: {subject}; {advice}, `orbit import doc {first}` keeps a copy that search finds"
+            yield (
+                f"{first}{others}: {subject}; {advice}, `orbit import doc {first}` keeps a "
+                f"copy that search finds"
+            )
 
 
 def _log_hints(workspace: Workspace, outcomes: Iterable[import_report.Outcome]) -> Iterator[str]:
     imported = [outcome.source.partition(" · ") for outcome in outcomes if outcome.what == "taken"]
     adr = workspace.config.adr
-    logs = {path for path, mark, _ in imported if mark and not is_of_feature(path, workspace.config.design)} - {adr.log}
-    if logs and not any(outcome.what == "changed" and outcome.reason.startswith("adr.log is") for outcome in outcomes):
+    logs = {
+        path
+        for path, mark, _ in imported
+        if mark and not is_of_feature(path, workspace.config.design)
+    } - {adr.log}
+    if logs and not any(
+        outcome.what == "changed" and outcome.reason.startswith("adr.log is")
+        for outcome in outcomes
+    ):
         target = adr.log or "files of their own"
-        yield f"new decisions go into {target}; `adr.log: {min(logs)}` in {ORBIT}/config.yaml puts them into that log"
+        yield (
+            f"new decisions go into {target}; `adr.log: {min(logs)}` in {ORBIT}/config.yaml "
+            f"puts them into that log"
+        )
 
 
-def _select(workspace: Workspace, within: str, outcomes: list[import_report.Outcome]) -> Iterator[str]:
+def _select(
+    workspace: Workspace, within: str, outcomes: list[import_report.Outcome]
+) -> Iterator[str]:
     if within and (workspace.root / within).is_file():
         yield within
         return
@@ -137,13 +201,19 @@ def _select(workspace: Workspace, within: str, outcomes: list[import_report.Outc
     sites = built_sites(files, workspace.root)
     outcomes += (import_report.Outcome("left", site, None, _BUILT_SITE) for site in sites)
     files = [path for path in files if not path.startswith(sites)]
-    decision_folders = {posixpath.dirname(path) for path in files if is_markdown(path) and _names_decisions(path)}
+    decision_folders = {
+        posixpath.dirname(path) for path in files if is_markdown(path) and _names_decisions(path)
+    }
     for path in files:
         if not is_markdown(path):
             reason = _other_reason(workspace, path)
         elif (workspace.root / path).is_symlink():
             is_dangling = not (workspace.root / path).exists()
-            link = "a symbolic link to a file that does not exist" if is_dangling else "a symbolic link"
+            link = (
+                "a symbolic link to a file that does not exist"
+                if is_dangling
+                else "a symbolic link"
+            )
             reason = import_report.with_step(link)
         else:
             is_neighbour = posixpath.dirname(path) in decision_folders
@@ -157,7 +227,9 @@ def _select(workspace: Workspace, within: str, outcomes: list[import_report.Outc
 
 
 def _other_reason(workspace: Workspace, path: str) -> str:
-    """Return why a file that is not Markdown is left out; empty if it does not look like a decision."""
+    """Return why a file that is not Markdown is left out;
+    empty if it does not look like a decision.
+    """
     suffix = posixpath.splitext(path)[1].lower()
     if suffix in _MARKED_UP and not _reads_like_one(workspace, path):
         return f"not Markdown ({suffix}), and it does not read like a decision; nothing to do"
@@ -172,7 +244,12 @@ def _names_decisions(path: str) -> bool:
     folder, _, name = path.rpartition("/")
     stem = posixpath.splitext(name)[0]
     parsed = read_name(stem)
-    if parsed is not None and parsed.number is not None and parsed.is_decisions and (parsed.lead or parsed.title):
+    if (
+        parsed is not None
+        and parsed.number is not None
+        and parsed.is_decisions
+        and (parsed.lead or parsed.title)
+    ):
         return True
     return any(is_decision_folder(part) or is_request_folder(part) for part in folder.split("/"))
 
@@ -192,7 +269,9 @@ def _reads_like_one(workspace: Workspace, path: str) -> bool:
 
 
 def _skip_reason(workspace: Workspace, path: str, is_neighbour: bool) -> str:
-    """Among files with names of decisions, a name with a date is enough for one that reads like a decision."""
+    """Among files with names of decisions, a name with a date is enough for one that reads like a
+    decision.
+    """
     name = posixpath.basename(path)
     stem = posixpath.splitext(name)[0]
     if name == LOG_NAME or _names_decisions(path):
@@ -203,7 +282,9 @@ def _skip_reason(workspace: Workspace, path: str, is_neighbour: bool) -> str:
         return import_report.reason_of_error(error, path, f"{workspace.root}{os.sep}")
     parsed = read_name(stem)
     is_dated = is_neighbour and parsed is not None and parsed.dated
-    if file.in_series or (file.entries and (is_dated or (is_log_name(stem) and file.format == "log"))):
+    if file.in_series or (
+        file.entries and (is_dated or (is_log_name(stem) and file.format == "log"))
+    ):
         return ""
     if _OF_AGENTS.match(path) and file.format != "log":
         return _MEMORY
@@ -222,14 +303,23 @@ def _files(workspace: Workspace, within: str) -> list[str]:
 
 
 def _sample(path: Path) -> Iterator[AdrFile]:
-    names = iter([""]) if path.is_file() else (name for name in walk(path, without=_OURS) if _may_be_one(path, name))
+    names = (
+        iter([""])
+        if path.is_file()
+        else (name for name in walk(path, without=_OURS) if _may_be_one(path, name))
+    )
     for name in islice((name for name in names if is_markdown(name or path.name)), _SAMPLE):
         with contextlib.suppress(OrbitError):
             yield read_document(read_text(path / name, limit=DOCUMENT_LIMIT), name or path.name)
 
 
 def _may_be_one(path: Path, name: str) -> bool:
-    return is_log_name(posixpath.splitext(posixpath.basename(name))[0]) or _names_decisions(f"{path.name}/{name}")
+    return is_log_name(posixpath.splitext(posixpath.basename(name))[0]) or _names_decisions(
+        f"{path.name}/{name}"
+    )
 
 
-IMPORTERS = (DocumentImporter("madr"), DocumentImporter("nygard"))  # in the order in which `auto` tries them
+IMPORTERS = (
+    DocumentImporter("madr"),
+    DocumentImporter("nygard"),
+)  # in the order in which `auto` tries them

@@ -1,4 +1,6 @@
-"""Import from other tools: the importers by name, choosing one, and the baseline of the imported findings."""
+"""Import from other tools: the importers by name, choosing one,
+and the baseline of the imported findings.
+"""
 
 import os
 import pkgutil
@@ -27,31 +29,51 @@ class Importer(Protocol):
         """Say whether the path has this format."""
 
     def run(self, path: Path, start: Path, *, assume: str | None, dry_run: bool) -> TakeoverReport:
-        """Import what is at `path` for the workspace at or above `start`; a second call changes nothing."""
+        """Import what is at `path` for the workspace at or above `start`;
+        a second call changes nothing.
+        """
 
 
 def importers() -> Mapping[str, Importer]:
-    """Return the importers in the `IMPORTERS` of this package's modules, decision documents last."""
-    names = sorted(module.name for module in pkgutil.iter_modules(orbit_registry.importers.__path__))
+    """Return the importers in the `IMPORTERS` of this package's modules,
+    decision documents last.
+    """
+    names = sorted(
+        module.name for module in pkgutil.iter_modules(orbit_registry.importers.__path__)
+    )
     names.sort(key=lambda name: name == "documents")
     modules = [import_module(f"orbit_registry.importers.{name}") for name in names]
-    return {importer.name: importer for module in modules for importer in getattr(module, "IMPORTERS", ())}
+    return {
+        importer.name: importer
+        for module in modules
+        for importer in getattr(module, "IMPORTERS", ())
+    }
 
 
 def import_from(
-    path: Path, source: str = "auto", *, start: Path | None = None, assume: str | None = None, dry_run: bool = False
+    path: Path,
+    source: str = "auto",
+    *,
+    start: Path | None = None,
+    assume: str | None = None,
+    dry_run: bool = False,
 ) -> TakeoverReport:
     """Import what another tool wrote at `path` in the format `source`."""
     formats = importers()
     if source != "auto" and source not in formats:
-        raise UsageError(f"there is no import format {source!r}", hint=f"one of auto, {', '.join(formats)}")
+        raise UsageError(
+            f"there is no import format {source!r}", hint=f"one of auto, {', '.join(formats)}"
+        )
     folder = (start or Path.cwd()).resolve()
     target = Path(os.path.realpath(folder / path))
     if not target.exists():
         missing = next(part for part in (target, *target.parents) if part.parent.is_dir())
-        near = did_you_mean(missing.name, sorted(file.name for file in missing.parent.glob("*")), "`")
+        near = did_you_mean(
+            missing.name, sorted(file.name for file in missing.parent.glob("*")), "`"
+        )
         raise UsageError(
-            f"{path} is not there", hint=f"{near}name a folder or a document, or `.` for the whole repository"
+            f"{path} is not there",
+            hint=f"{near}name a folder or a document, or `.` for the whole repository",
         )
     if source == "auto":
         detected = (importer for importer in formats.values() if importer.detects(target))
@@ -61,11 +83,15 @@ def import_from(
     return importer.run(target, folder, assume=assume, dry_run=dry_run)
 
 
-def import_and_baseline(path: Path, source: str, *, assume: str | None = None, dry_run: bool) -> TakeoverReport:
+def import_and_baseline(
+    path: Path, source: str, *, assume: str | None = None, dry_run: bool
+) -> TakeoverReport:
     """Import from a path and accept the older findings; the report says how many."""
     target = Path(os.path.realpath(path))
     folders = dict.fromkeys((Path.cwd(), target if target.is_dir() else target.parent))
-    present = {folder: workspace for folder in folders if (workspace := _workspace_at(folder)) is not None}
+    present = {
+        folder: workspace for folder in folders if (workspace := _workspace_at(folder)) is not None
+    }
     before = {folder: engine.run(workspace).diagnostics for folder, workspace in present.items()}
     roots: set[Path] = set()
     report = import_from(path, source, assume=assume, dry_run=dry_run)
@@ -76,7 +102,9 @@ def import_and_baseline(path: Path, source: str, *, assume: str | None = None, d
         workspace = _workspace_at(folder)
         if workspace is not None and workspace.root not in roots:
             roots.add(workspace.root)
-            count += engine.take_into_baseline(workspace, before.get(folder, ()), engine.run(workspace).diagnostics)
+            count += engine.take_into_baseline(
+                workspace, before.get(folder, ()), engine.run(workspace).diagnostics
+            )
     if not count:
         return report
     older = plural(count, "older finding is baselined", "older findings are baselined")

@@ -1,7 +1,9 @@
-"""Import of an `.orbit/` of danieljhkim/orbit, in place or from another folder; and of its older layout of learnings.
+"""Import of an `.orbit/` of danieljhkim/orbit, in place or from another folder; and of its older
+layout of learnings.
 
-In place, each record moves in one recoverable step, and its old files go when the new ones are there. Unreadable files
-stay; files that are no records stay, or are put aside where only records may be.
+In place, each record moves in one recoverable step, and its old files go when the new ones are
+there. Unreadable files stay; files that are no records stay, or are put aside where only records
+may be.
 """
 
 import json
@@ -60,7 +62,14 @@ from orbit_registry.workspace.journal import FileChange, unfinished_steps
 from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, open_workspace
 
 MARK = "x-imported_from"
-_COMMITTED = ("config.yaml", "schemas/", "baseline.yaml", "adrs/", "learnings/", "imported-from-orbit/")
+_COMMITTED = (
+    "config.yaml",
+    "schemas/",
+    "baseline.yaml",
+    "adrs/",
+    "learnings/",
+    "imported-from-orbit/",
+)
 _AGAIN = "correct it, then import again"
 _LOGS = frozenset({"votes.jsonl", "comments.jsonl"})
 
@@ -94,7 +103,9 @@ class _Assignment:
     reason: str = ""
 
 
-def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dry_run: bool) -> OrbitPlan:
+def plan_import(
+    workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dry_run: bool
+) -> OrbitPlan:
     """Return the plan of an import; without `dry_run` it reserves numbers, under the write lock."""
     plan = OrbitPlan(workspace, layout, in_place)
     is_ours = (workspace.orbit / "config.yaml").exists()
@@ -102,10 +113,16 @@ def plan_import(workspace: Workspace, layout: OrbitLayout, *, in_place: bool, dr
     records = [*read_collection(workspace).records] if is_ours else []
     assigned = [*_ids(plan, records, dry_run=dry_run)]
     plan.renamed = {assignment.foreign.id: assignment.id for assignment in reversed(assigned)}
-    plan.shared_ids = {name for name, count in Counter(each.foreign.id for each in assigned).items() if count > 1}
+    plan.shared_ids = {
+        name for name, count in Counter(each.foreign.id for each in assigned).items() if count > 1
+    }
     homes, spare = find_homes(
         workspace,
-        [(assignment.id, assignment.foreign) for assignment in assigned if assignment.foreign.kind == "adr"],
+        [
+            (assignment.id, assignment.foreign)
+            for assignment in assigned
+            if assignment.foreign.kind == "adr"
+        ],
         records,
     )
     for assignment in assigned:
@@ -137,17 +154,31 @@ def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterat
             yield _Assignment(foreign, foreign.id)
         elif foreign.kind == "learning":
             length = 5  # of a code that is the same in every import
-            while (record_id := code_id(workspace.kinds["learning"].prefix, _uid(foreign), length)) in used:
+            while (
+                record_id := code_id(workspace.kinds["learning"].prefix, _uid(foreign), length)
+            ) in used:
                 length += 1
             used.add(record_id)
-            reason = f"{foreign.id} is taken by another record" if valid else f"{foreign.id} is an older form of id"
+            reason = (
+                f"{foreign.id} is taken by another record"
+                if valid
+                else f"{foreign.id} is an older form of id"
+            )
             yield _Assignment(foreign, record_id, (foreign.id,), reason)
         else:
-            reason = f"{foreign.id} names another decision too" if valid else f"{foreign.id} is not an id of a record"
+            reason = (
+                f"{foreign.id} names another decision too"
+                if valid
+                else f"{foreign.id} is not an id of a record"
+            )
             fresh.append((foreign, reason))
     if fresh:
         kind = workspace.kinds["adr"]
-        avoid = {number for used_id in used if (number := sequence_number(used_id, kind.prefix)) is not None}
+        avoid = {
+            number
+            for used_id in used
+            if (number := sequence_number(used_id, kind.prefix)) is not None
+        }
         numbers = new_ids(workspace, kind, len(fresh), avoid, dry_run=dry_run)
         for (foreign, reason), record_id in zip(fresh, numbers, strict=True):
             yield _Assignment(foreign, record_id, (foreign.id,), reason)
@@ -155,14 +186,22 @@ def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterat
 
 def _uid(foreign: ForeignRecord) -> str:
     headline = foreign.data.get("title") or foreign.data.get("summary")
-    return stable_uid("orbit", foreign.kind, foreign.id, str(foreign.data.get("created_at")), str(headline))
+    return stable_uid(
+        "orbit", foreign.kind, foreign.id, str(foreign.data.get("created_at")), str(headline)
+    )
 
 
-def _record_changes(plan: OrbitPlan, assignment: _Assignment, home: ProseHome | None) -> list[FileChange]:
+def _record_changes(
+    plan: OrbitPlan, assignment: _Assignment, home: ProseHome | None
+) -> list[FileChange]:
     foreign, workspace, layout = assignment.foreign, plan.workspace, plan.layout
     kind = workspace.kinds[foreign.kind]
     fields_of = adr_fields if foreign.kind == "adr" else learning_fields
-    body = _file_text(layout.root / f"{foreign.folder}/{BODY}") if home is not None and BODY in foreign.siblings else ""
+    body = (
+        _file_text(layout.root / f"{foreign.folder}/{BODY}")
+        if home is not None and BODY in foreign.siblings
+        else ""
+    )
     pointer = None
     if home is not None and is_stub(body, entry_text(home.document, home.entry)):
         pointer, home = home, None
@@ -174,7 +213,9 @@ def _record_changes(plan: OrbitPlan, assignment: _Assignment, home: ProseHome | 
         names.append(f"{features[0]}/{foreign.id}")
     if pointer is not None:
         names.append(pointer.local_name)
-        dropped.append(f"its entry in {pointer.document.path} only points to its {BODY}, which has its prose")
+        dropped.append(
+            f"its entry in {pointer.document.path} only points to its {BODY}, which has its prose"
+        )
     data = _data(assignment, mapped, home, names, comments)
     target = posixpath.dirname(record_path(workspace, kind, assignment.id))
     path = f"{target}/{kind.name}.yaml"
@@ -185,23 +226,37 @@ def _record_changes(plan: OrbitPlan, assignment: _Assignment, home: ProseHome | 
         plan.say("left", foreign.path, f"{error.message.partition(': ')[2]}; {_AGAIN}")
         return []
     after = {path: text, **{f"{target}/{name}": content for name, content in files.items()}}
-    old_files = (foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings)) if plan.in_place else ()
+    old_files = (
+        (foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings))
+        if plan.in_place
+        else ()
+    )
     before = {f"{ORBIT}/{name}": _file_text(layout.root / name) for name in old_files}
     if has_comment(foreign.text):
         kept_path = f"{ORBIT}/{ASIDE}/{foreign.path}"
         after[kept_path] = foreign.text
-        dropped.append(f"its file has comments, which have no place in the new one: the old one is kept as {kept_path}")
+        dropped.append(
+            f"its file has comments, which have no place in the new one: the old one is kept as "
+            f"{kept_path}"
+        )
     plan.say("taken", foreign.path, "", assignment.id)
     if assignment.reason:
         new_id = f"a new id, because {assignment.reason}; the old one is a legacy id"
         plan.say("changed", foreign.path, new_id, assignment.id)
     for reason in (*mapped.changed, *dropped):
         plan.say("changed", foreign.path, reason, assignment.id)
-    return [FileChange(name, before.get(name), after.get(name)) for name in dict.fromkeys((*after, *before))]
+    return [
+        FileChange(name, before.get(name), after.get(name))
+        for name in dict.fromkeys((*after, *before))
+    ]
 
 
 def _data(
-    assignment: _Assignment, mapped: Mapped, home: ProseHome | None, names: Sequence[str], comments: Sequence[object]
+    assignment: _Assignment,
+    mapped: Mapped,
+    home: ProseHome | None,
+    names: Sequence[str],
+    comments: Sequence[object],
 ) -> dict[str, object]:
     """Return the new record's fields; `names` are further legacy ids."""
     fields = dict(mapped.fields)
@@ -214,7 +269,12 @@ def _data(
     fields["legacy_ids"] = list(dict.fromkeys([*list_in(fields, "legacy_ids"), *names]))
     fields["x-comments"] = list(comments)
     filled = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
-    return {"schema_version": SCHEMA_VERSION, "id": assignment.id, "uid": _uid(assignment.foreign), **filled}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "id": assignment.id,
+        "uid": _uid(assignment.foreign),
+        **filled,
+    }
 
 
 def _files(
@@ -239,7 +299,10 @@ def _files(
                 dropped.append(f"its body.md says what {home.document.path} says, and is dropped")
             else:
                 files[IMPORTED_BODY] = content
-                dropped.append(f"{home.document.path} has its prose; the other version is kept as {IMPORTED_BODY}")
+                dropped.append(
+                    f"{home.document.path} has its prose; the other version is kept as "
+                    f"{IMPORTED_BODY}"
+                )
         else:
             files[name] = content
     return files, dropped, comments
@@ -267,7 +330,10 @@ def _plan_others(plan: OrbitPlan) -> None:
             plan.say("left", name, f"no record, and can't be put aside: {error.message}")
             continue
         target = f"{ORBIT}/{ASIDE}/{name}"
-        plan.changes += (FileChange(target, None, content), FileChange(f"{ORBIT}/{name}", content, None))
+        plan.changes += (
+            FileChange(target, None, content),
+            FileChange(f"{ORBIT}/{name}", content, None),
+        )
         plan.say("left", name, f"no record: put aside in {ORBIT}/{ASIDE}/")
     for name in plan.layout.others:
         plan.say("left", name, "not about records: untouched")
@@ -275,29 +341,39 @@ def _plan_others(plan: OrbitPlan) -> None:
         plan.say("left", name, "a lock or a hidden file: untouched")
 
 
-def _notes(plan: OrbitPlan, assigned: Sequence[_Assignment], homes: Mapping[str, ProseHome], spare: int) -> None:
+def _notes(
+    plan: OrbitPlan, assigned: Sequence[_Assignment], homes: Mapping[str, ProseHome], spare: int
+) -> None:
     adrs = [assignment for assignment in assigned if assignment.foreign.kind == "adr"]
     if adrs:
-        here = sum(1 for assignment in adrs if assignment.id in homes and assignment.id not in plan.stubs)
+        here = sum(
+            1 for assignment in adrs if assignment.id in homes and assignment.id not in plan.stubs
+        )
         plan.notes.append(
-            f"{here} of {len(adrs)} decisions have their prose in a document, the others in their record's {BODY}"
+            f"{here} of {len(adrs)} decisions have their prose in a document, the others in "
+            f"their record's {BODY}"
         )
     if plan.stubs:
         forms = ("entry of a decision log only points", "entries of decision logs only point")
         entries = plural(len(plan.stubs), *forms)
-        plan.notes.append(f"{entries} to a {BODY}: {sum(plan.stubs.values()):,} bytes of prose are read there")
+        plan.notes.append(
+            f"{entries} to a {BODY}: {sum(plan.stubs.values()):,} bytes of prose are read there"
+        )
     if spare:
-        plan.notes.append(f"{spare} entries of decision logs have no record; `orbit adr backfill` makes them")
+        plan.notes.append(
+            f"{spare} entries of decision logs have no record; `orbit adr backfill` makes them"
+        )
     by_id: dict[str, list[_Assignment]] = defaultdict(list)
     for assignment in assigned:
         by_id[assignment.foreign.id].append(assignment)
     for name, group in by_id.items():
         if len(group) > 1:
-            names = ", ".join(
-                f"{assignment.id} ({assignment.foreign.data.get('title') or assignment.foreign.data.get('summary')})"
-                for assignment in group
-            )
+            names = ", ".join(f"{each.id} ({_headline(each.foreign.data)})" for each in group)
             plan.notes.append(f"{name} named {len(group)} things: {names}")
+
+
+def _headline(data: Mapping[str, object]) -> object:
+    return data.get("title") or data.get("summary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +395,10 @@ class OrbitImporter:
         if orbit is None:
             done = _marked(path)
             if done is None:
-                raise UsageError(f"{path} holds no `.orbit/` of danieljhkim/orbit", hint="name the repository's root")
+                raise UsageError(
+                    f"{path} holds no `.orbit/` of danieljhkim/orbit",
+                    hint="name the repository's root",
+                )
             records = read_collection(open_workspace(done.parent)).records
             here = tuple(Outcome("present", record.path, record.id, "") for record in records)
             note = "nothing to import: its records were imported before"
@@ -328,14 +407,21 @@ class OrbitImporter:
         in_place = target.root / ORBIT == orbit
         files = _workspace_files(target) if in_place else []
         plan = _take_over(target, orbit, read_layout, in_place=in_place, dry_run=dry_run)
-        return TakeoverReport("orbit", str(orbit), dry_run, (*plan.outcomes, *files), tuple(plan.notes))
+        return TakeoverReport(
+            "orbit", str(orbit), dry_run, (*plan.outcomes, *files), tuple(plan.notes)
+        )
 
 
 IMPORTERS = (OrbitImporter(),)
 
 
 def _take_over(
-    target: Workspace, orbit: Path, read: Callable[[Path], OrbitLayout], *, in_place: bool, dry_run: bool
+    target: Workspace,
+    orbit: Path,
+    read: Callable[[Path], OrbitLayout],
+    *,
+    in_place: bool,
+    dry_run: bool,
 ) -> OrbitPlan:
     migrates = read is _learnings
     if dry_run or acting_role() == "agent":
@@ -348,7 +434,12 @@ def _take_over(
     workspace = open_workspace(target.root)
     with writing(workspace, wait=0 if migrates else None):
         plan = plan_import(workspace, read(orbit), in_place=in_place, dry_run=False)
-        write_step(workspace, "learning-migrate-layout" if migrates else "import", plan.changes, taken_over=True)
+        write_step(
+            workspace,
+            "learning-migrate-layout" if migrates else "import",
+            plan.changes,
+            taken_over=True,
+        )
     return plan
 
 
@@ -364,14 +455,18 @@ def _marked(path: Path) -> Path | None:
 
 
 def target_of(start: Path, orbit: Path) -> Workspace:
-    """Return the workspace of the new records; one that is still to be made has its future configuration."""
+    """Return the workspace of the new records;
+    one that is still to be made has its future configuration.
+    """
     root, is_home = orbit.parent, orbit.name == ORBIT
     if not is_home or root not in (start, *start.parents):
         try:
             return find_workspace(start)
         except (ForeignWorkspaceError, WorkspaceNotFoundError) as error:
             if not is_home and isinstance(error, ForeignWorkspaceError):
-                raise UsageError(f"{error.message}; import it first", hint="orbit import .") from None
+                raise UsageError(
+                    f"{error.message}; import it first", hint="orbit import ."
+                ) from None
             if not is_home:
                 message = f"{orbit} can only be copied into a workspace, and this is not one"
                 hint = "run `orbit init` first; or name the folder `.orbit` to convert it in place"
@@ -398,7 +493,11 @@ def make_workspace(target: Workspace) -> None:
 
 def _hidden_from_git(target: Workspace) -> list[str]:
     git = Git(target.root)
-    return [name for name in _COMMITTED if git.ask("check-ignore", "--no-index", f"{ORBIT}/{name}") is not None]
+    return [
+        name
+        for name in _COMMITTED
+        if git.ask("check-ignore", "--no-index", f"{ORBIT}/{name}") is not None
+    ]
 
 
 def _workspace_files(target: Workspace) -> list[Outcome]:
@@ -413,7 +512,10 @@ def _workspace_files(target: Workspace) -> list[Outcome]:
     outcomes = [Outcome("changed", path, None, "written for this tool") for path in files]
     hidden = ", ".join(_hidden_from_git(target))
     if hidden:
-        reason = f"git ignores {hidden} in {ORBIT}/, which have to be committed: lines that let them in are added"
+        reason = (
+            f"git ignores {hidden} in {ORBIT}/, which have to be committed: lines that let "
+            f"them in are added"
+        )
         outcomes.append(Outcome("changed", ".gitignore", None, reason))
     return outcomes
 
@@ -436,7 +538,9 @@ def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
 def _learnings(orbit: Path) -> OrbitLayout:
     layout = read_layout(orbit)
     records = [record for record in layout.records if record.kind == "learning"]
-    return OrbitLayout(orbit, records, [name for name in layout.strays if name.startswith("learnings/")])
+    return OrbitLayout(
+        orbit, records, [name for name in layout.strays if name.startswith("learnings/")]
+    )
 
 
 def _migration_outcome(outcome: Outcome) -> Outcome:
@@ -454,4 +558,6 @@ def _root(start: Path) -> Path:
             return folder
         if (folder / ".git").exists():
             break
-    raise WorkspaceNotFoundError(f"there is no {ORBIT}/ in {start} or above it", hint="run `orbit init` first")
+    raise WorkspaceNotFoundError(
+        f"there is no {ORBIT}/ in {start} or above it", hint="run `orbit init` first"
+    )

@@ -1,4 +1,5 @@
-"""Files of danieljhkim/orbit: reading its layout, mapping fields to this format, finding the prose of its decisions.
+"""Files of danieljhkim/orbit: reading its layout, mapping fields to this format, finding the prose
+of its decisions.
 
 adrs/<status>/ADR-0001/{adr.yaml, body.md}
 learnings/L-0001/{learning.yaml, votes.jsonl, comments.jsonl}      also L20260517-1, the older ids
@@ -35,7 +36,9 @@ _FOLDERS = ("adrs", "learnings")
 
 @dataclass(frozen=True, slots=True)
 class ForeignRecord:
-    """One foreign record: its files (paths from the `.orbit/`) and its data, or why they can't be read."""
+    """One foreign record: its files (paths from the `.orbit/`) and its data,
+    or why they can't be read.
+    """
 
     kind: str
     path: str  # the YAML file
@@ -58,8 +61,12 @@ class OrbitLayout:
     """A whole foreign `.orbit/`."""
 
     root: Path
-    records: list[ForeignRecord] = field(default_factory=list)  # in the order in which ids are assigned
-    strays: list[str] = field(default_factory=list)  # other files in the folders of records, from the `.orbit/`
+    records: list[ForeignRecord] = field(
+        default_factory=list
+    )  # in the order in which ids are assigned
+    strays: list[str] = field(
+        default_factory=list
+    )  # other files in the folders of records, from the `.orbit/`
     others: list[str] = field(default_factory=list)  # other names in the `.orbit/`
     hidden: list[str] = field(default_factory=list)  # hidden files and folders among the records
 
@@ -77,26 +84,43 @@ def find_orbit(path: Path) -> Path | None:
 
 
 def read_layout(orbit: Path) -> OrbitLayout:
-    """Return every foreign record below an `.orbit/`; an unreadable file is a record with a problem."""
+    """Return every foreign record below an `.orbit/`;
+    an unreadable file is a record with a problem.
+    """
     layout = OrbitLayout(orbit)
     for kind in _ID:
-        layout.records += (record for record in _records(orbit, kind, layout.strays) if not _is_ours(orbit, record))
+        layout.records += (
+            record for record in _records(orbit, kind, layout.strays) if not _is_ours(orbit, record)
+        )
     layout.records.sort(
-        key=lambda record: (record.kind, record.id, STATUSES.index(record.status_folder or STATUSES[0]), record.path)
+        key=lambda record: (
+            record.kind,
+            record.id,
+            STATUSES.index(record.status_folder or STATUSES[0]),
+            record.path,
+        )
     )
     for folder in (*_FOLDERS, *(f"adrs/{status}" for status in STATUSES), "learnings/superseded"):
         if (orbit / folder).is_dir():
             names = sorted(entry.name for entry in (orbit / folder).iterdir())
-            hidden = (name for name in names if name.startswith(".") and not name.startswith(TEMPORARY))
+            hidden = (
+                name for name in names if name.startswith(".") and not name.startswith(TEMPORARY)
+            )
             layout.hidden += (f"{folder}/{name}" for name in hidden)
     layout.others = sorted({entry.name for entry in orbit.iterdir()} - RESERVED_NAMES - {*_FOLDERS})
     return layout
 
 
 def _is_ours(orbit: Path, record: ForeignRecord) -> bool:
-    """Say whether a record has this tool's format; an unreadable one has where its place fits no other layout."""
+    """Say whether a record has this tool's format;
+    an unreadable one has where its place fits no other layout.
+    """
     if record.problem is not None:
-        return record.status_folder is None and record.folder is not None and (orbit / "config.yaml").exists()
+        return (
+            record.status_folder is None
+            and record.folder is not None
+            and (orbit / "config.yaml").exists()
+        )
     return "uid" in record.data
 
 
@@ -108,7 +132,9 @@ def _records(orbit: Path, kind: str, strays: list[str]) -> Iterator[ForeignRecor
             yield from _folder(orbit, kind, f"{top}/{name}", name, strays)
 
 
-def _folder(orbit: Path, kind: str, top: str, status: str | None, strays: list[str]) -> Iterator[ForeignRecord]:
+def _folder(
+    orbit: Path, kind: str, top: str, status: str | None, strays: list[str]
+) -> Iterator[ForeignRecord]:
     try:
         names = sorted(entry.name for entry in (orbit / top).iterdir())
     except OSError:
@@ -142,7 +168,12 @@ def _siblings(folder: Path) -> Iterator[str]:
 
 
 def _read(
-    orbit: Path, kind: str, path: str, folder: str | None, siblings: tuple[str, ...], status: str | None
+    orbit: Path,
+    kind: str,
+    path: str,
+    folder: str | None,
+    siblings: tuple[str, ...],
+    status: str | None,
 ) -> ForeignRecord:
     data, text, problem = {}, "", None
     try:
@@ -161,21 +192,57 @@ def _read(
     return ForeignRecord(kind, path, folder, siblings, data, text, status, problem)
 
 
-ADR_STATUS = {"proposed": "proposed", "accepted": "accepted", "superseded": "superseded", "deleted": "rejected"}
+ADR_STATUS = {
+    "proposed": "proposed",
+    "accepted": "accepted",
+    "superseded": "superseded",
+    "deleted": "rejected",
+}
 """`deleted` there is a rejected proposal."""
 _PEOPLE = frozenset({"human", "user", "me"})
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})\Z")
 _KEY = re.compile(r"[^A-Za-z0-9_.-]+")
 _EVIDENCE = frozenset({"task", "commit", "file", "session", "record", "external"})
 _ADR_KEYS = frozenset(
-    {"schema_version", "id", "title", "status", "owner", "created_at", "last_updated", "accepted_at",
-     "related_features", "related_tasks", "tags", "paths", "supersedes", "superseded_by", "legacy_ids",
-     "validation_warnings", "legacy_validation"}
-)  # fmt: skip
+    {
+        "schema_version",
+        "id",
+        "title",
+        "status",
+        "owner",
+        "created_at",
+        "last_updated",
+        "accepted_at",
+        "related_features",
+        "related_tasks",
+        "tags",
+        "paths",
+        "supersedes",
+        "superseded_by",
+        "legacy_ids",
+        "validation_warnings",
+        "legacy_validation",
+    }
+)
 _LEARNING_KEYS = frozenset(
-    {"schema_version", "schemaVersion", "id", "status", "scope", "summary", "body", "evidence", "supersedes",
-     "superseded_by", "legacy_ids", "created_at", "updated_at", "created_by", "priority"}
-)  # fmt: skip
+    {
+        "schema_version",
+        "schemaVersion",
+        "id",
+        "status",
+        "scope",
+        "summary",
+        "body",
+        "evidence",
+        "supersedes",
+        "superseded_by",
+        "legacy_ids",
+        "created_at",
+        "updated_at",
+        "created_by",
+        "priority",
+    }
+)
 LONGEST_SUMMARY = 280  # characters, by the schema of learnings
 Renamed = Mapping[str, str]  # old ids with their new ones
 
@@ -188,7 +255,9 @@ class Mapped:
     changed: list[str] = field(default_factory=list)
 
 
-def adr_fields(data: Mapping[str, object], status_folder: str | None, renamed: Renamed, now: str) -> Mapped:
+def adr_fields(
+    data: Mapping[str, object], status_folder: str | None, renamed: Renamed, now: str
+) -> Mapped:
     """Return the fields of a decision."""
     mapped = Mapped({})
     status = _text(data.get("status")) or status_folder or ""
@@ -207,22 +276,30 @@ def adr_fields(data: Mapping[str, object], status_folder: str | None, renamed: R
         "created_by": _author(_text(data.get("owner"))),
         "x-accepted_at": accepted,
         "x-validation_warnings": data.get("validation_warnings"),
-        "x-legacy_validation": None if data.get("legacy_validation") == "none" else data.get("legacy_validation"),
+        "x-legacy_validation": None
+        if data.get("legacy_validation") == "none"
+        else data.get("legacy_validation"),
         **_common(data, renamed),
         **_times(data, "last_updated", now, mapped),
         **_unknown(data, _ADR_KEYS, mapped),
     }
     if ADR_STATUS.get(status) != status:
-        mapped.changed.append(f"its status `{status}` is {mapped.fields['status']} here; status_raw keeps the word")
+        mapped.changed.append(
+            f"its status `{status}` is {mapped.fields['status']} here; status_raw keeps the word"
+        )
     _say_folder(mapped, data, status_folder, status)
     return mapped
 
 
-def learning_fields(data: Mapping[str, object], status_folder: str | None, renamed: Renamed, now: str) -> Mapped:
+def learning_fields(
+    data: Mapping[str, object], status_folder: str | None, renamed: Renamed, now: str
+) -> Mapped:
     """Return the fields of a learning; see `adr_fields`."""
     mapped = Mapped({})
     scope = data.get("scope")
-    status = _text(data.get("status")) or ("superseded" if status_folder == "superseded" else "active")
+    status = _text(data.get("status")) or (
+        "superseded" if status_folder == "superseded" else "active"
+    )
     archived = status == "superseded" and not _list(data.get("superseded_by"))
     summary = _text(data.get("summary"))
     mapped.fields = {
@@ -244,33 +321,50 @@ def learning_fields(data: Mapping[str, object], status_folder: str | None, renam
         mapped.changed.append("superseded by nothing, so it is retired here")
     if mapped.fields["x-summary"]:
         mapped.changed.append(
-            f"its summary is made one line of at most {LONGEST_SUMMARY} characters; x-summary keeps all of it"
+            f"its summary is made one line of at most {LONGEST_SUMMARY} characters; x-summary "
+            f"keeps all of it"
         )
     return mapped
 
 
-def _say_folder(mapped: Mapped, data: Mapping[str, object], folder: str | None, status: str) -> None:
+def _say_folder(
+    mapped: Mapped, data: Mapping[str, object], folder: str | None, status: str
+) -> None:
     if folder is not None and data.get("status") and folder != status:
         mapped.fields["x-status_folder"] = folder
-        mapped.changed.append(f"its file says {status} and its folder {folder}; the file's is taken")
+        mapped.changed.append(
+            f"its file says {status} and its folder {folder}; the file's is taken"
+        )
 
 
 def _common(data: Mapping[str, object], renamed: Renamed) -> dict[str, object]:
     return {
-        "supersedes": list(dict.fromkeys(renamed.get(name, name) for name in _list(data.get("supersedes")))),
-        "superseded_by": list(dict.fromkeys(renamed.get(name, name) for name in _list(data.get("superseded_by")))),
-        "legacy_ids": list(dict.fromkeys(re.sub(r"\s+", "-", name.strip()) for name in _list(data.get("legacy_ids")))),
+        "supersedes": list(
+            dict.fromkeys(renamed.get(name, name) for name in _list(data.get("supersedes")))
+        ),
+        "superseded_by": list(
+            dict.fromkeys(renamed.get(name, name) for name in _list(data.get("superseded_by")))
+        ),
+        "legacy_ids": list(
+            dict.fromkeys(
+                re.sub(r"\s+", "-", name.strip()) for name in _list(data.get("legacy_ids"))
+            )
+        ),
     }
 
 
 def _scope(data: Mapping[str, object]) -> dict[str, object]:
     scope: dict[str, object] = {
-        "paths": list(dict.fromkeys(path.strip() for path in _list(data.get("paths")) if path.strip())),
+        "paths": list(
+            dict.fromkeys(path.strip() for path in _list(data.get("paths")) if path.strip())
+        ),
         "tags": words(_list(data.get("tags"))),
         "symbols": list(dict.fromkeys(_list(data.get("symbols")))),
         "semantic_seed": _text(data.get("semantic_seed")),
     }
-    scope.update((f"x-{_KEY.sub('-', key)}", value) for key, value in data.items() if key not in scope)
+    scope.update(
+        (f"x-{_KEY.sub('-', key)}", value) for key, value in data.items() if key not in scope
+    )
     return {name: value for name, value in scope.items() if value not in ([], "", None)}
 
 
@@ -280,7 +374,10 @@ def _evidence(value: object) -> list[object]:
         if not isinstance(entry, Mapping):
             entries.append({"kind": "external", "reference": cut_line(str(entry), 2000)})
             continue
-        kind, reference = _text(entry.get("kind")), _text(entry.get("reference") or entry.get("ref"))
+        kind, reference = (
+            _text(entry.get("kind")),
+            _text(entry.get("reference") or entry.get("ref")),
+        )
         is_standard = kind in _EVIDENCE
         label = reference if is_standard else f"{kind}:{reference}"
         entries.append({"kind": kind if is_standard else "external", "reference": label})
@@ -290,21 +387,28 @@ def _evidence(value: object) -> list[object]:
 def _author(name: str) -> dict[str, object] | None:
     if not name.strip():
         return None
-    role = "import" if name.startswith("legacy:") else "human" if name.lower() in _PEOPLE else "agent"
+    role = (
+        "import" if name.startswith("legacy:") else "human" if name.lower() in _PEOPLE else "agent"
+    )
     return {"name": cut_line(name, 200), "role": role}
 
 
 def _times(data: Mapping[str, object], updated: str, now: str, mapped: Mapped) -> dict[str, object]:
     times: dict[str, object] = {}
     created = _moment(data.get("created_at"))
-    for ours, theirs, other in (("created_at", "created_at", None), ("updated_at", updated, created)):
+    for ours, theirs, other in (
+        ("created_at", "created_at", None),
+        ("updated_at", updated, created),
+    ):
         value = data.get(theirs)
         moment = _moment(value)
         times[ours] = moment or other or now
         if moment is None:
             if value is not None:
                 times[f"x-{ours}"] = value
-            mapped.changed.append(f"its {theirs} is not a time with a zone, so {ours} is {times[ours]}")
+            mapped.changed.append(
+                f"its {theirs} is not a time with a zone, so {ours} is {times[ours]}"
+            )
     return times
 
 
@@ -319,7 +423,9 @@ def _moment(value: object) -> str | None:
     return format_time(at.replace(tzinfo=at.tzinfo or UTC)) if "T" in text or " " in text else None
 
 
-def _unknown(data: Mapping[str, object], standard: frozenset[str], mapped: Mapped) -> dict[str, object]:
+def _unknown(
+    data: Mapping[str, object], standard: frozenset[str], mapped: Mapped
+) -> dict[str, object]:
     extra: dict[str, object] = {}
     for key, value in data.items():
         if key not in standard and value not in (None, [], {}, ""):
@@ -339,7 +445,9 @@ def _list(value: object) -> list[str]:
     return [_text(value)] if _text(value).strip() else []
 
 
-_STATUS_LINE = re.compile(r"\A[ \t]*(?:[-*][ \t]+)?[*_]{0,2}Status[*_]{0,2}[ \t]*:.*$", re.IGNORECASE | re.MULTILINE)
+_STATUS_LINE = re.compile(
+    r"\A[ \t]*(?:[-*][ \t]+)?[*_]{0,2}Status[*_]{0,2}[ \t]*:.*$", re.IGNORECASE | re.MULTILINE
+)
 _RULE = re.compile(r"^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
 _LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{1,500}\)")
 _WORD = re.compile(r"\w+")
@@ -366,8 +474,14 @@ class ProseHome:
 def find_homes(
     workspace: Workspace, decisions: Sequence[tuple[str, ForeignRecord]], records: Sequence[Record]
 ) -> tuple[dict[str, ProseHome], int]:
-    """Return the entry of each decision by its new id, and the number of entries without a record."""
-    claimed = {(record.source.path, record.source.heading) for record in records if record.source is not None}
+    """Return the entry of each decision by its new id,
+    and the number of entries without a record.
+    """
+    claimed = {
+        (record.source.path, record.source.heading)
+        for record in records
+        if record.source is not None
+    }
     entries: dict[str, list[ProseHome]] = defaultdict(list)
     for document in _logs(workspace):
         for entry in document.file.entries:
@@ -389,7 +503,12 @@ def find_homes(
             candidates.remove(best)
     named_ids = {name for _, foreign in decisions for name in _list(foreign.data.get("legacy_ids"))}
     named_ids.update(name for record in records for name in record.legacy_ids)
-    spare = sum(1 for candidates in entries.values() for home in candidates if home.local_name not in named_ids)
+    spare = sum(
+        1
+        for candidates in entries.values()
+        for home in candidates
+        if home.local_name not in named_ids
+    )
     return homes, spare
 
 
@@ -418,7 +537,9 @@ STUB = 0.5  # most words of an entry that only points to a body, as a part of th
 
 
 def is_stub(body: str, entry: str) -> bool:
-    """Say whether a log's entry is one line, or points to the store, where the body says much more."""
+    """Say whether a log's entry is one line, or points to the store,
+    where the body says much more.
+    """
     text = _bare(entry)
     if len(_words(text)) > STUB * len(_prose_words(body)):
         return False
@@ -426,7 +547,9 @@ def is_stub(body: str, entry: str) -> bool:
 
 
 def same_prose(body: str, entry: str) -> bool:
-    """Say whether two texts have the same words, apart from status line, rules, link targets and markup."""
+    """Say whether two texts have the same words, apart from status line, rules,
+    link targets and markup.
+    """
     return _prose_words(body) == _prose_words(entry)
 
 

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from orbit_registry.agents.agent import SCOPES, Agent, Scope, ServersFile, SettingsFile, hook_agents, load_agent
+from orbit_registry.agents.agent import (
+    SCOPES,
+    Agent,
+    Scope,
+    ServersFile,
+    SettingsFile,
+    hook_agents,
+    load_agent,
+)
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.hook import index as reader
 from orbit_registry.install.settings import MARK, format_of
@@ -18,14 +26,18 @@ from orbit_registry.workspace.files import decode, inside, read_bytes, write_ato
 from orbit_registry.workspace.workspace import user_home, work_tree
 
 LAUNCHER = ".orbit/hook.sh"
-"""Script that a project's settings start; it finds each machine's Python, so it can be committed."""
+"""Script that a project's settings start; it finds each machine's Python,
+so it can be committed.
+"""
 LARGEST = 64_000_000  # bytes: agents keep the history of their sessions in such files
 File = TypeVar("File", SettingsFile, ServersFile)
 
 
 @dataclass(frozen=True, slots=True)
 class HookState:
-    """State of one settings file, and what was or would be changed, in it and in the `launcher` `.orbit/hook.sh`."""
+    """State of one settings file, and what was or would be changed,
+    in it and in the `launcher` `.orbit/hook.sh`.
+    """
 
     agent: Agent
     scope: Scope
@@ -54,7 +66,9 @@ class HookState:
 
 
 def command_of(agent: Agent, scope: Scope, root: Path) -> str:
-    """Return the shell command of the hook, stable across upgrades; it exits with 0, because 2 stops the tool."""
+    """Return the shell command of the hook, stable across upgrades;
+    it exits with 0, because 2 stops the tool.
+    """
     script = Path(reader.__file__).with_name("launch.py")
     words = shlex.join([sys.executable, "-I", "-S", "-E", str(script), agent.name])
     if scope == "project" and agent.project_folder:
@@ -67,12 +81,16 @@ def command_of(agent: Agent, scope: Scope, root: Path) -> str:
     return f"{words} 2>/dev/null || : {MARK}"
 
 
-def file_in_scope(agent: Agent, files: Mapping[Scope, File], scope: Scope | None) -> tuple[Scope, File]:
+def file_in_scope(
+    agent: Agent, files: Mapping[Scope, File], scope: Scope | None
+) -> tuple[Scope, File]:
     """Return one of an agent's files: that of the scope, else the default."""
     chosen = next(iter(files)) if scope is None else scope
     if chosen not in files:
         options = " or ".join(f"--scope {option}" for option in files)
-        raise RefusedError(f"{agent.title} has no settings of scope {chosen}", hint=f"choose {options}")
+        raise RefusedError(
+            f"{agent.title} has no settings of scope {chosen}", hint=f"choose {options}"
+        )
     return chosen, files[chosen]
 
 
@@ -81,8 +99,15 @@ def reach(agent: Agent, files: Collection[Scope], scope: Scope) -> str:
     if scope != "user":
         return ""
     narrower = "local" if "local" in files else "project"
-    reason = "" if narrower == "local" else f"{agent.title} has no settings for you alone in one project: "
-    return f"{reason}it acts in all your projects that have .orbit/; `--scope {narrower}`: in this one alone"
+    reason = (
+        ""
+        if narrower == "local"
+        else f"{agent.title} has no settings for you alone in one project: "
+    )
+    return (
+        f"{reason}it acts in all your projects that have .orbit/; `--scope {narrower}`: in "
+        f"this one alone"
+    )
 
 
 def settings_path(root: Path, file: SettingsFile | ServersFile) -> Path:
@@ -91,11 +116,15 @@ def settings_path(root: Path, file: SettingsFile | ServersFile) -> Path:
         return inside(root, file.path)
     first, *below = PurePosixPath(file.path).parts[1:]
     moved = os.environ.get(file.home, "") if file.home else ""
-    return Path(moved).joinpath(*(below or [first])) if moved else user_home().joinpath(first, *below)
+    return (
+        Path(moved).joinpath(*(below or [first])) if moved else user_home().joinpath(first, *below)
+    )
 
 
 def status(root: Path, names: Iterable[str] = ()) -> list[HookState]:
-    """Return the state of every settings file of some agents, or of all; errors become `problem`."""
+    """Return the state of every settings file of some agents, or of all;
+    errors become `problem`.
+    """
     states = []
     for name in names or hook_agents():
         agent = load_agent(name)
@@ -120,38 +149,58 @@ def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
     return HookState(agent, scope, path, True, current)
 
 
-def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
+def install(
+    root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False
+) -> HookState:
     """Put our entries into a settings file, in place of those of an earlier version."""
     state = state_of(root, agent, scope)
     if state.current:
         return state
     text = file_text(state.path)
     file = agent.settings[state.scope]
-    new_text = format_of(file).with_entries(text, command_of(agent, state.scope, root), str(state.path))
+    new_text = format_of(file).with_entries(
+        text, command_of(agent, state.scope, root), str(state.path)
+    )
     launcher = state.scope == "project" and file_text(inside(root, LAUNCHER)) != launcher_text()
     if launcher and not dry_run:
         write_atomic(inside(root, LAUNCHER), launcher_text())
     diff = replace_text(state.path, text, new_text, dry_run=dry_run)
-    return HookState(agent, state.scope, state.path, True, True, changed=True, launcher=launcher, diff=diff)
+    return HookState(
+        agent, state.scope, state.path, True, True, changed=True, launcher=launcher, diff=diff
+    )
 
 
-def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
-    """Remove our entries from a settings file; an empty file goes, and the launcher with its last user."""
+def uninstall(
+    root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False
+) -> HookState:
+    """Remove our entries from a settings file;
+    an empty file goes, and the launcher with its last user.
+    """
     scope, file = file_in_scope(agent, agent.settings, scope)
     path = settings_path(root, file)
     text = file_text(path)
     new_text = None if text is None else format_of(file).without_entries(text, str(path))
     diff = replace_text(path, text, new_text, dry_run=dry_run)
     launcher = inside(root, LAUNCHER)
-    is_last = scope == "project" and not _is_started(root, but=path) and file_text(launcher) == launcher_text()
+    is_last = (
+        scope == "project"
+        and not _is_started(root, but=path)
+        and file_text(launcher) == launcher_text()
+    )
     if is_last and not dry_run:
         launcher.unlink()
-    return HookState(agent, scope, path, False, False, changed=new_text != text, launcher=is_last, diff=diff)
+    return HookState(
+        agent, scope, path, False, False, changed=new_text != text, launcher=is_last, diff=diff
+    )
 
 
 def found_agents(root: Path) -> list[str]:
     """Return the agents in use here: their folder is in the project or in the user's home."""
-    return [name for name in hook_agents() if any(map(Path.is_dir, _agent_folders(root, load_agent(name))))]
+    return [
+        name
+        for name in hook_agents()
+        if any(map(Path.is_dir, _agent_folders(root, load_agent(name))))
+    ]
 
 
 def _agent_folders(root: Path, agent: Agent) -> Iterator[Path]:
@@ -163,19 +212,25 @@ def _agent_folders(root: Path, agent: Agent) -> Iterator[Path]:
 
 
 def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> str | None:
-    """Return the installed command; only today's to the letter: a repository may bring one that looks like it."""
+    """Return the installed command; only today's to the letter:
+    a repository may bring one that looks like it.
+    """
     scope, file = file_in_scope(agent, agent.settings, scope)
     path = settings_path(root, file)
     text = file_text(path)
     commands = format_of(file).commands(text, str(path)) if text is not None else []
     if commands and not state_of(root, agent, scope).current:
         hint = f"run `orbit hook install {agent.name} --scope {scope}`"
-        raise RefusedError(f"{path} has a hook that is not the one installed today, so it was not run", hint=hint)
+        raise RefusedError(
+            f"{path} has a hook that is not the one installed today, so it was not run", hint=hint
+        )
     return commands[0] if commands else None
 
 
 def _is_started(root: Path, but: Path) -> bool:
-    """Say whether project settings in another file than `but` start the launcher; an unreadable file may."""
+    """Say whether project settings in another file than `but` start the launcher;
+    an unreadable file may.
+    """
     states = (state for state in status(root) if state.scope == "project" and state.path != but)
     return any(state.installed or state.problem for state in states)
 
@@ -192,7 +247,9 @@ def replace_text(path: Path, old: str | None, new: str | None, *, dry_run: bool)
     before, after = ((text or "").splitlines(keepends=True) for text in (old, new))
     old_name, new_name = ("/dev/null" if text is None else str(path) for text in (old, new))
     lines = difflib.unified_diff(before, after, old_name, new_name)
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
 
 
 def write_or_remove(path: Path, text: str | None) -> None:
@@ -213,5 +270,7 @@ def launcher_text() -> str:
 def file_text(path: Path) -> str | None:
     """Return a settings file's text with its line endings; None if there is no file."""
     if path.is_symlink():
-        raise RefusedError(f"{path} is a symbolic link", hint="make the change by hand in the file it leads to")
+        raise RefusedError(
+            f"{path} is a symbolic link", hint="make the change by hand in the file it leads to"
+        )
     return decode(read_bytes(path, limit=LARGEST), path) if path.exists() else None

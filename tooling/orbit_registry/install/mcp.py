@@ -12,7 +12,11 @@ from orbit_registry.install.install import file_in_scope, file_text, replace_tex
 from orbit_registry.install.settings import JsonText
 
 NAME = "orbit"
-COMMAND = ("orbit-registry", "mcp", "serve")  # without a path of this machine, so that the file can be committed
+COMMAND = (
+    "orbit-registry",
+    "mcp",
+    "serve",
+)  # without a path of this machine, so that the file can be committed
 TABLE = f"[mcp_servers.{NAME}]"
 BLOCK = f'{TABLE}\ncommand = "{COMMAND[0]}"\nargs = {json.dumps(list(COMMAND[1:]))}\n'
 
@@ -31,9 +35,13 @@ class ServerState:
     def as_data(self) -> dict[str, object]:
         """Return the state as JSON shows it."""
         return {
-            "agent": self.agent.name, "scope": self.scope, "path": str(self.path), "installed": self.installed,
-            "changed": self.changed, "diff": self.diff,
-        }  # fmt: skip
+            "agent": self.agent.name,
+            "scope": self.scope,
+            "path": str(self.path),
+            "installed": self.installed,
+            "changed": self.changed,
+            "diff": self.diff,
+        }
 
 
 def server_agents() -> tuple[str, ...]:
@@ -48,7 +56,9 @@ def sharing_agents(state: ServerState) -> str:
     return " and ".join(other.title for other in others if other.servers.get(state.scope) == file)
 
 
-def install_server(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> ServerState:
+def install_server(
+    root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False
+) -> ServerState:
     """Name our server in an agent's file; other bytes stay."""
     scope, file, path, text = _file(root, agent, scope)
     new_text = _with_entry(text, file, root, str(path)) if file.keys else _with_block(text, path)
@@ -56,12 +66,16 @@ def install_server(root: Path, agent: Agent, scope: Scope | None = None, *, dry_
     return ServerState(agent, scope, path, True, new_text != text, diff)
 
 
-def uninstall_server(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> ServerState:
+def uninstall_server(
+    root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False
+) -> ServerState:
     """Remove our server from an agent's file; a file with only our server is removed."""
     scope, file, path, text = _file(root, agent, scope)
     new_text = text
     if text is not None:
-        new_text = _without_entry(text, file, root, str(path)) if file.keys else _without_block(text)
+        new_text = (
+            _without_entry(text, file, root, str(path)) if file.keys else _without_block(text)
+        )
     diff = replace_text(path, text, new_text, dry_run=dry_run)
     return ServerState(agent, scope, path, False, new_text != text, diff)
 
@@ -77,7 +91,9 @@ def other_files(root: Path, state: ServerState) -> list[str]:
     return sorted(lines)
 
 
-def _file(root: Path, agent: Agent, scope: Scope | None) -> tuple[Scope, ServersFile, Path, str | None]:
+def _file(
+    root: Path, agent: Agent, scope: Scope | None
+) -> tuple[Scope, ServersFile, Path, str | None]:
     scope, file = file_in_scope(agent, agent.servers, scope)
     path = settings_path(root, file)
     return scope, file, path, file_text(path)
@@ -95,7 +111,9 @@ def _with_entry(text: str | None, file: ServersFile, root: Path, what: str) -> s
     if current is None:
         return settings.with_item(path, _entry(file)).text
     if current.value != _entry(file):
-        raise RefusedError(f"{what} has another server `{NAME}`", hint="rename it there; nothing was changed")
+        raise RefusedError(
+            f"{what} has another server `{NAME}`", hint="rename it there; nothing was changed"
+        )
     return text
 
 
@@ -113,7 +131,11 @@ def _entry_path(file: ServersFile, root: Path) -> list[str]:
 
 
 def _entry(file: ServersFile) -> dict[str, object]:
-    command = {"command": list(COMMAND)} if file.one_list else {"command": COMMAND[0], "args": list(COMMAND[1:])}
+    command = (
+        {"command": list(COMMAND)}
+        if file.one_list
+        else {"command": COMMAND[0], "args": list(COMMAND[1:])}
+    )
     return {**file.more, **command}
 
 
@@ -121,11 +143,15 @@ def _with_block(text: str | None, path: Path) -> str:
     try:
         servers = tomllib.loads(text or "").get("mcp_servers", {})
     except tomllib.TOMLDecodeError as error:
-        raise RefusedError(f"{path}: no valid TOML: {error}", hint="correct it there; nothing was changed") from None
+        raise RefusedError(
+            f"{path}: no valid TOML: {error}", hint="correct it there; nothing was changed"
+        ) from None
     if not isinstance(servers, dict) or NAME in servers:
         if text is not None and BLOCK in text:
             return text
-        raise RefusedError(f"{path} has another server `{NAME}`", hint="rename it there; nothing was changed")
+        raise RefusedError(
+            f"{path} has another server `{NAME}`", hint="rename it there; nothing was changed"
+        )
     return BLOCK if text is None else f"{text}\n{BLOCK}"
 
 

@@ -1,7 +1,8 @@
-"""Formats of agents' settings: our entries in JSON, edited as text so that all other bytes stay, or our own file.
+"""Formats of agents' settings: our entries in JSON, edited as text so that all other bytes stay, or
+our own file.
 
-A member that is ours as a whole begins with a line break before its first entry; one that existed, empty, does not. So
-removal gives back the earlier text.
+A member that is ours as a whole begins with a line break before its first entry; one that existed,
+empty, does not. So removal gives back the earlier text.
 """
 
 import json
@@ -43,7 +44,9 @@ class Container:
     items: tuple[Item, ...]
 
     def get(self, key: str | int) -> Item | None:
-        """Return an element by its position, or the last member of a key, which counts for every JSON reader."""
+        """Return an element by its position, or the last member of a key,
+        which counts for every JSON reader.
+        """
         if isinstance(key, int):
             return self.items[key] if 0 <= key < len(self.items) else None
         return next((item for item in reversed(self.items) if item.key == key), None)
@@ -55,13 +58,19 @@ def parse(text: str, what: str) -> Any:
         return json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         message = f"{what}:{error.lineno}:{error.colno}: no valid JSON: {error.msg}"
-        raise RefusedError(message, hint="correct it there, then run the command again; nothing was changed") from None
+        raise RefusedError(
+            message, hint="correct it there, then run the command again; nothing was changed"
+        ) from None
     except RecursionError:
-        raise RefusedError(f"{what}: nested too deeply", hint="see what the file holds; nothing was changed") from None
+        raise RefusedError(
+            f"{what}: nested too deeply", hint="see what the file holds; nothing was changed"
+        ) from None
 
 
 def container(text: str, start: int | None = None) -> Container:
-    """Return the object or array that begins at a position of a valid JSON text, by default at its first bracket."""
+    """Return the object or array that begins at a position of a valid JSON text,
+    by default at its first bracket.
+    """
     start = _skip(text, 1 if text.startswith("\ufeff") else 0) if start is None else start
     keyed = text[start] == "{"
     items: list[Item] = []
@@ -81,7 +90,9 @@ def container(text: str, start: int | None = None) -> Container:
 
 def without_comments(text: str) -> str:
     """Return a text of the same length with spaces in place of `//` and `/* */` comments."""
-    return _COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else _BLACK.sub(" ", match[0]), text)
+    return _COMMENT.sub(
+        lambda match: match[0] if match[0][0] == '"' else _BLACK.sub(" ", match[0]), text
+    )
 
 
 def _skip(text: str, at: int) -> int:
@@ -113,12 +124,16 @@ class JsonText:
         return parents[-1].get(path[-1]) if len(parents) == len(path) else None
 
     def with_item(self, path: Sequence[str | int], value: object) -> "JsonText":
-        """Return the text with an item that it does not have, and with the objects and lists on the way to it."""
+        """Return the text with an item that it does not have,
+        and with the objects and lists on the way to it.
+        """
         parents = self._parents(path)
         first, *rest = path[len(parents) - 1 :]
         for key in reversed(rest):
             value = [value] if key == END else {key: value}
-        added = json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * len(parents))
+        added = json.dumps(value, indent=2, ensure_ascii=False).replace(
+            "\n", "\n" + "  " * len(parents)
+        )
         added = added if first == END else f"{json.dumps(first)}: {added}"
         text, into = self.text, parents[-1]
         if not into.items:
@@ -127,21 +142,28 @@ class JsonText:
         begin = last.start
         while text[begin - 1] in _SPACE:
             begin -= 1
-        return self._changed(f"{text[: last.end]},{text[begin : last.start]}{added}{text[last.end :]}")
+        return self._changed(
+            f"{text[: last.end]},{text[begin : last.start]}{added}{text[last.end :]}"
+        )
 
     def without(
         self, path: Sequence[str | int], head: Mapping[str, object] = MappingProxyType({})
     ) -> "JsonText | None":
         """Return the text without an item; None if the file held nothing else but `head`.
 
-        What was made to hold the item goes too: an object or list without other items that begins with a line break.
+        What was made to hold the item goes too: an object or list without other items that begins
+        with a line break.
         """
         source = self._parents(path)[-1]
         item = source.get(path[-1])
         if item is None:
             return self
         others = {other.key: other.value for other in source.items if other is not item}
-        if others == ({} if path[1:] else head) and item is source.items[0] and self.text[source.start + 1] in _SPACE:
+        if (
+            others == ({} if path[1:] else head)
+            and item is source.items[0]
+            and self.text[source.start + 1] in _SPACE
+        ):
             if path[1:]:
                 return self.without(path[:-1], head)
             if self._plain == self.text:
@@ -150,17 +172,23 @@ class JsonText:
         behind = source.items[len(before) + 1 :]
         if before or not behind:
             start = before[-1].end if before else source.start + 1
-            return self._changed(self.text[:start] + self._comments_in(start, item.start) + self.text[item.end :])
+            return self._changed(
+                self.text[:start] + self._comments_in(start, item.start) + self.text[item.end :]
+            )
         comments = self._comments_in(item.end, behind[0].start)
         return self._changed(self.text[: item.start] + comments + self.text[behind[0].start :])
 
     def _parents(self, path: Sequence[str | int]) -> list[Container]:
-        """Return the objects and lists on the way to an item, the whole file's first, as far as they exist."""
+        """Return the objects and lists on the way to an item, the whole file's first,
+        as far as they exist.
+        """
         value, parents, start = self.value(), list[Container](), None
         for key in path:
             if not isinstance(value, dict if isinstance(key, str) else list):
                 name = f"object `{path[len(parents) - 1]}`" if parents else "object"
-                raise RefusedError(f"{self._what} has no {name}", hint="correct it there; nothing was changed")
+                raise RefusedError(
+                    f"{self._what} has no {name}", hint="correct it there; nothing was changed"
+                )
             parents.append(container(self._plain, start))
             item = parents[-1].get(key)
             if item is None:
@@ -169,7 +197,9 @@ class JsonText:
         return parents
 
     def _comments_in(self, start: int, end: int) -> str:
-        """Return the text between two positions without its comma if it has a comment; else nothing."""
+        """Return the text between two positions without its comma if it has a comment;
+        else nothing.
+        """
         text, plain = self.text[start:end], self._plain[start:end]
         comma = plain.find(",")
         return "" if text == plain else text if comma < 0 else text[:comma] + text[comma + 1 :]
@@ -186,7 +216,11 @@ COMMAND = "ORBIT_COMMAND"  # placeholder of the command in the template of a com
 
 def format_of(file: SettingsFile) -> "JsonSettings | CommandFileSettings":
     """Return the format of a settings file; `what` names the file in its errors."""
-    return JsonSettings(file.format) if isinstance(file.format, JsonHooks) else CommandFileSettings(file.format)
+    return (
+        JsonSettings(file.format)
+        if isinstance(file.format, JsonHooks)
+        else CommandFileSettings(file.format)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +234,10 @@ class JsonSettings:
         entries = self._created(command)
         remaining = None if text is None else self.without_entries(text, what)
         if remaining is None:
-            content = {HOOKS: {event: [entry] for event, entry in entries.items()}, **self.spec.head}
+            content = {
+                HOOKS: {event: [entry] for event, entry in entries.items()},
+                **self.spec.head,
+            }
             return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         edited = self._read(remaining, what)
         self._demand_head(edited.value(), what)
@@ -226,20 +263,31 @@ class JsonSettings:
     def is_current(self, text: str, command: str, what: str) -> bool:
         """Say whether our entries are exactly those that would be installed today."""
         expected = [(event, entry, command) for event, entry in self._created(command).items()]
-        installed = [(path[1], entry, present) for path, entry, present in self._installed(text, what)]
+        installed = [
+            (path[1], entry, present) for path, entry, present in self._installed(text, what)
+        ]
         return len(installed) == len(expected) and all(entry in installed for entry in expected)
 
     def _read(self, text: str, what: str) -> JsonText:
         return JsonText(text, what, comments=self.spec.comments)
 
     def _installed(self, text: str, what: str) -> list[tuple[tuple[str | int, ...], object, str]]:
-        """Return the path of each handler that starts our hook, the entry that holds it, and its command."""
+        """Return the path of each handler that starts our hook, the entry that holds it,
+        and its command.
+        """
         data = self._read(text, what).value()
         if not isinstance(data, dict):
-            raise RefusedError(f"{what} is not an object", hint="correct it there; nothing was changed")
+            raise RefusedError(
+                f"{what} is not an object", hint="correct it there; nothing was changed"
+            )
         hooks = data.get(HOOKS, {})
-        if not isinstance(hooks, dict) or not all(isinstance(hooks.get(event, []), list) for event in self.spec.events):
-            message = f"{what} is not settings with `{HOOKS}` as an object that holds a list for each event"
+        if not isinstance(hooks, dict) or not all(
+            isinstance(hooks.get(event, []), list) for event in self.spec.events
+        ):
+            message = (
+                f"{what} is not settings with `{HOOKS}` as an object that holds a list "
+                f"for each event"
+            )
             raise RefusedError(message, hint="correct it there; nothing was changed")
         return [
             ((HOOKS, event, position, HOOKS, number), entry, handler[self.spec.key])
@@ -254,13 +302,18 @@ class JsonSettings:
         entries: dict[str, dict[str, object]] = {}
         for event, matcher in self.spec.events.items():
             start: dict[str, object] = {"matcher": matcher} if matcher else {}
-            entries[event] = {**start, HOOKS: [handler]} if self.spec.grouped else {**start, **handler}
+            entries[event] = (
+                {**start, HOOKS: [handler]} if self.spec.grouped else {**start, **handler}
+            )
         return entries
 
     def _demand_head(self, settings: Mapping[str, object], what: str) -> None:
         for key, value in self.spec.head.items():
             if settings.get(key) != value:
-                message = f'{what} has no `"{key}": {json.dumps(value)}`, without which its agent reads none of it'
+                message = (
+                    f'{what} has no `"{key}": {json.dumps(value)}`, without which its '
+                    f"agent reads none of it"
+                )
                 raise RefusedError(message, hint="add it there; nothing was changed")
 
     def _handlers(self, entry: object) -> list[Any]:
@@ -293,8 +346,12 @@ class CommandFileSettings:
     def commands(self, text: str, what: str) -> list[str]:
         """Return the command in the file."""
         self._refuse(text, what)
-        before, _, after = next(line for line in self._template().splitlines() if COMMAND in line).partition(COMMAND)
-        lines = [line for line in text.splitlines() if line.startswith(before) and line.endswith(after)]
+        before, _, after = next(
+            line for line in self._template().splitlines() if COMMAND in line
+        ).partition(COMMAND)
+        lines = [
+            line for line in text.splitlines() if line.startswith(before) and line.endswith(after)
+        ]
         try:
             return [self._unquoted(line[len(before) : len(line) - len(after)]) for line in lines]
         except ValueError:
@@ -310,7 +367,9 @@ class CommandFileSettings:
     def _refuse(self, text: str | None, what: str) -> None:
         begin = self._template().splitlines()[:2]
         if text is not None and not all(line in text.splitlines()[:3] for line in begin):
-            raise RefusedError(f"{what} is not ours", hint="move it away, or leave it: the hook needs its own file")
+            raise RefusedError(
+                f"{what} is not ours", hint="move it away, or leave it: the hook needs its own file"
+            )
 
     def _quoted(self, command: str) -> str:
         if self.spec.language == "shell":
@@ -318,4 +377,8 @@ class CommandFileSettings:
         return json.dumps(command, ensure_ascii=True)[1:-1]
 
     def _unquoted(self, text: str) -> str:
-        return " ".join(shlex.split(text)) if self.spec.language == "shell" else str(json.loads(f'"{text}"'))
+        return (
+            " ".join(shlex.split(text))
+            if self.spec.language == "shell"
+            else str(json.loads(f'"{text}"'))
+        )

@@ -1,4 +1,6 @@
-"""Trial of an installed hook: run it as its agent would, judge the reply, measure the cost of a silent call."""
+"""Trial of an installed hook: run it as its agent would, judge the reply,
+measure the cost of a silent call.
+"""
 
 import contextlib
 import json
@@ -30,7 +32,9 @@ NOTHING = f"{shlex.join([sys.executable, '-I', '-S', '-E', '-c', 'pass'])} 2>/de
 
 @dataclass(frozen=True, slots=True)
 class HookTrial:
-    """Result of one run: problems (none: the agent accepts it), and the text that its model would see."""
+    """Result of one run: problems (none: the agent accepts it),
+    and the text that its model would see.
+    """
 
     command: str
     path: str | None
@@ -77,9 +81,14 @@ class _Call:
         session = f"trial-{secrets.token_hex(6)}"
         words = {ROOT: str(workspace.root), PATH: str(workspace.root / path), SESSION: session}
         self._root = workspace.root
-        self._ledger = workspace.state / "log/sessions" / SessionLog(str(workspace.root), session).name
+        self._ledger = (
+            workspace.state / "log/sessions" / SessionLog(str(workspace.root), session).name
+        )
         self._content = json.dumps(filled(agent.payload, words)).encode()
-        self._environment = {**os.environ, **{name: words.get(word, word) for name, word in agent.environment.items()}}
+        self._environment = {
+            **os.environ,
+            **{name: words.get(word, word) for name, word in agent.environment.items()},
+        }
 
     def run(self, command: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
@@ -106,14 +115,25 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> HookTrial:
         done = call.run(command)
         took = (time.monotonic() - started) * 1000
     except subprocess.TimeoutExpired:
-        return HookTrial(command, path, (f"it ran for more than {TIMEOUT_SECONDS} s",), "", TIMEOUT_SECONDS * 1000.0)
+        return HookTrial(
+            command,
+            path,
+            (f"it ran for more than {TIMEOUT_SECONDS} s",),
+            "",
+            TIMEOUT_SECONDS * 1000.0,
+        )
     finally:
         call.forget()
     problems, text = judged(agent, agent.event, done.returncode, done.stdout)
     if path is not None and not text and not problems:
         problems = (f"it said nothing about {path}, for which a record is pushed",)
         if not is_writable(workspace.state / "log"):
-            problems = (f"it says nothing: {workspace.state}, where it keeps what a session saw, can't be written",)
+            problems = (
+                (
+                    f"it says nothing: {workspace.state}, where it keeps what a session saw, can't "
+                    f"be written"
+                ),
+            )
     return HookTrial(command, path, problems, text, took)
 
 
@@ -142,7 +162,11 @@ def filled(payload: Any, words: Mapping[str, str]) -> Any:
         return payload
     if isinstance(payload, Mapping):
         return {key: filled(value, words) for key, value in payload.items()}
-    return [filled(value, words) for value in payload] if isinstance(payload, list | tuple) else payload
+    return (
+        [filled(value, words) for value in payload]
+        if isinstance(payload, list | tuple)
+        else payload
+    )
 
 
 def judged(agent: Agent, event: str, code: int, output: bytes) -> tuple[tuple[str, ...], str]:

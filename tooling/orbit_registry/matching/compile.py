@@ -26,30 +26,44 @@ _SAME = frozenset({"amends", "extends"})  # relations of records of which a brie
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """State of a record's file: time (ns) and size, whether it is in the inbox, and why it may not be pushed."""
+    """State of a record's file: time (ns) and size, whether it is in the inbox,
+    and why it may not be pushed.
+    """
 
     mtime_ns: int = 0
     size: int = 0
     inbox: bool = False
     has_body: bool = False
-    checksum: str = ""  # of the bytes of its file, as the hook compares them; empty if they are not compared
+    checksum: str = (
+        ""  # of the bytes of its file, as the hook compares them; empty if they are not compared
+    )
     cause: str = ""  # why it is out of date, but for its age
     is_trusted: bool = True
     label: str = ""  # what tells rows of this origin from others, for those who make them
 
 
 def globs_of(record: Record) -> list[str]:
-    """Return the globs of a record's scope that can be read, and its symbols, each behind a mark."""
+    """Return the globs of a record's scope that can be read, and its symbols,
+    each behind a mark.
+    """
     scope = record.scope
     globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and conditions_of(glob)]
-    return globs + [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
+    return globs + [
+        f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None
+    ]
 
 
 def part_of(
-    record: Record, origin: Origin, half_life_days: float, windows: Mapping[str, int | None] = WINDOWS,
+    record: Record,
+    origin: Origin,
+    half_life_days: float,
+    windows: Mapping[str, int | None] = WINDOWS,
     rejected: Sequence[str] = (),
-) -> Part:  # fmt: skip
-    """Return a record compiled; it is already free of secrets. `rejected` are its rejected options, compiled."""
+) -> Part:
+    """Return a record compiled; it is already free of secrets.
+
+    `rejected` are its rejected options, compiled.
+    """
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status
     times = (expires_at(record), stale_at(record, windows))
@@ -61,30 +75,60 @@ def part_of(
         same.append(f"/{record.text('path')}")
     pushed = status.phase != "closed" and status.pushed and not origin.inbox
     cause = origin.cause if pushed else ""
-    lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags, links)
+    lists = (
+        scope.agents,
+        scope.tasks,
+        record.words("contexts"),
+        record.words("anti_contexts"),
+        scope.tags,
+        links,
+    )
     row = (
-        record.id, record.kind.name, status.name, status.phase, record.path, str(origin.mtime_ns), str(origin.size),
-        origin.label, teaser_of(record, origin.has_body), origin.checksum, record.kind.gate, _category(record),
-        _number(expiry), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
-        "" if key is None else repr(key), str(len(distinct_votes(record.votes))), record.text("project") or "",
-        str(record.kind.place(record.data)), cause, _number(ages),
+        record.id,
+        record.kind.name,
+        status.name,
+        status.phase,
+        record.path,
+        str(origin.mtime_ns),
+        str(origin.size),
+        origin.label,
+        teaser_of(record, origin.has_body),
+        origin.checksum,
+        record.kind.gate,
+        _category(record),
+        _number(expiry),
+        str(priority_of(record)),
+        _number(microseconds(record.text("updated_at"))),
+        "" if key is None else repr(key),
+        str(len(distinct_votes(record.votes))),
+        record.text("project") or "",
+        str(record.kind.place(record.data)),
+        cause,
+        _number(ages),
         compiled_pattern(record.text("error_pattern") or ""),
         *(LIST.join(map(_word, words)) for words in (*lists, same)),
-        note_of(record) if pushed else "", LIST.join(globs), LIST.join(rejected), LIST.join(_forbidding(record)),
+        note_of(record) if pushed else "",
+        LIST.join(globs),
+        LIST.join(rejected),
+        LIST.join(_forbidding(record)),
         LIST.join(_enforcing(record)),
-    )  # fmt: skip
+    )
     flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
     flags |= reader.EXPIRES if expiry is not None else 0
     flags |= reader.DOUBTED if cause or ages is not None else 0
     flags |= 0 if origin.is_trusted else reader.UNTRUSTED
     flags |= reader.PROCEDURAL if record.data.get("procedural") is True else 0
-    cleaned = tuple(field if position >= reader.AGENTS or position == reader.TEASER else _word(field)
-                    for position, field in enumerate(row))  # fmt: skip
+    cleaned = tuple(
+        field if position >= reader.AGENTS or position == reader.TEASER else _word(field)
+        for position, field in enumerate(row)
+    )
     return Part(cleaned, flags, pushed)
 
 
 def _forbidding(record: Record) -> Iterable[str]:
-    """Yield the checks of a record that forbid words: name, where they count, what to do, globs, words."""
+    """Yield the checks of a record that forbid words:
+    name, where they count, what to do, globs, words.
+    """
     if record.phase != "live" or "checks" not in record.data:
         return
     from orbit_registry.enforce.spec import checks_of  # few records have checks
@@ -96,8 +140,12 @@ def _forbidding(record: Record) -> Iterable[str]:
         if check.must != "not" or "words" not in check.body or where not in ("code", "any"):
             continue
         sign = ANY_CASE if check.body.get("ignore_case") else EXACT
-        words = [sign + (word.casefold() if sign == ANY_CASE else word) for word in check.body["words"]]
-        globs = [f"!{glob.text.removeprefix('!')}" if glob.exclude else glob.text for glob in check.globs]
+        words = [
+            sign + (word.casefold() if sign == ANY_CASE else word) for word in check.body["words"]
+        ]
+        globs = [
+            f"!{glob.text.removeprefix('!')}" if glob.exclude else glob.text for glob in check.globs
+        ]
         texts = [word for word in words if inert_line(word) == word]  # it is shown to agents
         yield reader.PHRASES.join([check.id, where, safe(check.say), GROUP.join(globs), *texts])
 
@@ -107,14 +155,20 @@ def _enforcing(record: Record) -> list[str]:
     checks = record.data.get("checks")
     if record.phase != "live" or not isinstance(checks, list):
         return []
-    return [safe(f"{record.id}/{check.get('id')}") for check in checks
-            if isinstance(check, dict) and check.get("level") == "error"]  # fmt: skip
+    return [
+        safe(f"{record.id}/{check.get('id')}")
+        for check in checks
+        if isinstance(check, dict) and check.get("level") == "error"
+    ]
 
 
 def settings_of(config: Config) -> int:
     """Return the settings that the hook needs, as the index holds them."""
-    names = {ASKS_AT_STOP: ("loop", "ask_at_stop"), NOTES_TURNS: ("loop", "note_turns"),
-             CAPTURES: ("capture", "at_session_end")}  # fmt: skip
+    names = {
+        ASKS_AT_STOP: ("loop", "ask_at_stop"),
+        NOTES_TURNS: ("loop", "note_turns"),
+        CAPTURES: ("capture", "at_session_end"),
+    }
     return sum(bit for bit, name in names.items() if config.setting(*name) is True)
 
 
@@ -137,7 +191,8 @@ def broad_of(scopes: Iterable[Sequence[str]], edits: Edits) -> set[str]:
 def with_breadth(parts: Iterable[Part], broad: Container[str]) -> list[Part]:
     """Return the parts with the flags of those whose scopes are broad."""
     return [
-        part._replace(flags=part.flags | reader.BROAD) if part.row[reader.GLOBS] in broad else part for part in parts
+        part._replace(flags=part.flags | reader.BROAD) if part.row[reader.GLOBS] in broad else part
+        for part in parts
     ]
 
 

@@ -16,41 +16,68 @@ from orbit_registry.workspace.workspace import Workspace, project_path
 
 _PUSHED = "pushed"
 VERDICTS: Mapping[str, str] = {
-    **{key: f"matches, but {DROPS[key]}" for key in ("untrusted", "expired", "project", "gone", "broad", "stale")},
+    **{
+        key: f"matches, but {DROPS[key]}"
+        for key in ("untrusted", "expired", "project", "gone", "broad", "stale")
+    },
     _PUSHED: "matches and is shown",
     "excluded": "a glob of the record excludes the path",
     "no match": "a part of the glob matches, the whole does not",
     "not live": "matches, but waits for review or is closed",
-    "not pushed": "matches, but its status is never shown, or the record is in this machine's inbox",
+    (
+        "not pushed"
+    ): "matches, but its status is never shown, or the record is in this machine's inbox",
     "doubted": "matches, but may be out of date: shown as one line that says so",
-    "procedural": "matches, and is about how work is done: shown at an edit or a write, not at a read",
+    "procedural": (
+        "matches, and is about how work is done: shown at an edit or a write, not at a read"
+    ),
     "unstated": "matches, but no status is stated: shown as one line that says so",
     "rule": "matches, and is a rule: shown if it fits the text of the task, or if there is no text",
     "overridden": "matches, but is a personal record that a record of the project overrides",
     "link": "linked with a record that is shown here: shown with that, as a rule is",
     "changed": "its file has changed since the last sync: shown as one line that names it",
 }
-_PUSHED_KEYS = (_PUSHED, "procedural", "doubted", "unstated", "rule", "link", "changed")  # keys of what is shown
+_PUSHED_KEYS = (
+    _PUSHED,
+    "procedural",
+    "doubted",
+    "unstated",
+    "rule",
+    "link",
+    "changed",
+)  # keys of what is shown
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether and why one record is pushed for a path: a key of `VERDICTS`, and the glob or the link behind it."""
+    """Whether and why one record is pushed for a path:
+    a key of `VERDICTS`, and the glob or the link behind it.
+    """
 
     row: Row
     key: str
     glob: str
     doubt: str = ""  # why it may be out of date, where that matters
     link: str = ""  # the id of the record that leads to it, where no glob does
-    successors: tuple[str, ...] = ()  # the ids of the pushed records that took the place of a closed one
+    successors: tuple[
+        str, ...
+    ] = ()  # the ids of the pushed records that took the place of a closed one
 
     def as_data(self) -> dict[str, object]:
         """Return the verdict as JSON shows it."""
         explanation = {
-            "why": self.key, "said": self.text, "stale": self.doubt or None, "glob": self.glob,
+            "why": self.key,
+            "said": self.text,
+            "stale": self.doubt or None,
+            "glob": self.glob,
             **({"successors": list(self.successors)} if self.successors else {}),
-        }  # fmt: skip
-        return {**head_of(self.row), "pushed": self.key in _PUSHED_KEYS, **explanation, "link": self.link or None}
+        }
+        return {
+            **head_of(self.row),
+            "pushed": self.key in _PUSHED_KEYS,
+            **explanation,
+            "link": self.link or None,
+        }
 
     @property
     def text(self) -> str:
@@ -63,8 +90,12 @@ class Verdict:
         return f"matches, but is {self.row.values[reader.STATUS]}{waits}"
 
 
-def explain(workspace: Workspace, path: str, *, project: str = "", now: float | None = None) -> list[Verdict]:
-    """Return verdicts on all records related to a path, shown ones first, by the index as the hook finds it."""
+def explain(
+    workspace: Workspace, path: str, *, project: str = "", now: float | None = None
+) -> list[Verdict]:
+    """Return verdicts on all records related to a path, shown ones first,
+    by the index as the hook finds it.
+    """
     path = project_path(path)
     index = open_index(workspace)
     if not isinstance(index, Index) or not is_whole(index):
@@ -72,21 +103,38 @@ def explain(workspace: Workspace, path: str, *, project: str = "", now: float | 
     seconds, current_project = time.time() if now is None else now, working_project(project)
     ranges, patterns = index.candidates(path)
     tried = {number: index.pattern_fits(number, path) for number in patterns}
-    fitting = _hits(index, ranges + [index.range_of(number) for number, fits in tried.items() if fits])
+    fitting = _hits(
+        index, ranges + [index.range_of(number) for number, fits in tried.items() if fits]
+    )
     failing = _hits(index, [index.range_of(number) for number, fits in tried.items() if not fits])
     first: dict[int, tuple[int, bool]] = {}
     for hits, fits in ((fitting, True), (failing, False)):
         for hit in hits:
             first.setdefault(hit >> 32, (hit, fits))
-    verdicts = [_verdict(index, path, hit, fits, seconds, current_project) for _, (hit, fits) in sorted(first.items())]
+    verdicts = [
+        _verdict(index, path, hit, fits, seconds, current_project)
+        for _, (hit, fits) in sorted(first.items())
+    ]
     for number, ways in sorted(
-        linked_rules(index, [entry.row for entry in verdicts if entry.key in _PUSHED_KEYS], {}).items()
+        linked_rules(
+            index, [entry.row for entry in verdicts if entry.key in _PUSHED_KEYS], {}
+        ).items()
     ):
         row = index.row(number)
         verdict = _standing(index, row, seconds, current_project)
         verdicts = [entry for entry in verdicts if entry.row.number != number]
-        verdicts.append(Verdict(row, "link" if verdict == "rule" else verdict, "", row.doubt(seconds), ways[0][0][1:]))
-    return sorted(verdicts, key=lambda entry: (entry.key not in (*_PUSHED_KEYS, "broad"), entry.row.number))
+        verdicts.append(
+            Verdict(
+                row,
+                "link" if verdict == "rule" else verdict,
+                "",
+                row.doubt(seconds),
+                ways[0][0][1:],
+            )
+        )
+    return sorted(
+        verdicts, key=lambda entry: (entry.key not in (*_PUSHED_KEYS, "broad"), entry.row.number)
+    )
 
 
 def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
@@ -109,7 +157,9 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
 def _standing(index: Index, row: Row, now: float, project: str) -> str:
     is_live = row.values[reader.PHASE] == "live"
     is_procedural = row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural"
-    verdict = "rule" if row.values[reader.GATE] == LINKED else "procedural" if is_procedural else _PUSHED
+    verdict = (
+        "rule" if row.values[reader.GATE] == LINKED else "procedural" if is_procedural else _PUSHED
+    )
     if row.number >= index.pushed:
         verdict = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
     elif reason := bar_reason(row, now, project) or index.difference(row):

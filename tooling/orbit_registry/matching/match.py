@@ -18,12 +18,21 @@ from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
 from orbit_registry.model.rank import EPOCH
 from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.journal import WRITTEN_ROOTS
-from orbit_registry.workspace.workspace import ORBIT, Workspace, find_workspace, open_workspace, project_path, user_home
+from orbit_registry.workspace.workspace import (
+    ORBIT,
+    Workspace,
+    find_workspace,
+    open_workspace,
+    project_path,
+    user_home,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A record that applies; `matched_by` pairs targets, behind a prefix of `TRIGGERS`, with glob, symbol or ""."""
+    """A record that applies; `matched_by` pairs targets, behind a prefix of `TRIGGERS`, with glob,
+    symbol or "".
+    """
 
     row: Row
     matched_by: tuple[tuple[str, str], ...]
@@ -72,13 +81,17 @@ def current_index(workspace: Workspace) -> Index:
 
 
 def sync_written() -> str:
-    """Bring the push index up to date with what this process has written; return what went wrong, empty if nothing."""
+    """Bring the push index up to date with what this process has written;
+    return what went wrong, empty if nothing.
+    """
     problem = ""
     while WRITTEN_ROOTS:
         root = WRITTEN_ROOTS.pop()
         try:
             current_index(open_workspace(root))
-            if root == user_home().resolve():  # personal records are in the index of the current project
+            if (
+                root == user_home().resolve()
+            ):  # personal records are in the index of the current project
                 current_index(find_workspace(Path.cwd()))
         except FileNotFoundError:
             continue  # the workspace is gone, and its index with it
@@ -88,15 +101,22 @@ def sync_written() -> str:
 
 
 def match(
-    workspace: Workspace, paths: Iterable[str] = (), tags: Iterable[str] = (), *, task: str | None = None,
-    everything: bool = False, project: str = "", now: float | None = None,
-) -> list[Match]:  # fmt: skip
-    """Return the records that apply to any of the paths or tags, in rank order, each once, with every way in.
+    workspace: Workspace,
+    paths: Iterable[str] = (),
+    tags: Iterable[str] = (),
+    *,
+    task: str | None = None,
+    everything: bool = False,
+    project: str = "",
+    now: float | None = None,
+) -> list[Match]:
+    """Return the records that apply to any of the paths or tags, in rank order, each once, with
+    every way in.
 
-    Paths are from the root and need not exist; one with "/" at its end asks about a folder.
-    A record that names tasks is left out where `task` is given and is none of them, and so is one of another project
-    than the current one (`hook.context.working_project`). `everything` adds records that are pending, closed or
-    expired. `now` is in seconds since 1970.
+    Paths are from the root and need not exist; one with "/" at its end asks about a folder. A
+    record that names tasks is left out where `task` is given and is none of them, and so is one of
+    another project than the current one (`hook.context.working_project`). `everything` adds records
+    that are pending, closed or expired. `now` is in seconds since 1970.
     """
     index = current_index(workspace)
     seconds, current_project = time.time() if now is None else now, working_project(project)
@@ -107,7 +127,9 @@ def match(
             ways.setdefault(hit >> 32, []).append((f"{Via.PATH}{path}", index.glob_of(row, hit)))
         for hit in index.hits_under(reader.REPLACED, path):
             ways.setdefault(hit >> 32, []).append((f"{Via.SUPERSEDED}{path}", ""))
-    for tag in dict.fromkeys(name for tag_name in tags for name in workspace.config.names_of(tag_name)):
+    for tag in dict.fromkeys(
+        name for tag_name in tags for name in workspace.config.names_of(tag_name)
+    ):
         for hit in index.hits_under("t", tag, everything):
             ways.setdefault(hit >> 32, []).append((f"{Via.TAG}{tag}", ""))
 
@@ -164,15 +186,23 @@ def texts(matches: Sequence[Match]) -> str:
     """Return matches as people read them: the teaser, and below it each way in."""
     lines: list[str] = []
     for entry in matches:
-        state = "" if entry.row.values[reader.PHASE] == "live" else f"  ({entry.row.values[reader.STATUS]})"
+        state = (
+            ""
+            if entry.row.values[reader.PHASE] == "live"
+            else f"  ({entry.row.values[reader.STATUS]})"
+        )
         state += f"  (may be out of date: {entry.doubt})" if entry.doubt else ""
-        state += "  (not what the default branch holds)" if entry.row.flags & reader.UNTRUSTED else ""
+        state += (
+            "  (not what the default branch holds)" if entry.row.flags & reader.UNTRUSTED else ""
+        )
         first, *more_lines = entry.row.teaser.split("\n")
         lines += [first + state, *more_lines]
         for target, glob in entry.matched_by:
             by = f"symbol {glob.removeprefix(SYMBOL)}" if glob.startswith(SYMBOL) else glob
             via, name = target[0], target[1:]
-            lines.append(f"  by {name}: {by}" if via == Via.PATH else f"  by {TRIGGERS[via]} {name}")
+            lines.append(
+                f"  by {name}: {by}" if via == Via.PATH else f"  by {TRIGGERS[via]} {name}"
+            )
     return "\n".join(lines)
 
 
@@ -184,8 +214,12 @@ class Coverage:
     """Which tracked files have which pushed records."""
 
     files: Mapping[str, tuple[str, ...]]
-    """Every tracked file but the registry's own, sorted, with the ids that apply to it, in rank order."""
-    scoped: Mapping[str, int]  # every pushed record with globs, in rank order, and how many of the files they match
+    """Every tracked file but the registry's own, sorted, with the ids that apply to it,
+    in rank order.
+    """
+    scoped: Mapping[
+        str, int
+    ]  # every pushed record with globs, in rank order, and how many of the files they match
     broad: tuple[str, ...]  # records that match files of more than 15 % of recent commits
 
     @property
@@ -204,7 +238,9 @@ class Coverage:
             "files": [{"path": file, "records": list(ids)} for file, ids in self.files.items()],
             "covered": len(self.files) - len(self.uncovered),
             "uncovered": self.uncovered,
-            "records": [{"id": record_id, "files": count} for record_id, count in self.scoped.items()],
+            "records": [
+                {"id": record_id, "files": count} for record_id, count in self.scoped.items()
+            ],
             "matching_nothing": self.idle,
             "broad": list(self.broad),
         }
@@ -214,14 +250,22 @@ class Coverage:
         total, bare = len(self.files), self.uncovered
         if not total:
             return "git tracks no file here"
-        lines = [f"{total - len(bare)} of {total} tracked files have a record ({1 - len(bare) / total:.0%})"]
+        lines = [
+            (
+                f"{total - len(bare)} of {total} tracked files have a record "
+                f"({1 - len(bare) / total:.0%})"
+            )
+        ]
         folders = Counter(file.rpartition("/")[0] or "." for file in bare)
         if folders:
             lines += ["", "Most files without a record:"]
             barest = sorted(folders.items(), key=lambda entry: (-entry[1], entry[0]))[:10]
             lines += [f"  {count:>6}  {folder}" for folder, count in barest]
         if self.idle:
-            lines += ["", f"Records whose globs match no tracked file: {listed(self.idle, _LISTED)}"]
+            lines += [
+                "",
+                f"Records whose globs match no tracked file: {listed(self.idle, _LISTED)}",
+            ]
         if self.broad:
             ids = listed(self.broad, _LISTED)
             lines += ["", f"Records that match files of more than 15 % of recent commits: {ids}"]

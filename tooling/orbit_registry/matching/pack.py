@@ -19,7 +19,9 @@ from orbit_registry.hook.purpose import purposes_in
 from orbit_registry.model.scope import symbol_glob
 
 if TYPE_CHECKING:
-    from orbit_registry.search.index import Weights  # most syncs find nothing to write and need no stemmer
+    from orbit_registry.search.index import (
+        Weights,
+    )  # most syncs find nothing to write and need no stemmer
 
 SYMBOL = "\x1c"  # prefix of a symbol among a record's globs
 
@@ -37,20 +39,32 @@ PAIR_UNIT = WEIGHT_UNIT >> reader.PAIR_SHIFT
 MOST_PAIRS = 2000
 """Pairs of a text that a prompt is compared with: about 20 kB of prose."""
 _WORTH, _TERM = 0xFFFFFFFE << 32, 0xFFFFFFFF << 32
-"""What the last two hits of a word hold where others hold a record's number: its worth, and the number of its term."""
+"""What the last two hits of a word hold where others hold a record's number:
+its worth, and the number of its term.
+"""
 Use = tuple[str, str, str, str]
-"""Condition on a path: key, extension and depth (each may be open), and a pattern if these do not decide."""
+"""Condition on a path: key, extension and depth (each may be open),
+and a pattern if these do not decide.
+"""
 
 
 def pack(
-    parts: Iterable[Part], *, holdout: int = 0, settings: int = 0, unread: int = 0, min_relevance: float = 0.0,
-    weights: Weights | None = None, successors: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> bytes:  # fmt: skip
-    """Return the bytes of an index; the parts are in push order, those that are not pushed come last.
+    parts: Iterable[Part],
+    *,
+    holdout: int = 0,
+    settings: int = 0,
+    unread: int = 0,
+    min_relevance: float = 0.0,
+    weights: Weights | None = None,
+    successors: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> bytes:
+    """Return the bytes of an index; the parts are in push order, those that are not pushed come
+    last.
 
-    `holdout` is the withheld share in a million, `settings` are the setting bits that are on, `unread` is the number of
-    unreadable files, `min_relevance` the score that words need. `successors` are the paths of the records that took the
-    place of closed ones, under each one's id and the paths of its texts.
+    `holdout` is the withheld share in a million, `settings` are the setting bits that are on,
+    `unread` is the number of unreadable files, `min_relevance` the score that words need.
+    `successors` are the paths of the records that took the place of closed ones, under each one's
+    id and the paths of its texts.
     """
     ranked = sorted(parts, key=lambda part: not part.pushed)
     hits: defaultdict[str, list[int]] = defaultdict(list)
@@ -78,7 +92,9 @@ def pack(
     pushed = sum(part.pushed for part in ranked)
     numbers = {part.row[reader.PATH]: number for number, part in enumerate(ranked)}
     for name, paths in successors.items():
-        current = sorted(number << 32 for path in paths if (number := numbers.get(path, pushed)) < pushed)
+        current = sorted(
+            number << 32 for path in paths if (number := numbers.get(path, pushed)) < pushed
+        )
         if current:
             uses[f"{reader.REPLACED}{name}", "", "", ""] = current
     if weights is not None:
@@ -87,11 +103,15 @@ def pack(
     flags = bytes(part.flags for part in ranked)
     unknown = _fixed(weights.unknown) if weights is not None else 0
     counts = (holdout, settings, unread, round(min_relevance * 1_000_000), unknown)
-    return _assembled(uses, rows, flags, pushed, counts, _pair_sections(weights, numbers, len(ranked)))
+    return _assembled(
+        uses, rows, flags, pushed, counts, _pair_sections(weights, numbers, len(ranked))
+    )
 
 
 def _option_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
-    """Return the hits of each name of a rejected option: the record's number and the option's position in it."""
+    """Return the hits of each name of a rejected option:
+    the record's number and the option's position in it.
+    """
     uses: defaultdict[Use, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
         for position, option in enumerate(row.split(reader.LIST) if row else ()):
@@ -102,7 +122,9 @@ def _option_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
 
 
 def _forbidden_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
-    """Return the hits of each word that a check forbids, and the patterns of the globs of its files."""
+    """Return the hits of each word that a check forbids,
+    and the patterns of the globs of its files.
+    """
     uses: defaultdict[Use, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
         for position, check in enumerate(row.split(reader.LIST) if row else ()):
@@ -116,7 +138,9 @@ def _forbidden_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
 
 
 def _word_uses(weights: Weights, numbers: Mapping[str, int]) -> dict[Use, list[int]]:
-    """Return the hits of each word in the records that have a number; words of one term share them."""
+    """Return the hits of each word in the records that have a number;
+    words of one term share them.
+    """
     hits = {
         term: [
             *sorted(
@@ -134,18 +158,29 @@ def _word_uses(weights: Weights, numbers: Mapping[str, int]) -> dict[Use, list[i
     return {(f"w{word}", "", "", ""): hits[term] for word, term in weights.term_of.items()}
 
 
-def _pair_sections(weights: Weights | None, numbers: Mapping[str, int], records: int) -> dict[str, array[int]]:
-    """Return where each record's pairs of terms begin, and the pairs: both terms' numbers and the weight in 64 bits."""
+def _pair_sections(
+    weights: Weights | None, numbers: Mapping[str, int], records: int
+) -> dict[str, array[int]]:
+    """Return where each record's pairs of terms begin, and the pairs:
+    both terms' numbers and the weight in 64 bits.
+    """
     by_record: list[Mapping[int, float]] = [{}] * records
     for path, pairs in weights.pairs if weights is not None else ():
         if (number := numbers.get(path)) is not None:
             before = by_record[number]
             by_record[number] = (
-                {**before, **{p: max(w, before.get(p, 0.0)) for p, w in pairs.items()}} if before else pairs
+                {**before, **{p: max(w, before.get(p, 0.0)) for p, w in pairs.items()}}
+                if before
+                else pairs
             )
     packed = array("Q")
     for pairs in by_record:
-        packed.extend([pair << 16 | int(weight * PAIR_UNIT) for pair, weight in islice(pairs.items(), MOST_PAIRS)])
+        packed.extend(
+            [
+                pair << 16 | int(weight * PAIR_UNIT)
+                for pair, weight in islice(pairs.items(), MOST_PAIRS)
+            ]
+        )
     starts = _starts(min(len(pairs), MOST_PAIRS) for pairs in by_record)
     return {"pair_start": array("I", starts), "pair": packed}
 
@@ -172,7 +207,9 @@ def _keys(row: Sequence[str]) -> list[str]:
 
 
 def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]]) -> None:
-    """Put each glob's hits under a key of each alternative: with a pattern to try, the key that has the fewest."""
+    """Put each glob's hits under a key of each alternative:
+    with a pattern to try, the key that has the fewest.
+    """
     conditions = []
     for glob, numbers in hits.items():
         for condition in conditions_of(glob):
@@ -199,9 +236,13 @@ def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]]) -> None:
 
 
 def _assembled(
-    uses: Mapping[Use, list[int]], rows: Sequence[bytes], flags: bytes, pushed: int,
-    settings: Sequence[int], pairs: Mapping[str, array[int]],
-) -> bytes:  # fmt: skip
+    uses: Mapping[Use, list[int]],
+    rows: Sequence[bytes],
+    flags: bytes,
+    pushed: int,
+    settings: Sequence[int],
+    pairs: Mapping[str, array[int]],
+) -> bytes:
     under: dict[str, list[tuple[str, str, str, list[int]]]] = {}
     for (key, extension, depth, text), hits_of in uses.items():
         under.setdefault(key, []).append((extension, depth, text, hits_of))
@@ -216,13 +257,20 @@ def _assembled(
     keys.sort()
     heap = _Heap()
     bucket = Counter([number for number, _, _, _ in keys])
-    numbers = {f".{key[1:]}": position + 1 << 32 for position, (_, _, _, key) in enumerate(keys) if key[0] == "x"}
+    numbers = {
+        f".{key[1:]}": position + 1 << 32
+        for position, (_, _, _, key) in enumerate(keys)
+        if key[0] == "x"
+    }
     numbers[""] = 0
     detail, detail_key, use, pattern, posting, hit = (array(form) for form in "IQIQIQ")
     for _, _, _, key in keys:
         detail.append(len(detail_key))
         last = -1
-        coded = ((numbers[extension] | int(depth or 0), text, hits) for extension, depth, text, hits in under[key])
+        coded = (
+            (numbers[extension] | int(depth or 0), text, hits)
+            for extension, depth, text, hits in under[key]
+        )
         for code, text, hits_of in sorted(coded):
             if code != last:
                 detail_key.append(code)
@@ -246,7 +294,9 @@ def _assembled(
         "hit": hit,
         "row": array("Q", heap.add_all(rows)),
         "flag": array("B", flags),
-        "row_sum": array("Q", [reader.checksum(row) ^ flag for row, flag in zip(rows, flags, strict=True)]),
+        "row_sum": array(
+            "Q", [reader.checksum(row) ^ flag for row, flag in zip(rows, flags, strict=True)]
+        ),
         **pairs,
     }
     return _written(sections, heap, (len(flags), pushed, buckets, *settings))
@@ -284,10 +334,15 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
     words = [0] * reader.HEADER_WORDS
     for number, name in enumerate(reader.SECTIONS):
         size = len(sections[name]) * sections[name].itemsize
-        words[reader.FIRST_SECTION + 2 * number : reader.FIRST_SECTION + 2 * number + 2] = [at, size]
+        words[reader.FIRST_SECTION + 2 * number : reader.FIRST_SECTION + 2 * number + 2] = [
+            at,
+            size,
+        ]
         at += size + -size % 8
     for name in ("text", "pattern"):
-        sections[name] = array("Q", [position + (at << 16) if position else 0 for position in sections[name]])
+        sections[name] = array(
+            "Q", [position + (at << 16) if position else 0 for position in sections[name]]
+        )
     sections["row"] = array("Q", [position + at for position in sections["row"]])
     body: list[bytes] = []
     for name in reader.SECTIONS:
@@ -305,7 +360,9 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
 
 def is_whole(index: Index) -> bool:
     """Say whether the body of an index is undamaged; it reads every byte."""
-    total = int.from_bytes(index.content[reader.W_BODY_SUM * 8 : reader.W_BODY_SUM * 8 + 8], "little")
+    total = int.from_bytes(
+        index.content[reader.W_BODY_SUM * 8 : reader.W_BODY_SUM * 8 + 8], "little"
+    )
     return zlib.crc32(memoryview(index.content)[reader.HEADER_WORDS * 8 : index.length]) == total
 
 
@@ -313,7 +370,9 @@ _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
 
 
 class Condition(NamedTuple):
-    """What a path must have for one alternative of a glob: one of the keys, an extension, a depth, and the pattern."""
+    """What a path must have for one alternative of a glob:
+    one of the keys, an extension, a depth, and the pattern.
+    """
 
     decides: bool  # whether key, extension and depth decide without the pattern
     text: str
@@ -331,9 +390,19 @@ class Condition(NamedTuple):
 def conditions_of(text: str) -> tuple[Condition, ...]:
     """Return the conditions of a glob's alternatives; empty for an unreadable one."""
     if text.startswith(SYMBOL):
-        return (Condition(True, plain_glob(text), "", "", (f"p{text.removeprefix(SYMBOL).partition('::')[0]}",)),)
+        return (
+            Condition(
+                True,
+                plain_glob(text),
+                "",
+                "",
+                (f"p{text.removeprefix(SYMBOL).partition('::')[0]}",),
+            ),
+        )
     glob = parse_glob(text)
-    return tuple(map(_condition, glob.alternatives, anchors(glob))) if isinstance(glob, Glob) else ()
+    return (
+        tuple(map(_condition, glob.alternatives, anchors(glob))) if isinstance(glob, Glob) else ()
+    )
 
 
 def plain_glob(text: str) -> str:

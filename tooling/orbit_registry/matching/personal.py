@@ -1,8 +1,10 @@
-"""Personal records: the live ones of `~/.orbit/`, pushed in every project that does not override them.
+"""Personal records: the live ones of `~/.orbit/`, pushed in every project that does not override
+them.
 
-They are in the push index of this machine alone and are marked as personal wherever they are shown: no snapshot, site,
-rule file, coverage or other export holds them. Their fingerprints are not checked, because the paths belong to another
-project; their globs count from the root of the current project.
+They are in the push index of this machine alone and are marked as personal wherever they are shown:
+no snapshot, site, rule file, coverage or other export holds them. Their fingerprints are not
+checked, because the paths belong to another project; their globs count from the root of the current
+project.
 """
 
 import os
@@ -42,7 +44,9 @@ class Personal:
 
 
 def personal_folders() -> list[str]:
-    """Return the folders whose change may mean another personal record; the one above them where there are none."""
+    """Return the folders whose change may mean another personal record;
+    the one above them where there are none.
+    """
     orbit = user_home() / ORBIT
     try:
         inside = [entry.path for entry in os.scandir(orbit) if entry.is_dir(follow_symlinks=False)]
@@ -52,7 +56,9 @@ def personal_folders() -> list[str]:
 
 
 def personal_workspace(workspace: Workspace) -> Workspace | None:
-    """Return the workspace in the home folder; None where there is none that can be used, or it is this one."""
+    """Return the workspace in the home folder;
+    None where there is none that can be used, or it is this one.
+    """
     home = user_home()
     if home.resolve() == workspace.root.resolve() or not (home / ORBIT / "config.yaml").is_file():
         return None
@@ -79,7 +85,9 @@ def personal_of(workspace: Workspace) -> Personal | None:
 
 
 def personal_records(workspace: Workspace, project: Iterable[Record]) -> list[Record]:
-    """Return the marked personal records that no record of the project overrides, by id, headline or link."""
+    """Return the marked personal records that no record of the project overrides, by id,
+    headline or link.
+    """
     personal = personal_of(workspace)
     if personal is None or not personal.records:
         return []
@@ -96,14 +104,22 @@ def personal_records(workspace: Workspace, project: Iterable[Record]) -> list[Re
 
 
 def _overridden(personal: Personal, project: Iterable[Record]) -> set[str]:
-    """Return the ids of personal records whose id or headline a live record of the project has, or links to."""
+    """Return the ids of personal records whose id or headline a live record of the project has,
+    or links to.
+    """
     live = [record for record in project if record.phase == "live"]
     names = {name for record in live for name in (record.id, folded(record.title))}
     names |= {link.to for record in live for link in record.links}
-    return {record.id for record in personal.records if not names.isdisjoint((record.id, folded(record.title)))}
+    return {
+        record.id
+        for record in personal.records
+        if not names.isdisjoint((record.id, folded(record.title)))
+    }
 
 
-def personal_parts(workspace: Workspace, personal: Personal | None, project: Iterable[Record]) -> list[Part]:
+def personal_parts(
+    workspace: Workspace, personal: Personal | None, project: Iterable[Record]
+) -> list[Part]:
     """Return personal records compiled; those that the project overrides are not pushed."""
     if personal is None:
         return []
@@ -115,10 +131,14 @@ def personal_parts(workspace: Workspace, personal: Personal | None, project: Ite
         teaser = row[reader.TEASER].replace(f"{MORE_LINE}{ORBIT}/", f"{MORE_LINE}~/{ORBIT}/")
         row[reader.TEASER] = teaser.replace("] ", "] (personal) ", 1)
         row[reader.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
-        parts.append(part._replace(row=tuple(row), pushed=part.pushed and record.id not in overridden))
+        parts.append(
+            part._replace(row=tuple(row), pushed=part.pushed and record.id not in overridden)
+        )
     return parts
 
 
 def is_personal(row: Row) -> bool:
-    """Say whether a record of the index is a personal one, which nothing that others read may hold."""
+    """Say whether a record of the index is a personal one,
+    which nothing that others read may hold.
+    """
     return row.values[reader.ORIGIN] == _PERSONAL

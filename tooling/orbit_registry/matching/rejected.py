@@ -1,4 +1,6 @@
-"""Names of rejected options as the push index holds them: the words by which a prompt or an import names one."""
+"""Names of rejected options as the push index holds them:
+the words by which a prompt or an import names one.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,32 +17,45 @@ from orbit_registry.model.record import Record
 from orbit_registry.search.text import stem
 
 LONGEST_PHRASE = 6  # words of a name; people shorten a longer one
-SURE_LENGTH = 2  # words of more than two letters that make a name of common words one that a prompt can mean
+SURE_LENGTH = (
+    2  # words of more than two letters that make a name of common words one that a prompt can mean
+)
 LONGEST_REASON = 200
 _COMMON_SHARE, _COMMON_COUNT = 0.1, 5
 """Share and number of the collection's records that have a word which counts as common there."""
 _LEAD = re.compile(
-    r"^(?:(?:we|would|to|just|simply|only|fully|directly|continue|an?|the|our|own|existing|use|using|adopt|adopting|"
-    r"keep|keeping|stay|stick|with|on|go(?=[ ]+(?:with|on|for)\b)|for|move|moving|migrate|migrating|switch|switching|"
-    r"introduce|introducing|add|adding|build|building|write|writing|integrate|integrating|implement|implementing|create|"
+    r"^(?:(?:we|would|to|just|simply|only|fully|directly|continue|an?|the|our|own|existing|use"
+    r"|using|adopt|adopting|"
+    r"keep|keeping|stay|stick|with|on|go(?=[ "
+    r"]+(?:with|on|for)\b)|for|move|moving|migrate|migrating|switch|switching|"
+    r"introduce|introducing|add|adding|build|building|write|writing|integrate|integrating"
+    r"|implement|implementing|create|"
     r"creating|upgrade|based)[ ]+)+(?=\S)",
     re.IGNORECASE,
 )
 _OPPOSITE = re.compile(
-    r"(?:do(?:es)?[ ]?n['’o]t|do not|don.t|not|no|none|nothing|never|without|skip|drop|remove|avoid|do nothing|leave|"
-    r"status quo|disable|stop|delete|ignore|neither|both|other|nichts|keine?|rien|aucun|ninguno|nada)\b",
+    r"(?:do(?:es)?[ ]?n['’o]t|do "
+    r"not|don.t|not|no|none|nothing|never|without|skip|drop|remove|avoid|do nothing|leave|"
+    r"status "
+    r"quo|disable|stop|delete|ignore|neither|both|other|nichts|keine?|rien|aucun|ninguno|nada)\b",
     re.IGNORECASE,
 )
 _BRACKET = re.compile(r"[ ]*\(([^()]*)\)")
 _PARTS = re.compile(r"[ ]+(?:/|or|oder|ou|vs\.?)[ ]+")
-_EXAMPLES = re.compile(r"[,:;]|\b(?:e\.?g|i\.?e|see|status quo|current|today|no|not|as|like|such)\b", re.IGNORECASE)
+_EXAMPLES = re.compile(
+    r"[,:;]|\b(?:e\.?g|i\.?e|see|status quo|current|today|no|not|as|like|such)\b", re.IGNORECASE
+)
 _INSTEAD = re.compile(
-    r"\b(?:instead of|rather than|over|not?|without|no longer|avoid|drop|remove|replac\w+|reject\w*)\b", re.I
+    r"\b(?:instead of|rather than|over|not?|without|no "
+    r"longer|avoid|drop|remove|replac\w+|reject\w*)\b",
+    re.I,
 )
 
 
 class _Decision(NamedTuple):
-    """A live decision: when it was made, and the words of what it accepted, with spaces around them."""
+    """A live decision: when it was made, and the words of what it accepted,
+    with spaces around them.
+    """
 
     order: tuple[str, str]
     path: str
@@ -50,19 +65,30 @@ class _Decision(NamedTuple):
 IsCommon = Callable[[str], bool]
 
 
-def rejected_rows(records: Iterable[Record], count_of: Callable[[str], int]) -> dict[str, tuple[str, ...]]:
-    """Return rejected options of live decisions as rows of the index; `count_of`: how many records have a word."""
+def rejected_rows(
+    records: Iterable[Record], count_of: Callable[[str], int]
+) -> dict[str, tuple[str, ...]]:
+    """Return rejected options of live decisions as rows of the index;
+    `count_of`: how many records have a word.
+    """
     live = [record for record in records if record.phase == "live"]
     with_options = [record for record in live if record.rejected]
     if not with_options:
         return {}
     decisions = [
-        _Decision(_order(record), record.path, _accepted(record)) for record in live if record.kind.in_document
+        _Decision(_order(record), record.path, _accepted(record))
+        for record in live
+        if record.kind.in_document
     ]
     most = max(_COMMON_COUNT, _COMMON_SHARE * len(live))
 
     def is_common(word: str) -> bool:
-        return len(word) < 3 or word.isdigit() or stem(word) in _common_stems() or count_of(word) >= most
+        return (
+            len(word) < 3
+            or word.isdigit()
+            or stem(word) in _common_stems()
+            or count_of(word) >= most
+        )
 
     return {record.path: tuple(_rows(record, decisions, is_common)) for record in with_options}
 
@@ -80,7 +106,9 @@ def _rows(record: Record, decisions: Sequence[_Decision], is_common: IsCommon) -
     later = [
         decision.accepted
         for decision in decisions
-        if decision.path == record.path or decision.order > _order(record) or not all(decision.order)
+        if decision.path == record.path
+        or decision.order > _order(record)
+        or not all(decision.order)
     ]
     accepted = [text for texts in later for text in texts]
     for option in record.rejected:
@@ -100,7 +128,9 @@ def _line(option: RejectedOption) -> str:
 
 
 def _phrases(name: str, is_common: IsCommon) -> Iterator[str]:
-    """Yield the words of each name that an option has; `EXACT` is ahead of one that only an import can name."""
+    """Yield the words of each name that an option has;
+    `EXACT` is ahead of one that only an import can name.
+    """
     for part, is_whole in _names(name):
         for form in (part, part.lower()):
             phrase = words(form)
@@ -117,9 +147,15 @@ def _phrases(name: str, is_common: IsCommon) -> Iterator[str]:
 
 
 def _names(name: str) -> Iterator[tuple[str, bool]]:
-    """Yield an option's names (without brackets, a short one in them, each of `A or B`), and if it is whole."""
+    """Yield an option's names (without brackets, a short one in them, each of `A or B`),
+    and if it is whole.
+    """
     bare = _BRACKET.sub("", name).strip() or name
-    inside = [text for text in _BRACKET.findall(name) if len(text.split()) <= 3 and not _EXAMPLES.search(text)]
+    inside = [
+        text
+        for text in _BRACKET.findall(name)
+        if len(text.split()) <= 3 and not _EXAMPLES.search(text)
+    ]
     for text in (bare, *inside):
         parts = _PARTS.split(text)
         for part in parts:
@@ -129,5 +165,8 @@ def _names(name: str) -> Iterator[tuple[str, bool]]:
 
 @cache
 def _common_stems() -> frozenset[str]:
-    data = cast(Mapping[str, str], yaml.load(Path(__file__).with_name("common_words.yaml").read_text("utf-8")))
+    data = cast(
+        Mapping[str, str],
+        yaml.load(Path(__file__).with_name("common_words.yaml").read_text("utf-8")),
+    )
     return frozenset(data["stems"].split())

@@ -1,4 +1,6 @@
-"""Sync of the push index with the files: made whole from records, freshness and settings, and renamed into place."""
+"""Sync of the push index with the files: made whole from records, freshness and settings,
+and renamed into place.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,11 @@ from orbit_registry.matching.personal import Personal, personal_folders, persona
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness, volatility_windows
+from orbit_registry.operations.freshness.evaluate import (
+    FreshnessReport,
+    evaluate_freshness,
+    volatility_windows,
+)
 from orbit_registry.operations.glob_counts import recent_edits
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
@@ -46,12 +52,19 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
 if TYPE_CHECKING:
     from orbit_registry.search.index import Weights
 
-_BRANCHES = ("refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master")
+_BRANCHES = (
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+    "refs/heads/main",
+    "refs/heads/master",
+)
 _NAMING = "refs/remotes/origin/HEAD"
 
 
 def untrusted(workspace: Workspace, records: Iterable[Record]) -> set[str]:
-    """Return the files of the records of which something differs from the default branch, or is not there."""
+    """Return the files of the records of which something differs from the default branch,
+    or is not there.
+    """
     commit = _trusted_commit(workspace)
     if commit is None:
         return set()
@@ -65,7 +78,9 @@ def untrusted(workspace: Workspace, records: Iterable[Record]) -> set[str]:
 
 
 def _files_of(workspace: Workspace, record: Record) -> Iterator[str]:
-    """Yield what an agent may be led to read for a record, and what says which of its statuses are pushed."""
+    """Yield what an agent may be led to read for a record,
+    and what says which of its statuses are pushed.
+    """
     yield record.path
     if os.path.lexists(workspace.root / record.body_path):
         yield record.body_path
@@ -127,7 +142,9 @@ def _ref_files(workspace: Workspace) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class IndexSync:
-    """What a sync of the index did: its file, how many records it holds, and whether they were compiled anew."""
+    """What a sync of the index did: its file, how many records it holds,
+    and whether they were compiled anew.
+    """
 
     path: Path
     records: int
@@ -136,12 +153,19 @@ class IndexSync:
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
         compiled = self.records if self.built else 0
-        return {"built": self.built, "records": self.records, "compiled": compiled, "path": str(self.path)}
+        return {
+            "built": self.built,
+            "records": self.records,
+            "compiled": compiled,
+            "path": str(self.path),
+        }
 
     def text(self) -> str:
         """Return the result in a line for people."""
         count = plural(self.records, "record")
-        return f"Built {self.path.name}: {count}" if self.built else f"Push index unchanged: {count}"
+        return (
+            f"Built {self.path.name}: {count}" if self.built else f"Push index unchanged: {count}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +173,9 @@ class Inputs:
     """What an index is made from."""
 
     lines: list[str]
-    """A hash of it all, and stamps that were taken before anything was read: what changes later is seen as a change."""
+    """A hash of it all, and stamps that were taken before anything was read:
+    what changes later is seen as a change.
+    """
     reading: Reading
     entries: Sequence[RecordFolder]
     records: Sequence[Record]
@@ -165,23 +191,39 @@ def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
     return reader.open_index(str(workspace.root))
 
 
-def sync_index(workspace: Workspace, inputs: Inputs | None = None, *, rebuild: bool = False) -> IndexSync:
-    """Bring the push index up to date; where nothing changed, nothing is written. `inputs` were read a moment ago."""
+def sync_index(
+    workspace: Workspace, inputs: Inputs | None = None, *, rebuild: bool = False
+) -> IndexSync:
+    """Bring the push index up to date; where nothing changed, nothing is written.
+
+    `inputs` were read a moment ago.
+    """
     path = Path(index_file(str(workspace.root)))
     index, inputs = open_index(workspace), inputs or inputs_of(workspace)
-    if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs) and index.inputs == inputs.lines:
+    if (
+        not rebuild
+        and isinstance(index, Index)
+        and _is_made_from(index, inputs)
+        and index.inputs == inputs.lines
+    ):
         return IndexSync(path, index.records, built=False)
     with locked(path.with_suffix(".lock")):
         earlier, index = index, open_index(workspace)
-        if _inputs_in(index) != _inputs_in(earlier):  # what another process wrote since must not be lost
+        if _inputs_in(index) != _inputs_in(
+            earlier
+        ):  # what another process wrote since must not be lost
             inputs = inputs_of(workspace)
         if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs):
             content, records, is_built = bytes(index.content[: index.length]), index.records, False
         else:
             content, records, is_built = *_compiled(workspace, inputs), True
-        for leftover in path.parent.glob(f"{TEMPORARY}{path.name}-*"):  # of a killed process: no other one writes now
+        for leftover in path.parent.glob(
+            f"{TEMPORARY}{path.name}-*"
+        ):  # of a killed process: no other one writes now
             leftover.unlink(missing_ok=True)
-        write_atomic(path, content + "\n".join(inputs.lines).encode("utf-8", "surrogateescape"), mode=0o600)
+        write_atomic(
+            path, content + "\n".join(inputs.lines).encode("utf-8", "surrogateescape"), mode=0o600
+        )
     return IndexSync(path, records, is_built)
 
 
@@ -208,40 +250,59 @@ def inputs_of(workspace: Workspace) -> Inputs:
     paths = {entry.path for entry in entries}
     records = [record for record in reading.collection.records if record.path in paths]
     prose = reading.prose
-    open_records = [record for record in records if record.status.pushed and record.phase != "closed"]
+    open_records = [
+        record for record in records if record.status.pushed and record.phase != "closed"
+    ]
     report = evaluate_freshness(workspace, open_records)
     edits = recent_edits(workspace, report.tracked or ())
     causes = _causes(report)
     changed = untrusted(workspace, records)
     personal = personal_of(workspace)
     broad = compiler.broad_of(
-        map(compiler.globs_of, (*records, *(personal.records if personal is not None else ()))), edits
+        map(compiler.globs_of, (*records, *(personal.records if personal is not None else ()))),
+        edits,
     )
     key = digest(
-        code_version(), workspace.kinds.fingerprint, workspace.config.raw, half_life_days(),
+        code_version(),
+        workspace.kinds.fingerprint,
+        workspace.config.raw,
+        half_life_days(),
         *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds),
-        *(_line(workspace, reading, entry) for entry in entries), *sorted(broad),
+        *(_line(workspace, reading, entry) for entry in entries),
+        *sorted(broad),
         *(f"{path} {state.sha256}" for path, state in sorted(prose.states.items())),
-        *(f"{path}\n{cause}" for path, cause in sorted(causes.items())), *sorted(changed),
+        *(f"{path}\n{cause}" for path, cause in sorted(causes.items())),
+        *sorted(changed),
         *(personal.lines() if personal is not None else ()),
-    )  # fmt: skip
-    return Inputs([key, *stamps], reading, entries, records, prose, broad, causes, changed, personal)
+    )
+    return Inputs(
+        [key, *stamps], reading, entries, records, prose, broad, causes, changed, personal
+    )
 
 
 def _entries(reading: Reading) -> Sequence[RecordFolder]:
-    """Return the record folders; of an id in both this machine's inbox and git, the one in git counts."""
+    """Return the record folders; of an id in both this machine's inbox and git,
+    the one in git counts.
+    """
     shared = {entry.record_id for entry in reading.entries if not entry.pending}
-    return [entry for entry in reading.entries if not entry.pending or entry.record_id not in shared]
+    return [
+        entry for entry in reading.entries if not entry.pending or entry.record_id not in shared
+    ]
 
 
 def _line(workspace: Workspace, reading: Reading, entry: RecordFolder) -> str:
     votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
     file_stamp = stamp(f"{workspace.root}/{entry.path}")
-    return f"{entry.path}\n{file_stamp} {reading.states[entry.path].sha256} {votes} {entry.has_body} {entry.pending}"
+    return (
+        f"{entry.path}\n{file_stamp} {reading.states[entry.path].sha256} {votes} "
+        f"{entry.has_body} {entry.pending}"
+    )
 
 
 def _causes(report: FreshnessReport) -> dict[str, str]:
-    """Return why records that may be pushed are out of date, by path; readers of the index see to the clock."""
+    """Return why records that may be pushed are out of date, by path;
+    readers of the index see to the clock.
+    """
     clock = (Cause.EXPIRED, Cause.AGE)
     reasons = (
         (path, reason.cause)
@@ -252,7 +313,9 @@ def _causes(report: FreshnessReport) -> dict[str, str]:
 
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
-    from orbit_registry.matching.rejected import rejected_rows  # syncs that find nothing to do need no stemmer
+    from orbit_registry.matching.rejected import (
+        rejected_rows,
+    )  # syncs that find nothing to do need no stemmer
 
     config = workspace.config
     half_life, windows = half_life_days(), volatility_windows(config)
@@ -263,7 +326,11 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     rejected = rejected_rows(clean, weights.count_of)
     parts = [
         compiler.part_of(
-            record, _origin(workspace, inputs, entries[record.path]), half_life, windows, rejected.get(record.path, ())
+            record,
+            _origin(workspace, inputs, entries[record.path]),
+            half_life,
+            windows,
+            rejected.get(record.path, ()),
         )
         for record in clean
     ]
@@ -271,35 +338,53 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     parts += personal_parts(workspace, inputs.personal, clean)
     parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.broad)
     content = pack(
-        parts, holdout=round(1_000_000 * config.setting("experiment", "holdout")), unread=unread,
-        settings=compiler.settings_of(config), min_relevance=config.setting("push", "min_relevance"),
-        weights=weights, successors=_successors(inputs.records),
-    )  # fmt: skip
+        parts,
+        holdout=round(1_000_000 * config.setting("experiment", "holdout")),
+        unread=unread,
+        settings=compiler.settings_of(config),
+        min_relevance=config.setting("push", "min_relevance"),
+        weights=weights,
+        successors=_successors(inputs.records),
+    )
     return content, len(parts)
 
 
 def _successors(records: Sequence[Record]) -> dict[str, list[str]]:
-    """Return the paths of what took the place of each closed record, by its id and the paths of its texts."""
+    """Return the paths of what took the place of each closed record,
+    by its id and the paths of its texts.
+    """
     existing = RecordSet(records)
     texts = Counter(record.source.path for record in records if record.source is not None)
     successors: dict[str, list[str]] = {}
     for record in existing:
-        paths = [later.path for later in existing.live_successors(record)] if record.phase == "closed" else []
+        paths = (
+            [later.path for later in existing.live_successors(record)]
+            if record.phase == "closed"
+            else []
+        )
         if paths:
             document = record.source.path if record.source is not None else ""
-            names = [record.id, record.path, record.body_path, *([document] if texts[document] == 1 else [])]
+            names = [
+                record.id,
+                record.path,
+                record.body_path,
+                *([document] if texts[document] == 1 else []),
+            ]
             successors |= dict.fromkeys(names, paths)
     return successors
 
 
 def _weights(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> Weights:
-    from orbit_registry.search.index import index_of  # syncs that find nothing to do need no stemmer
+    from orbit_registry.search.index import (
+        index_of,
+    )  # syncs that find nothing to do need no stemmer
 
     records = list(filled)
     if inputs.personal is not None:
         home, root = inputs.personal.home, workspace.root
         records += (
-            replace(record, path=os.path.relpath(home / record.path, root)) for record in inputs.personal.records
+            replace(record, path=os.path.relpath(home / record.path, root))
+            for record in inputs.personal.records
         )
     return index_of(records, with_pairs=True).record_weights()
 
@@ -311,23 +396,35 @@ def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compil
         content, status = b"", None
     is_as_read = hashlib.sha256(content).hexdigest() == inputs.reading.states[entry.path].sha256
     if status is None or not is_as_read:
-        mtime_ns, size, checksum = 0, -1, ""  # it has changed since: readers of the index see that by its size
+        mtime_ns, size, checksum = (
+            0,
+            -1,
+            "",
+        )  # it has changed since: readers of the index see that by its size
     else:
         is_compared = len(content) <= reader.LARGEST_COMPARED
         mtime_ns, size = status.st_mtime_ns, status.st_size
         checksum = str(reader.checksum(content)) if is_compared else ""
     cause, is_trusted = inputs.causes.get(entry.path, ""), entry.path not in inputs.untrusted
-    return compiler.Origin(mtime_ns, size, entry.pending, entry.has_body, checksum, cause, is_trusted)
+    return compiler.Origin(
+        mtime_ns, size, entry.pending, entry.has_body, checksum, cause, is_trusted
+    )
 
 
 def stamps_of(workspace: Workspace) -> list[str]:
     """Return a line for each file that tells, by its stamp alone, that records may have changed."""
     root = workspace.root
-    folders = [workspace.folder_of(kind, pending=pending) for kind in workspace.kinds for pending in (False, True)]
+    folders = [
+        workspace.folder_of(kind, pending=pending)
+        for kind in workspace.kinds
+        for pending in (False, True)
+    ]
     watched = [f"{ORBIT}/config.yaml", *(path.relative_to(root).as_posix() for path in folders)]
     git_dir = git_folder(root)
     if git_dir is not None:
-        name = git_dir.relative_to(root).as_posix() if git_dir.is_relative_to(root) else str(git_dir)
+        name = (
+            git_dir.relative_to(root).as_posix() if git_dir.is_relative_to(root) else str(git_dir)
+        )
         watched += [f"{name}/HEAD", *([f"{name}/index"] if not uses_another_index() else [])]
         with contextlib.suppress(OSError):
             head = (git_dir / "HEAD").read_text("utf-8", "replace").strip()
@@ -336,5 +433,7 @@ def stamps_of(workspace: Workspace) -> list[str]:
     watched += (str(path) for path in _trust_files(workspace))
     watched += personal_folders()
     return [
-        f"{stamp(path if path.startswith('/') else f'{root}/{path}')}\t{path}" for path in watched if "\n" not in path
+        f"{stamp(path if path.startswith('/') else f'{root}/{path}')}\t{path}"
+        for path in watched
+        if "\n" not in path
     ]

@@ -1,4 +1,6 @@
-"""Words of a record in an agent's context: its line, and a sentence that says what follows from it."""
+"""Words of a record in an agent's context:
+its line, and a sentence that says what follows from it.
+"""
 
 import re
 
@@ -11,7 +13,8 @@ LONGEST_NOTE = 100
 _TELLING = ("consequences", "decision")
 """Sections of a decision that a note is taken from, the first one that says something."""
 _HEADING = re.compile(
-    r"^(?:(?P<mark>#{1,6})[ \t]+(?P<name>.+?)[ \t#]*$|(?P<bold>\*\*|__)(?P<run_in>[^*_\n]{1,50}?)[.:]?(?P=bold)[.:]?)",
+    r"^(?:(?P<mark>#{1,6})[ \t]+(?P<name>.+?)[ \t#]*$|(?P<bold>\*\*|__)(?P<run_in>[^*_\n"
+    r"]{1,50}?)[.:]?(?P=bold)[.:]?)",
     re.MULTILINE,
 )
 _ITEM = re.compile(r"^(?:[-*+]|\d{1,3}[.)]|>)[ \t]+")
@@ -21,7 +24,9 @@ _SENTENCE = re.compile(r"(?<=[\w`)\"']{2})[.!?](?=\s)|[。！？]")
 
 
 def safe(text: str) -> str:
-    """Return a text as data in another's block: one line, nothing unseen, no tag that could close it, no home."""
+    """Return a text as data in another's block:
+    one line, nothing unseen, no tag that could close it, no home.
+    """
     return cut(inert_line(text), LONGEST_TEASER)
 
 
@@ -34,12 +39,16 @@ def teaser_of(record: Record, has_body: bool) -> str:
 
 
 def note_of(record: Record) -> str:
-    """Return the first sentence of what follows from a decision, else of a record's text; empty if it has none."""
+    """Return the first sentence of what follows from a decision, else of a record's text;
+    empty if it has none.
+    """
     if record.kind.in_file:
         return ""
     if not record.kind.in_document:
         return _first_sentence(record.prose)
-    return next(filter(None, (_first_sentence(_section(record.prose, key)) for key in _TELLING)), "")
+    return next(
+        filter(None, (_first_sentence(_section(record.prose, key)) for key in _TELLING)), ""
+    )
 
 
 def _first_sentence(text: str) -> str:
@@ -56,13 +65,17 @@ def _first_sentence(text: str) -> str:
 
 
 def _section(prose: str, key: str) -> str:
-    from orbit_registry.formats.adr.headings import section_key  # its patterns take 30 ms, and most syncs write nothing
+    from orbit_registry.formats.adr.headings import (
+        section_key,
+    )  # its patterns take 30 ms, and most syncs write nothing
 
     headings = list(_HEADING.finditer(prose))
     for position, heading in enumerate(headings):
         if section_key(heading["name"] or heading["run_in"]) == key:
             level = _level(heading)
-            following = (other.start() for other in headings[position + 1 :] if _level(other) <= level)
+            following = (
+                other.start() for other in headings[position + 1 :] if _level(other) <= level
+            )
             return prose[heading.end() : next(following, len(prose))]
     return ""
 

@@ -11,13 +11,22 @@ from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_text
 from orbit_registry.hook.sidecar import Sidecar
 from orbit_registry.matching.match import sync_written
-from orbit_registry.mcp.tool import LONGEST, Arguments, Caller, Tool, ToolCall, ToolResult, sidecar_for
+from orbit_registry.mcp.tool import (
+    LONGEST,
+    Arguments,
+    Caller,
+    Tool,
+    ToolCall,
+    ToolResult,
+    sidecar_for,
+)
 from orbit_registry.mcp.tools import available_tools
 from orbit_registry.model.diagnostic import envelope
 from orbit_registry.model.schema import RecordSchema
 from orbit_registry.registry import Registry
 
-LONGEST_ANSWER = 100_000  # most characters of a result as JSON, so that a model's context keeps room for its work
+# most characters of a result as JSON, so that a model's context keeps room for its work
+LONGEST_ANSWER = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +57,10 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
         if not tool.carries:
             return _checked_reply(answer, None)
         records = registry.collection.records
-        return _checked_reply(answer, sidecar_for(registry.workspace, records, answer.paths, answer.record_ids, caller))
+        return _checked_reply(
+            answer,
+            sidecar_for(registry.workspace, records, answer.paths, answer.record_ids, caller),
+        )
     except UnknownToolError:
         raise
     except OrbitError as error:
@@ -56,7 +68,9 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
     except Exception as error:  # noqa: BLE001 - the server's boundary, as `cli.main` is the command line's
         traceback.print_exc()
         failure = f"orbit failed: {type(error).__name__}: {error}"
-        return refusal(failure, "this is a bug, please report it with the error output of the server")
+        return refusal(
+            failure, "this is a bug, please report it with the error output of the server"
+        )
 
 
 def refusal(message: str, hint: str) -> Reply:
@@ -67,20 +81,34 @@ def refusal(message: str, hint: str) -> Reply:
 
 
 def _checked_reply(answer: ToolResult, sidecar: Sidecar | None) -> Reply:
-    answer_data = envelope(harmless(answer.data), next_commands=[str(harmless(command)) for command in answer.next])
+    answer_data = envelope(
+        harmless(answer.data), next_commands=[str(harmless(command)) for command in answer.next]
+    )
     text = answer.text if answer.rendered else str(harmless(answer.text))
-    if len(json.dumps(answer_data, ensure_ascii=False, default=str)) > LONGEST_ANSWER or len(text) > LONGEST_ANSWER:
-        return refusal("the answer is too long to be of use", "ask for less: a smaller `limit`, fewer columns")
+    if (
+        len(json.dumps(answer_data, ensure_ascii=False, default=str)) > LONGEST_ANSWER
+        or len(text) > LONGEST_ANSWER
+    ):
+        return refusal(
+            "the answer is too long to be of use", "ask for less: a smaller `limit`, fewer columns"
+        )
     return Reply(text, answer_data, sidecar=sidecar)
 
 
 def _refuse_arguments(tool: Tool, arguments: Arguments) -> None:
     if len(json.dumps(arguments, ensure_ascii=False)) > LONGEST:
-        raise UsageError(f"the arguments are longer than {LONGEST:,} characters", hint="shorten them")
+        raise UsageError(
+            f"the arguments are longer than {LONGEST:,} characters", hint="shorten them"
+        )
     problems = RecordSchema(tool.schema(), Path(tool.name)).problems(dict(arguments))
     if problems:
-        message = "; ".join(problem.message for problem in problems[:5]).replace("`the record`", "the call")
-        hint = next((problem.hint for problem in problems if problem.hint), f"arguments: {', '.join(tool.properties)}")
+        message = "; ".join(problem.message for problem in problems[:5]).replace(
+            "`the record`", "the call"
+        )
+        hint = next(
+            (problem.hint for problem in problems if problem.hint),
+            f"arguments: {', '.join(tool.properties)}",
+        )
         raise UsageError(f"{tool.name}: {message}", hint=hint)
 
 

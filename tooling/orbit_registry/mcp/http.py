@@ -27,11 +27,21 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 def serve_http(
-    root: Path | None, host: str, port: int, token: str | None, announce: Callable[[str, str], None], *, aliases: bool
+    root: Path | None,
+    host: str,
+    port: int,
+    token: str | None,
+    announce: Callable[[str, str], None],
+    *,
+    aliases: bool,
 ) -> None:
-    """Serve clients over streamable HTTP until interrupted; `announce` gets the address and the token."""
+    """Serve clients over streamable HTTP until interrupted;
+    `announce` gets the address and the token.
+    """
     if token is not None and len(token) < SHORTEST_TOKEN:
-        raise UsageError("the token is too short", hint=f"give {SHORTEST_TOKEN} characters or more, or none")
+        raise UsageError(
+            "the token is too short", hint=f"give {SHORTEST_TOKEN} characters or more, or none"
+        )
     act_as_agent()
     shared_token = token or secrets.token_urlsafe(32)
     listening = _listening(host, port)
@@ -40,14 +50,20 @@ def serve_http(
     door = McpServer(root or Path.cwd(), aliases=aliases)
     app = _guarded(application(door, (*LOOPBACK, host_name), at), shared_token)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, limit_concurrency=MOST_CONNECTIONS, server_header=False
+        app,
+        log_level="warning",
+        access_log=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        server_header=False,
     )
     announce(f"http://{host_name}:{at}{PATH}", shared_token)
     anyio.run(uvicorn.Server(config).serve, [listening])
 
 
 def application(door: McpServer, hosts: tuple[str, ...], port: int) -> Application:
-    """Return the application, which answers only to these host names: a web page can't rebind its own name."""
+    """Return the application, which answers only to these host names:
+    a web page can't rebind its own name.
+    """
     names = [f"{name}:{port}" for name in dict.fromkeys(hosts)]
     checks = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
@@ -78,18 +94,27 @@ def _guarded(app: Application, token: str) -> Application:
             return
         headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
         await send({"type": "http.response.start", "status": 401, "headers": headers})
-        await send({"type": "http.response.body", "body": b"a token is needed: Authorization: Bearer TOKEN\n"})
+        await send(
+            {
+                "type": "http.response.body",
+                "body": b"a token is needed: Authorization: Bearer TOKEN\n",
+            }
+        )
 
     return checked
 
 
 def _listening(host: str, port: int) -> socket.socket:
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(MOST_CONNECTIONS)
     except OSError as error:
-        raise UsageError(f"could not listen at {host}:{port}: {error.strerror}", hint="choose another port") from None
+        raise UsageError(
+            f"could not listen at {host}:{port}: {error.strerror}", hint="choose another port"
+        ) from None
     return listener

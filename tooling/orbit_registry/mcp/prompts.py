@@ -15,7 +15,9 @@ LONGEST = 20_000
 Words = Mapping[str, str]
 
 
-PROMPTS = cast(Mapping[str, Any], yaml.load(Path(__file__).with_name("prompts.yaml").read_text("utf-8")))
+PROMPTS = cast(
+    Mapping[str, Any], yaml.load(Path(__file__).with_name("prompts.yaml").read_text("utf-8"))
+)
 """Name of each prompt → its title, description, arguments and text."""
 
 
@@ -25,17 +27,25 @@ def prompt_text(name: str, registry: Registry, caller: Caller, words: Words) -> 
     if prompt is None:
         raise UsageError(f"there is no prompt {name!r}", hint=f"prompts: {', '.join(PROMPTS)}")
     arguments = prompt["arguments"]
-    missing = [key for key, form in arguments.items() if form["required"] and not words.get(key, "").strip()]
+    missing = [
+        key
+        for key, form in arguments.items()
+        if form["required"] and not words.get(key, "").strip()
+    ]
     unknown = sorted(words.keys() - arguments.keys())
     if missing or unknown:
         problem = f"`{missing[0]}` is missing" if missing else f"unknown argument `{unknown[0]}`"
         raise UsageError(f"{name}: {problem}", hint=f"arguments: {', '.join(arguments)}")
     if sum(map(len, words.values())) > LONGEST:
-        raise UsageError(f"{name}: the arguments are too long", hint=f"at most {LONGEST:,} characters")
+        raise UsageError(
+            f"{name}: the arguments are too long", hint=f"at most {LONGEST:,} characters"
+        )
     added = {}
     if name == "brief":
         paths = [path for path in words.get("paths", "").replace(",", " ").split() if path]
-        added["records"] = brief(ToolCall(registry, caller, {"text": words["task"], "paths": paths})).text
+        added["records"] = brief(
+            ToolCall(registry, caller, {"text": words["task"], "paths": paths})
+        ).text
     elif name == "review":
         added["record"] = str(harmless(show(ToolCall(registry, caller, {"id": words["id"]})).text))
     return str(prompt["text"]).format(**words, **added)
@@ -48,17 +58,24 @@ PAGE = 100
 
 
 def resource_page(registry: Registry, start: int) -> tuple[list[dict[str, str]], int | None]:
-    """Return one page of the live records as fields of resources, and where the next page starts."""
+    """Return one page of the live records as fields of resources,
+    and where the next page starts.
+    """
     live = [record for record in registry.collection.records if record.phase == "live"]
     entries = []
     for listed in live[start : start + PAGE]:
         record = clean(listed)
         description = f"{record.kind.label}, {record.status.word}"
         title = str(harmless(record.title))
-        entries.append({
-            "uri": f"{START}{record.id}", "name": record.id, "title": title, "description": description,
-            "mime_type": RESOURCE_TYPE,
-        })  # fmt: skip
+        entries.append(
+            {
+                "uri": f"{START}{record.id}",
+                "name": record.id,
+                "title": title,
+                "description": description,
+                "mime_type": RESOURCE_TYPE,
+            }
+        )
     following = start + PAGE
     return entries, following if following < len(live) else None
 
@@ -67,5 +84,7 @@ def resource_text(registry: Registry, uri: str, caller: Caller) -> str:
     """Return the text of a resource URI."""
     any_id = uri.removeprefix(START)
     if not any_id or any_id == uri:
-        raise RecordNotFoundError(f"{uri!r} is not a resource here", hint=f"resources are {RESOURCE_TEMPLATE}")
+        raise RecordNotFoundError(
+            f"{uri!r} is not a resource here", hint=f"resources are {RESOURCE_TEMPLATE}"
+        )
     return str(harmless(show(ToolCall(registry, caller, {"id": any_id})).text))

@@ -29,10 +29,19 @@ META = "dev.orbit/learnings"
 FIELD = "learnings"
 _OPEN_SCHEMA = frozenset(
     (
-        "$defs", "$id", "$schema", "additionalProperties", "definitions", "description", "examples", "properties",
-        "required", "title", "type",
+        "$defs",
+        "$id",
+        "$schema",
+        "additionalProperties",
+        "definitions",
+        "description",
+        "examples",
+        "properties",
+        "required",
+        "title",
+        "type",
     )
-)  # fmt: skip
+)
 """Keywords of schemas whose meaning we know; any other may forbid a field."""
 
 
@@ -41,8 +50,15 @@ class UnreadableError(ValueError):
 
 
 def exact_json(text: str) -> Any:
-    """Return the value of a JSON text; raise ValueError if it can't be written anew without a loss."""
-    return json.loads(text, object_pairs_hook=_without_repeats, parse_float=_exact_number, parse_constant=_exact_number)
+    """Return the value of a JSON text; raise ValueError if it can't be written anew without
+    a loss.
+    """
+    return json.loads(
+        text,
+        object_pairs_hook=_without_repeats,
+        parse_float=_exact_number,
+        parse_constant=_exact_number,
+    )
 
 
 def _without_repeats(members: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -68,10 +84,16 @@ def can_take_records(result: Mapping[str, Any]) -> bool:
 def with_records(
     message: dict[str, Any], block: str, learnings: Sequence[Mapping[str, str]], *, structured: bool
 ) -> str:
-    """Return a message with a block of content and records in its metadata, `structured` in its content too."""
+    """Return a message with a block of content and records in its metadata,
+    `structured` in its content too.
+    """
     result = message["result"]
     meta, data = result.get("_meta", {}), result.get("structuredContent")
-    item = {"type": "text", "text": block, "annotations": {"audience": ["assistant"], "priority": 0.9}}
+    item = {
+        "type": "text",
+        "text": block,
+        "annotations": {"audience": ["assistant"], "priority": 0.9},
+    }
     added = {"content": [*result["content"], item], "_meta": {**meta, META: learnings}}
     if structured and isinstance(data, dict) and FIELD not in data:
         added["structuredContent"] = {**data, FIELD: learnings}
@@ -91,7 +113,16 @@ def admits_field(schema: object) -> bool:
 
 LARGEST = 4_000_000  # bytes of a message that is read; a larger one passes in pieces, unchanged
 MOST_PENDING = 1000
-FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
+FAULTS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 """What a strange message or our own fault may raise: the message then passes unchanged."""
 
 
@@ -139,7 +170,11 @@ class Pending:
 
     def take(self, key: object) -> PendingCall | None:
         """Remove and return the request of an answer."""
-        return self._asked.pop(key, None) if isinstance(key, int | str) and not isinstance(key, bool) else None
+        return (
+            self._asked.pop(key, None)
+            if isinstance(key, int | str) and not isinstance(key, bool)
+            else None
+        )
 
     def learn(self, tools: object) -> None:
         """Note which tools' results may have one more field."""
@@ -148,11 +183,15 @@ class Pending:
                 self._admits[name] = admits_field(tool.get("outputSchema"))
 
     def admits(self, tool: str) -> bool:
-        """Return whether a tool's structured result may have one more field; not if its schema is unknown."""
+        """Return whether a tool's structured result may have one more field;
+        not if its schema is unknown.
+        """
         return self._admits.get(tool, False)
 
     def _add(self, key: int | str, request: PendingCall) -> None:
-        for oldest in list(self._asked)[: max(0, len(self._asked) - MOST_PENDING + 1)]:  # answers that never came
+        for oldest in list(self._asked)[
+            : max(0, len(self._asked) - MOST_PENDING + 1)
+        ]:  # answers that never came
             self._asked.pop(oldest, None)
         self._asked[key] = request
 
@@ -181,7 +220,9 @@ class Requests:
 
 
 Decide = Callable[[dict[str, Any], PendingCall], str]
-"""Returns a message with records added to its result, empty for no change; it may raise what `Results` passes over."""
+"""Returns a message with records added to its result, empty for no change;
+it may raise what `Results` passes over.
+"""
 
 
 class Results:
@@ -245,7 +286,14 @@ class Results:
 
 
 CHUNK = 1 << 16
-PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+PASSED_ON = (
+    signal.SIGTERM,
+    signal.SIGINT,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 ENDED = b"\0"  # byte that says that the server ended; signals write their number
 
@@ -254,19 +302,29 @@ def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
     """Run a server until it ends and return its exit code; end by the same signal as the server."""
     woken, wake = os.pipe()
     try:
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, close_fds=False)
+        server = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, close_fds=False
+        )
     except OSError as error:
         message = (error.strerror or str(error)).lower()
-        raise UsageError(f"{command[0]} can't be started: {message}", hint="name a program after `--`") from None
+        raise UsageError(
+            f"{command[0]} can't be started: {message}", hint="name a program after `--`"
+        ) from None
     os.set_blocking(wake, False)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)  # else one just before a blocking call waits for its end
+    signal.set_wakeup_fd(
+        wake, warn_on_full_buffer=False
+    )  # else one just before a blocking call waits for its end
     for number in PASSED_ON:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda got, _frame: _pass_on(server, got))
     pending = Pending()
     threading.Thread(target=_say_when_ended, args=(server, wake), daemon=True).start()
     threading.Thread(target=_requests, args=(server, Requests(pending)), daemon=True).start()
-    _results(server, woken, Results(pending, ResultAnnotator(str(Path.cwd()), session, timeout_ms, pending).decide))
+    _results(
+        server,
+        woken,
+        Results(pending, ResultAnnotator(str(Path.cwd()), session, timeout_ms, pending).decide),
+    )
     while server.returncode is None:
         os.read(woken, CHUNK)
     code = server.returncode
@@ -279,7 +337,9 @@ def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
 
 
 def _pass_on(server: subprocess.Popen[bytes], number: int) -> None:
-    """Give a signal to the server, unless it came from the terminal: then the server has it already."""
+    """Give a signal to the server, unless it came from the terminal:
+    then the server has it already.
+    """
     if not (number in FROM_TERMINAL and sys.stderr.isatty()):
         server.send_signal(number)
 

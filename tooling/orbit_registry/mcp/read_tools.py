@@ -53,7 +53,9 @@ def search(call: ToolCall) -> ToolResult:
         kind=call.text("kind") or None,
         tags=call.words("tags"),
         path=path,
-        versions=[version for text in call.text("versions").split(",") if (version := text.strip())],
+        versions=[
+            version for text in call.text("versions").split(",") if (version := text.strip())
+        ],
         context=context_weights(call.text("context_tags")),
         limit=call.number("limit", 0),
         everything=call.is_set("all"),
@@ -63,7 +65,13 @@ def search(call: ToolCall) -> ToolResult:
     hits = [hit for hit in result.hits if not hit.record.path.startswith("~/")]
     return ToolResult(
         result_data(result),
-        "\n".join([result_text(result), *([GENERIC] if result.generic else []), *filter(None, [result.note])]),
+        "\n".join(
+            [
+                result_text(result),
+                *([GENERIC] if result.generic else []),
+                *filter(None, [result.note]),
+            ]
+        ),
         next=[f'show {{"id": "{hit.name}"}}' for hit in hits[:3]],
         paths=[path] if path else [],
         record_ids=[hit.record.id for hit in hits],
@@ -74,7 +82,9 @@ def _without_secrets(result: SearchResult, query: set[str]) -> SearchResult:
     hits = []
     for hit in result.hits:
         prompts = prompts_of(hit.record.kind.folder, hit.record.kind.in_document)
-        excerpt = snippet(without_secrets(hit.text), query, without_secrets(hit.record.title), prompts)
+        excerpt = snippet(
+            without_secrets(hit.text), query, without_secrets(hit.record.title), prompts
+        )
         hits.append(replace(hit, record=clean(hit.record), snippet=inert_line(excerpt)[:SNIPPET]))
     return replace(result, hits=tuple(hits))
 
@@ -87,11 +97,16 @@ def list_records(call: ToolCall) -> ToolResult:
     every = legacy_id or call.is_set("all")
     phases = call.words("phases") or (list(PHASES) if every else ["pending", "live"])
     if kind and status and status not in (row := registry.workspace.kinds[kind]).statuses:
-        raise UsageError(f"{row.with_article} has no status {status!r}", hint=f"statuses: {', '.join(row.statuses)}")
+        raise UsageError(
+            f"{row.with_article} has no status {status!r}",
+            hint=f"statuses: {', '.join(row.statuses)}",
+        )
     records = [
         record
         for record in (
-            registry.collection.records.with_former_name(legacy_id) if legacy_id else registry.collection.records
+            registry.collection.records.with_former_name(legacy_id)
+            if legacy_id
+            else registry.collection.records
         )
         if kind in ("", record.kind.name)
         and (record.status.name == status if status else record.phase in phases)
@@ -100,7 +115,10 @@ def list_records(call: ToolCall) -> ToolResult:
         and (not task or task in record.words("tasks") or task in record.scope.tasks)
     ]
     start, limit = call.number("offset", 0), call.number("limit", 50)
-    page = [clean(record) for record in render.in_order(records, call.text("sort", "id"))[start : start + limit]]
+    page = [
+        clean(record)
+        for record in render.in_order(records, call.text("sort", "id"))[start : start + limit]
+    ]
     after = max(len(records) - start - len(page), 0)
     more = [f"and {after} more: offset {start + limit}"] if after else []
     problems = registry.collection.problems
@@ -108,13 +126,17 @@ def list_records(call: ToolCall) -> ToolResult:
     lost = [f"{render.unread_text(problems)}; run `orbit check`"] if unread else []
     return ToolResult(
         {
-            "records": [{**render.head_data(record), "updated_at": record.text("updated_at")} for record in page],
-            "omitted": after, "unread": unread[:20],
+            "records": [
+                {**render.head_data(record), "updated_at": record.text("updated_at")}
+                for record in page
+            ],
+            "omitted": after,
+            "unread": unread[:20],
         },
         "\n".join([render.short_table(page) or "no records", *more, *lost]),
         next=[f'show {{"id": "{record.id}"}}' for record in page[:1]],
         record_ids=[record.id for record in page],
-    )  # fmt: skip
+    )
 
 
 def show(call: ToolCall) -> ToolResult:
@@ -122,7 +144,10 @@ def show(call: ToolCall) -> ToolResult:
     registry = call.registry
     kind, (full_record, name) = call.text("kind"), registry.part(call.text("id"))
     if kind and full_record.kind.name != kind:
-        raise UsageError(f"{full_record.id} is of the kind {full_record.kind.name}", hint='call `show` with {"id": …}')
+        raise UsageError(
+            f"{full_record.id} is of the kind {full_record.kind.name}",
+            hint='call `show` with {"id": …}',
+        )
     record = clean(full_record)
     freshness = registry.freshness([full_record]).get(full_record.path, FRESH)
     chunk = render.named_chunk(record, name) if name else None
@@ -140,13 +165,22 @@ def show(call: ToolCall) -> ToolResult:
         data = {**render.chunk_data(record, chunk, freshness), "prose": prose}
         head, paths = render.chunk_head(record, chunk, freshness), []
     retirement = registry.collection.records.retirement(full_record)
-    lines = [f"| {line}".rstrip() for line in prose.strip("\n").splitlines()] if prose.strip() else []
-    notice = [f"cut here: {record.source.path if record.source else record.path} has the rest"] if is_cut else []
+    lines = (
+        [f"| {line}".rstrip() for line in prose.strip("\n").splitlines()] if prose.strip() else []
+    )
+    notice = (
+        [f"cut here: {record.source.path if record.source else record.path} has the rest"]
+        if is_cut
+        else []
+    )
     head = render.with_retirement(retirement, head)
     return ToolResult(
         {**data, "truncated": is_cut, **render.retirement_data(retirement)},
         "\n".join([head, *(["", DATA, *lines] if lines else []), *notice]),
-        next=[*([] if chunk is None else [f'show {{"id": "{record.id}"}}']), *_after_reading(record, retirement)],
+        next=[
+            *([] if chunk is None else [f'show {{"id": "{record.id}"}}']),
+            *_after_reading(record, retirement),
+        ],
         paths=[*paths, *([record.source.path] if record.source else [])],
         record_ids=[record.id],
     )
@@ -155,7 +189,11 @@ def show(call: ToolCall) -> ToolResult:
 def _after_reading(record: Record, retirement: Retirement | None) -> list[str]:
     if retirement is not None:
         return [f'show {{"id": "{successor.id}"}}' for successor in retirement.successors]
-    return [f'vote {{"id": "{record.id}", "task": "TASK"}}'] if record.kind.voted and record.phase == "live" else []
+    return (
+        [f'vote {{"id": "{record.id}", "task": "TASK"}}']
+        if record.kind.voted and record.phase == "live"
+        else []
+    )
 
 
 def related(call: ToolCall) -> ToolResult:
@@ -167,7 +205,9 @@ def related(call: ToolCall) -> ToolResult:
     record, depth = registry.get(call.text("id")), call.number("depth", 1)
     direction = call.text("direction", "both")
     result = walked(registry.workspace, registry.reading, record, depth=depth, direction=direction)
-    reached = tuple(replace(near, record=clean(near.record)) for near in result.reached[:MOST_RELATED])
+    reached = tuple(
+        replace(near, record=clean(near.record)) for near in result.reached[:MOST_RELATED]
+    )
     shortened, more = replace(result, reached=reached), len(result.reached) - len(reached)
     notice = f"\nand {more} more: a smaller `depth`, or one `direction`" if more else ""
     ids = [neighbour.record.id for neighbour in reached]
@@ -182,20 +222,28 @@ def match(call: ToolCall) -> ToolResult:
     """Show the records that apply to paths or tags, and what a new text of a file breaks."""
     paths = [inside(call.registry, path) for path in call.words("paths")]
     if not paths and not call.words("tags"):
-        raise UsageError("nothing to match", hint="name `paths` or `tags`; `search` with a `kind` lists all records")
+        raise UsageError(
+            "nothing to match",
+            hint="name `paths` or `tags`; `search` with a `kind` lists all records",
+        )
     has_text = "new_text" in call.arguments  # an empty one empties the file
     if has_text and len(paths) != 1:
         raise UsageError("`new_text` is of one file", hint="name that file alone in `paths`")
     from orbit_registry.matching.match import texts
 
     matches = call.registry.match(
-        paths, call.words("tags"), task=call.text("task") or None, everything=call.is_set("all"),
+        paths,
+        call.words("tags"),
+        task=call.text("task") or None,
+        everything=call.is_set("all"),
         project=call.text("project"),
-    )  # fmt: skip
+    )
     listed = matches[: call.number("limit", 20)]
     data = [entry.as_data() for entry in listed]
     omitted = len(matches) - len(listed)
-    answer_text = "\n".join([texts(listed) or "no record applies", *([f"omitted: {omitted}"] if omitted else [])])
+    answer_text = "\n".join(
+        [texts(listed) or "no record applies", *([f"omitted: {omitted}"] if omitted else [])]
+    )
     ids = [str(entry["id"]) for entry in data]
     following = [f'show {{"id": "{record_id}"}}' for record_id in ids[:1]]
     result = ToolResult({"matches": data, "omitted": omitted}, answer_text, following, paths, ids)
@@ -203,7 +251,9 @@ def match(call: ToolCall) -> ToolResult:
         return result
     check = _checked(call, paths[0], call.text("new_text"))
     checked = {"matches": data, "omitted": omitted, "check": check.data}
-    return replace(result, data=checked, text=f"{answer_text}\n{check.text}", next=[*check.next, *following])
+    return replace(
+        result, data=checked, text=f"{answer_text}\n{check.text}", next=[*check.next, *following]
+    )
 
 
 def check_text(call: ToolCall) -> ToolResult:
@@ -221,27 +271,44 @@ def _checked(call: ToolCall, path: str, text: str) -> ToolResult:
     lines = [line for row in (*breaks, *notices) for line in diagnostic_lines(row)]
     end = f"{count}: {plural(len(breaks), 'finding')}, {len(allowed)} allowed"
     return ToolResult(
-        {"path": path, "checks": checks, "findings": [row.as_dict() for row in (*breaks, *notices)],
-         "allowed": len(allowed)},
+        {
+            "path": path,
+            "checks": checks,
+            "findings": [row.as_dict() for row in (*breaks, *notices)],
+            "allowed": len(allowed),
+        },
         "\n".join([*lines, end]),
-        next=[f'show {{"id": "{record_id}"}}' for record_id in dict.fromkeys(str(row.record) for row in breaks)][:3],
+        next=[
+            f'show {{"id": "{record_id}"}}'
+            for record_id in dict.fromkeys(str(row.record) for row in breaks)
+        ][:3],
         paths=[path],
-    )  # fmt: skip
+    )
 
 
 def brief(call: ToolCall) -> ToolResult:
     """Show what an agent needs before it starts."""
     registry = call.registry
     if call.text("purpose") == "plan":
-        from orbit_registry.briefs.plan import plan_brief, plan_text  # few ask, and each start would pay for it
+        from orbit_registry.briefs.plan import (
+            plan_brief,
+            plan_text,
+        )  # few ask, and each start would pay for it
 
         plan = plan_brief(registry.workspace, registry.collection.records, datetime.now(UTC))
         warnings = [f"warning: {inert_line(warning)}" for warning in plan["warnings"]]
         return ToolResult(dict(plan), "\n".join([plan_text(plan), *warnings]))
     paths = [inside(registry, path) for path in call.words("paths")]
-    tags, words, task, agent = call.words("tags"), call.text("text"), call.text("task"), call.text("agent")
+    tags, words, task, agent = (
+        call.words("tags"),
+        call.text("text"),
+        call.text("task"),
+        call.text("agent"),
+    )
     if not (paths or tags or words.strip() or task or agent):
-        raise UsageError("a brief needs to know the work", hint="name `paths`, `tags` or the task's `text`")
+        raise UsageError(
+            "a brief needs to know the work", hint="name `paths`, `tags` or the task's `text`"
+        )
     session = call.caller.session_at(str(registry.workspace.root))
     result = registry.brief(
         agent=agent,
@@ -255,7 +322,9 @@ def brief(call: ToolCall) -> ToolResult:
         session="" if session is None or session[1] else session[0],
     )
     message = result.text() or "no record applies, or this session has all that do"
-    warnings = [f"warning: {inert_line(without_secrets(warning))}" for warning in result.inputs.warnings]
+    warnings = [
+        f"warning: {inert_line(without_secrets(warning))}" for warning in result.inputs.warnings
+    ]
     return ToolResult(result.as_data(), "\n".join([message, *warnings]), rendered=True)
 
 
@@ -267,9 +336,12 @@ def query(call: ToolCall) -> ToolResult:
     seconds = float(time_limit) if isinstance(time_limit, int | float) else USUAL_SECONDS
     registry = call.registry
     result = limited_query(
-        registry.workspace, call.text("sql"), seconds=seconds, rows=limit,
+        registry.workspace,
+        call.text("sql"),
+        seconds=seconds,
+        rows=limit,
         vectors=registry.vectors,
-    )  # fmt: skip
+    )
     rows = [{name: _cell(value) for name, value in row.items()} for row in result.as_data()]
     more = ["there are more rows: narrow the question, or raise `limit`"] if result.is_cut else []
     text = "\n".join([result.render("table").rstrip("\n"), *more])
@@ -282,7 +354,10 @@ def _cell(value: object) -> object:
 
 def queue(call: ToolCall) -> ToolResult:
     """List what waits for a person's review."""
-    waiting = [clean(record) for record in review.queue(call.registry.collection.records, call.text("kind") or None)]
+    waiting = [
+        clean(record)
+        for record in review.queue(call.registry.collection.records, call.text("kind") or None)
+    ]
     listed = waiting[:MOST_RELATED]
     data = {"count": len(waiting), "records": [render.head_data(record) for record in listed]}
     return ToolResult(data, render.short_table(listed) or "nothing waits for review")

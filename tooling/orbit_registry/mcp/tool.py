@@ -36,7 +36,9 @@ class Caller:
     hosted: bool = False
 
     def session_at(self, root: str) -> tuple[str, str] | None:
-        """Return the session of the host, else of the connection, and its agent; None if there is none."""
+        """Return the session of the host, else of the connection, and its agent;
+        None if there is none.
+        """
         process_session = session_of_process(root) if self.hosted else None
         return process_session or ((self.session, "") if self.session else None)
 
@@ -87,8 +89,8 @@ class ToolCall:
 class ToolResult:
     """Result of a tool: data, the same as text, and in `next` the calls that make sense now.
 
-    `paths` are files it is about, from the root; `record_ids` are records whose text it has. `rendered`: the text is a
-    block of `hook.render`, already safe, whose marks must stay.
+    `paths` are files it is about, from the root; `record_ids` are records whose text it has.
+    `rendered`: the text is a block of `hook.render`, already safe, whose marks must stay.
     """
 
     data: object
@@ -103,7 +105,8 @@ class ToolResult:
 class Tool:
     """Name, description, arguments and function of a tool.
 
-    `fixed` are the arguments that an alias sets. `carries`: records for the paths of a call are added to its result.
+    `fixed` are the arguments that an alias sets. `carries`: records for the paths of a call are
+    added to its result.
     """
 
     name: str
@@ -127,9 +130,22 @@ class Tool:
 
 
 LONGEST = 200_000  # characters of all arguments of a call together
-OF_A_DOCUMENT = ("title", "date", "tasks", "feature", "deciders", "summary", "labels", "legacy_ids", "scope")
+OF_A_DOCUMENT = (
+    "title",
+    "date",
+    "tasks",
+    "feature",
+    "deciders",
+    "summary",
+    "labels",
+    "legacy_ids",
+    "scope",
+)
 """Fields that a new decision takes; the others are given by `update`, once it has a document."""
-WITHHELD = FIXED | {"freshness", "status_raw"}  # fields that no agent gives: they say who, when and in which state
+WITHHELD = FIXED | {
+    "freshness",
+    "status_raw",
+}  # fields that no agent gives: they say who, when and in which state
 
 
 def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]:
@@ -137,12 +153,18 @@ def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]
     document = kind.schema.document
     shared: Mapping[str, Any] = document["$defs"]
     withheld = WITHHELD | kind.schema.managed | ({"title"} - {kind.headline})
-    names = sorted((name for name in kind.schema.properties if name not in withheld), key=lambda n: n != kind.headline)
+    names = sorted(
+        (name for name in kind.schema.properties if name not in withheld),
+        key=lambda n: n != kind.headline,
+    )
     forms = {name: _inlined(document["properties"][name], shared) for name in names}
     if kind.in_document and new:
         forms = {name: form for name, form in forms.items() if name in OF_A_DOCUMENT}
         axes = forms["scope"]["properties"]
-        forms["scope"] = {**forms["scope"], "properties": {axis: axes[axis] for axis in ("paths", "tags")}}
+        forms["scope"] = {
+            **forms["scope"],
+            "properties": {axis: axes[axis] for axis in ("paths", "tags")},
+        }
         body = "Context, Decision and Consequences as Markdown; name at least one cost."
         forms["body"] = {"type": "string", "maxLength": 100_000, "description": body}
     return forms
@@ -162,16 +184,26 @@ def fields_of_any(kinds: KindTable) -> Schema:
     lines = []
     for kind, names in fields_by_kind:
         needed = required_fields(kind)
-        optional = [name for name in names if name not in needed and (kind.in_document or name not in shared)]
-        lines.append(f"{kind.name}: {', '.join(needed)} (needed){'; ' if optional else ''}{', '.join(optional)}")
+        optional = [
+            name
+            for name in names
+            if name not in needed and (kind.in_document or name not in shared)
+        ]
+        lines.append(
+            f"{kind.name}: {', '.join(needed)} "
+            f"(needed){'; ' if optional else ''}{', '.join(optional)}"
+        )
     lines.append(f"All but decisions take {', '.join(shared)} too")
     description = "The record's fields, by its kind. " + ". ".join(lines) + "."
     return {"type": "object", "description": description}
 
 
-_LEFT_OUT = frozenset(("$ref", "patternProperties", "pattern", "uniqueItems", "maxItems", "minLength"))
-"""What a tool's schema does not repeat of a kind's: not every client follows references, a model reads none of the
-rest, and the record's own schema holds it to all of them when it is written."""
+_LEFT_OUT = frozenset(
+    ("$ref", "patternProperties", "pattern", "uniqueItems", "maxItems", "minLength")
+)
+"""What a tool's schema does not repeat of a kind's: not every client follows references, a model
+reads none of the rest, and the record's own schema holds it to all of them when it is written.
+"""
 
 
 def _inlined(form: Any, shared: Mapping[str, Any]) -> Any:
@@ -189,11 +221,17 @@ SHOW = "mcp:show"
 
 
 def sidecar_for(
-    workspace: Workspace, records: RecordSet, paths: Sequence[str], record_ids: Collection[str], caller: Caller
+    workspace: Workspace,
+    records: RecordSet,
+    paths: Sequence[str],
+    record_ids: Collection[str],
+    caller: Caller,
 ) -> Sidecar | None:
-    """Return the records for some paths, and the rules linked with the records shown; all are logged as shown.
+    """Return the records for some paths, and the rules linked with the records shown; all are
+    logged as shown.
 
-    Records that the result has already are left out. None if they can't be read: the result matters more.
+    Records that the result has already are left out. None if they can't be read: the result matters
+    more.
     """
     returned = _linked(records, record_ids)
     if not (paths or returned):
@@ -202,7 +240,13 @@ def sidecar_for(
     try:
         index = current_index(workspace)
         return chosen(
-            root, index, paths, caller.ledger(root), shown_ids=record_ids, returned=returned, agent=caller.name
+            root,
+            index,
+            paths,
+            caller.ledger(root),
+            shown_ids=record_ids,
+            returned=returned,
+            agent=caller.name,
         )
     except (OrbitError, OSError):
         return None
@@ -218,7 +262,11 @@ def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Seq
     for record_id in record_ids:
         for record in records.with_id(record_id):
             targets = (target for link in record.links for target in records.with_id(link.to))
-            rules = [target.id for target in targets if target.kind.gate == LINKED and target.phase == "live"]
+            rules = [
+                target.id
+                for target in targets
+                if target.kind.gate == LINKED and target.phase == "live"
+            ]
             if rules:
                 linked.setdefault(record_id, []).extend(rules)
     return linked
@@ -229,5 +277,9 @@ def note_opened(workspace: Workspace, record_id: str, caller: Caller) -> None:
     root = str(workspace.root)
     ledger = caller.ledger(root)
     event = Event(SHOW, time.time())
-    event.name, event.opened, event.session = OPENED, [record_id], ledger.name if ledger is not None else ""
+    event.name, event.opened, event.session = (
+        OPENED,
+        [record_id],
+        ledger.name if ledger is not None else "",
+    )
     append(root, event)

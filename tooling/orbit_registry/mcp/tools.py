@@ -1,4 +1,6 @@
-"""Table of the MCP tools: `tools.yaml` has their texts and arguments, this what each runs and names for one kind."""
+"""Table of the MCP tools: `tools.yaml` has their texts and arguments,
+this what each runs and names for one kind.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,13 +21,28 @@ from orbit_registry.search.query import BUDGETS
 from orbit_registry.workspace.workspace import Workspace
 
 PREFIX = "orbit."
-LISTED = ("search", "show", "match", "brief", "add", "vote", "note", "fail", "retro", "queue", "run")
+LISTED = (
+    "search",
+    "show",
+    "match",
+    "brief",
+    "add",
+    "vote",
+    "note",
+    "fail",
+    "retro",
+    "queue",
+    "run",
+)
 """The tools that a client lists; a call may name any other too."""
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "adr": ("add", "list"),
     "learning": ("add", "list", "show", "search", "update", "supersede", "vote"),
 }
-"""Kind → the tools that have a name for it alone: `orbit.learning.add`. Those of `orbit.` alone serve every kind."""
+"""Kind → the tools that have a name for it alone: `orbit.learning.add`.
+
+Those of `orbit.` alone serve every kind.
+"""
 _FUNCTIONS = {"list": read_tools.list_records, "run": write_tools.run_script}
 """Functions whose name is not the tool's."""
 
@@ -33,37 +50,61 @@ _FUNCTIONS = {"list": read_tools.list_records, "run": write_tools.run_script}
 def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
     """Return the tools that can be called by name, general ones first; `running` includes `run`."""
     table = _table()
-    relations = kinds["adr"].schema.document["properties"]["links"]["items"]["properties"]["rel"]["enum"]
+    relations = kinds["adr"].schema.document["properties"]["links"]["items"]["properties"]["rel"][
+        "enum"
+    ]
     lists = {
         "kinds": [kind.name for kind in kinds],
         "writable_kinds": [kind.name for kind in kinds if not kind.in_file],
-        "relations": relations, "phases": PHASES, "orders": ORDERS, "budgets": BUDGETS, "directions": DIRECTIONS,
-        "task_classes": CLASSES, "note_skips": NOTE_SKIPS,
-    }  # fmt: skip
+        "relations": relations,
+        "phases": PHASES,
+        "orders": ORDERS,
+        "budgets": BUDGETS,
+        "directions": DIRECTIONS,
+        "task_classes": CLASSES,
+        "note_skips": NOTE_SKIPS,
+    }
     shared = {**table["shared"], "FIELDS": fields_of_any(kinds)}
     general = {
-        name: _tool(name, row, {argument: _filled(form, shared, lists) for argument, form in row["arguments"].items()})
+        name: _tool(
+            name,
+            row,
+            {argument: _filled(form, shared, lists) for argument, form in row["arguments"].items()},
+        )
         for name, row in table["tools"].items()
         if running or name != "run"
     }
     named_tools = [
-        _alias(general[verb], kinds[kind]) for kind, verbs in ALIASES.items() if kind in kinds for verb in verbs
+        _alias(general[verb], kinds[kind])
+        for kind, verbs in ALIASES.items()
+        if kind in kinds
+        for verb in verbs
     ]
-    everywhere = replace(general["search"], name=f"{PREFIX}search", description="The same as `search`.")
+    everywhere = replace(
+        general["search"], name=f"{PREFIX}search", description="The same as `search`."
+    )
     return {**general, **{tool.name: tool for tool in (everywhere, *named_tools)}}
 
 
 @cache
 def _table() -> Mapping[str, Any]:
-    return cast(Mapping[str, Any], yaml.load(Path(__file__).with_suffix(".yaml").read_text("utf-8")))
+    return cast(
+        Mapping[str, Any], yaml.load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+    )
 
 
 def _tool(name: str, row: Mapping[str, Any], properties: Mapping[str, Any]) -> Tool:
     run = _FUNCTIONS.get(name) or getattr(write_tools if row.get("writes") else read_tools, name)
     return Tool(
-        name, row["title"], row["description"], properties, run, row.get("required", ()),
-        reads_only=not row.get("writes", False), carries=row.get("adds_records", True),
-    )  # fmt: skip
+        name,
+        row["title"],
+        row["description"],
+        properties,
+        run,
+        row.get("required", ()),
+        reads_only=not row.get("writes", False),
+        carries=row.get("adds_records", True),
+    )
 
 
 def _filled(form: Any, shared: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
@@ -86,11 +127,19 @@ def _alias(tool: Tool, kind: Kind) -> Tool:
         properties = {**own_fields(kind, new=True), **properties}
         required = required_fields(kind)
     elif "fields" in properties:
-        properties["fields"] = {"type": "object", "description": f"Fields as `{PREFIX}{kind.name}.add` takes them."}
+        properties["fields"] = {
+            "type": "object",
+            "description": f"Fields as `{PREFIX}{kind.name}.add` takes them.",
+        }
     return replace(
-        tool, name=f"{PREFIX}{kind.name}.{tool.name}", title=f"{kind.labels}: {tool.name}", properties=properties,
-        description=f"`{tool.name}` for {kind.labels.lower()} alone.", required=required, fixed={"kind": kind.name},
-    )  # fmt: skip
+        tool,
+        name=f"{PREFIX}{kind.name}.{tool.name}",
+        title=f"{kind.labels}: {tool.name}",
+        properties=properties,
+        description=f"`{tool.name}` for {kind.labels.lower()} alone.",
+        required=required,
+        fixed={"kind": kind.name},
+    )
 
 
 def available_tools(workspace: Workspace | None = None) -> dict[str, Tool]:
@@ -103,4 +152,6 @@ def available_tools(workspace: Workspace | None = None) -> dict[str, Tool]:
 def listed_tools(*, aliases: bool = False, workspace: Workspace | None = None) -> list[Tool]:
     """Return the tools that a client lists, with `aliases` those for one kind too."""
     available = available_tools(workspace).items()
-    return [tool for name, tool in available if name in LISTED or (aliases and name.startswith(PREFIX))]
+    return [
+        tool for name, tool in available if name in LISTED or (aliases and name.startswith(PREFIX))
+    ]

@@ -35,19 +35,32 @@ REPLACES = "amends"  # link from a proposal to the record it would replace; a pe
 Fields = dict[str, object]
 MOST_NEAR = 5
 _MOST_RELATED = 3
-_OF_A_SUCCESSOR = ("title", "scope", "feature", "labels")  # what a decision in place of another has of it
+_OF_A_SUCCESSOR = (
+    "title",
+    "scope",
+    "feature",
+    "labels",
+)  # what a decision in place of another has of it
 
 
 def call_fields(kind: Kind, call: ToolCall, *, new: bool) -> Fields:
-    """Return the fields of a call: those under `fields`, or an alias's arguments named after fields."""
+    """Return the fields of a call: those under `fields`,
+    or an alias's arguments named after fields.
+    """
     allowed = own_fields(kind, new=new)
-    fields = call.fields("fields") or {name: call.arguments[name] for name in allowed if name in call.arguments}
+    fields = call.fields("fields") or {
+        name: call.arguments[name] for name in allowed if name in call.arguments
+    }
     hint = f"fields: {', '.join(allowed)}"
     for name in fields:
         if name in WITHHELD:
-            raise UsageError(f"`{name}` can't be given: the registry or a person says it", hint=hint)
+            raise UsageError(
+                f"`{name}` can't be given: the registry or a person says it", hint=hint
+            )
         if name not in allowed and not name.startswith("x-"):
-            receiver = f"a new {kind.label.lower()}" if kind.in_document else f"a {kind.label.lower()}"
+            receiver = (
+                f"a new {kind.label.lower()}" if kind.in_document else f"a {kind.label.lower()}"
+            )
             raise UsageError(f"`{name}` can't be given to {receiver} here", hint=hint)
     if not fields:
         raise UsageError(f"no field of the {kind.label.lower()} is given", hint=hint)
@@ -84,13 +97,18 @@ def _link_edit(rel: str, to: str) -> Edit:
 
 def _replacement_edit(old: Record) -> Edit:
     with_link = _link_edit(REPLACES, old.id)
-    return lambda data: {**with_link(data), "distinct_from": _append_once(data.get("distinct_from"), old.id)}
+    return lambda data: {
+        **with_link(data),
+        "distinct_from": _append_once(data.get("distinct_from"), old.id),
+    }
 
 
 def _review_commands(new: Record, old: Record | None = None) -> list[str]:
     kind = new.kind
     steps = [f"orbit {kind.name} {kind.approving_verb} {new.id}"] if kind.approving_verb else []
-    return steps + ([f"orbit {kind.name} supersede {old.id} --with {new.id}"] if old is not None else [])
+    return steps + (
+        [f"orbit {kind.name} supersede {old.id} --with {new.id}"] if old is not None else []
+    )
 
 
 def _append_once(current: object, entry: object) -> list[object]:
@@ -99,11 +117,16 @@ def _append_once(current: object, entry: object) -> list[object]:
 
 
 def add(call: ToolCall) -> ToolResult:
-    """Propose a record, or a change of one: the first call shows similar ones, a confirmed one writes it."""
+    """Propose a record, or a change of one: the first call shows similar ones,
+    a confirmed one writes it.
+    """
     if call.text("id"):
         return update(call)
     if not call.text("kind"):
-        raise UsageError("`kind` is missing", hint="name the `kind` of a new record, or the `id` of one to change")
+        raise UsageError(
+            "`kind` is missing",
+            hint="name the `kind` of a new record, or the `id` of one to change",
+        )
     kind = call.registry.workspace.kinds[call.text("kind")]
     return _propose(call, kind, call_fields(kind, call, new=True))
 
@@ -115,17 +138,32 @@ def update(call: ToolCall) -> ToolResult:
     changes = call_fields(record.kind, call, new=is_decided)
     _refuse_inherited(record)
     if record.phase == "closed":
-        raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="`add` a new record")
+        raise RefusedError(
+            f"{record.id} is {record.status.name} and is kept as it was", hint="`add` a new record"
+        )
     if record.phase == "pending":
         title = changes.pop("title", None) if record.kind.in_document else None
-        changed = change(call, record, lambda data: merged(data, changes), None if title is None else str(title))
+        changed = change(
+            call, record, lambda data: merged(data, changes), None if title is None else str(title)
+        )
         return _written_result(call, changed)
     if is_decided and not changes.get("body"):
-        hint = "give `body`, the whole new text, with what you change; title, scope, feature and labels stay"
-        raise RefusedError(f"{record.id} is {record.status.name}: its text is proposed anew", hint=hint)
-    names = {*_OF_A_SUCCESSOR, *changes} if is_decided else own_fields(record.kind).keys() - {"legacy_ids"}
+        hint = (
+            "give `body`, the whole new text, with what you change; title, scope, feature "
+            "and labels stay"
+        )
+        raise RefusedError(
+            f"{record.id} is {record.status.name}: its text is proposed anew", hint=hint
+        )
+    names = (
+        {*_OF_A_SUCCESSOR, *changes}
+        if is_decided
+        else own_fields(record.kind).keys() - {"legacy_ids"}
+    )
     fields = {
-        name: value for name, value in merged(record.data, changes).items() if name in names or name.startswith("x-")
+        name: value
+        for name, value in merged(record.data, changes).items()
+        if name in names or name.startswith("x-")
     }
     return _propose(call, record.kind, fields, instead_of=record)
 
@@ -134,34 +172,54 @@ def supersede(call: ToolCall) -> ToolResult:
     """Propose a replacement of a live record; a person closes it."""
     old = _record_named(call, "id")
     if old.phase != "live":
-        raise RefusedError(f"{old.id} is {old.status.name}: it holds nothing to replace", hint="`add` a new record")
+        raise RefusedError(
+            f"{old.id} is {old.status.name}: it holds nothing to replace", hint="`add` a new record"
+        )
     _refuse_inherited(old)
     if not call.text("by"):
         return _propose(call, old.kind, call_fields(old.kind, call, new=True), instead_of=old)
     new = _record_named(call, "by")
     if new.kind.name != old.kind.name:
-        raise RefusedError(f"{new.id} is of another kind than {old.id}", hint=f"`add` a {old.kind.label.lower()}")
+        raise RefusedError(
+            f"{new.id} is of another kind than {old.id}", hint=f"`add` a {old.kind.label.lower()}"
+        )
     if new.phase != "pending":
         by_a_person = f"a person runs `orbit {old.kind.name} supersede {old.id} --with {new.id}`"
-        hint = by_a_person if new.phase == "live" else "name one that waits, or give `fields` of a new one"
-        raise RefusedError(f"{new.id} is {new.status.name}; an agent proposes with records that wait", hint=hint)
+        hint = (
+            by_a_person
+            if new.phase == "live"
+            else "name one that waits, or give `fields` of a new one"
+        )
+        raise RefusedError(
+            f"{new.id} is {new.status.name}; an agent proposes with records that wait", hint=hint
+        )
     return _written_result(call, change(call, new, _replacement_edit(old)), old)
 
 
 def _refuse_inherited(record: Record) -> None:
     if record.origin:
-        hint = f"`add` a decision; a person runs `orbit link ID overrides {record.id} --reason TEXT`"
-        raise RefusedError(f"{record.id} is inherited; it is changed where it comes from", hint=hint)
+        hint = (
+            f"`add` a decision; a person runs `orbit link ID overrides {record.id} --reason TEXT`"
+        )
+        raise RefusedError(
+            f"{record.id} is inherited; it is changed where it comes from", hint=hint
+        )
 
 
 def link(call: ToolCall) -> ToolResult:
     """Link a pending record to another."""
     record, to = _record_named(call, "id"), _record_named(call, "to")
     if record.phase != "pending":
-        hint = f"link from a record that waits, or propose another one: `add` with the id {record.id}"
-        raise RefusedError(f"{record.id} is {record.status.name}; an agent changes only what waits", hint=hint)
+        hint = (
+            f"link from a record that waits, or propose another one: `add` with the id {record.id}"
+        )
+        raise RefusedError(
+            f"{record.id} is {record.status.name}; an agent changes only what waits", hint=hint
+        )
     if record.uid == to.uid:
-        raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record in `to`")
+        raise RefusedError(
+            f"{record.id} can't be linked to itself", hint="name another record in `to`"
+        )
     if call.text("rel") == OVERRIDES:
         _refuse_inherited(to)
     return _written_result(call, change(call, record, _link_edit(call.text("rel"), to.id)))
@@ -192,10 +250,15 @@ def _record_named(call: ToolCall, argument: str) -> Record:
 def _refuse_other_kind(call: ToolCall, any_id: str) -> None:
     kind = call.text("kind")
     if kind and (record := call.registry.get(any_id)).kind.name != kind:
-        raise UsageError(f"{record.id} is of the kind {record.kind.name}", hint="call the tool that serves every kind")
+        raise UsageError(
+            f"{record.id} is of the kind {record.kind.name}",
+            hint="call the tool that serves every kind",
+        )
 
 
-def _propose(call: ToolCall, kind: Kind, fields: Fields, instead_of: Record | None = None) -> ToolResult:
+def _propose(
+    call: ToolCall, kind: Kind, fields: Fields, instead_of: Record | None = None
+) -> ToolResult:
     registry, workspace, author = call.registry, call.registry.workspace, call.caller.author()
     request = adrs.new_adr(fields)
     if kind.in_document:
@@ -204,26 +267,41 @@ def _propose(call: ToolCall, kind: Kind, fields: Fields, instead_of: Record | No
     else:
         fields = fields if instead_of is None else dict(_replacement_edit(instead_of)(fields))
         draft = registry.draft(kind.name, fields, author)[1]
-    near = [near for near in registry.neighbours(draft) if instead_of is None or near.record.id != instead_of.id]
+    near = [
+        near
+        for near in registry.neighbours(draft)
+        if instead_of is None or near.record.id != instead_of.id
+    ]
     if not (call.is_set("confirm") or call.words("distinct_from")):
         return _preview(call, instead_of, draft, near)
     if kind.in_document:
         record = adrs.add_adr(workspace, request, author).record
-        record = record if instead_of is None else change(call, record, _replacement_edit(instead_of))
+        record = (
+            record if instead_of is None else change(call, record, _replacement_edit(instead_of))
+        )
         return _written_result(call, record, instead_of)
     _refuse_duplicate(near)
-    admit = refusing_copies(workspace, kind, registry.collection.records.of_kind(kind.name), _refuse_duplicate)
+    admit = refusing_copies(
+        workspace, kind, registry.collection.records.of_kind(kind.name), _refuse_duplicate
+    )
     return _written_result(call, registry.add(kind.name, fields, author, admit), instead_of)
 
 
-def _preview(call: ToolCall, old: Record | None, draft: Record, near: Sequence[Neighbour]) -> ToolResult:
+def _preview(
+    call: ToolCall, old: Record | None, draft: Record, near: Sequence[Neighbour]
+) -> ToolResult:
     kind = draft.kind
     alike = [replace(neighbour, record=clean(neighbour.record)) for neighbour in near[:MOST_NEAR]]
     listed_ids = {neighbour.record.id for neighbour in alike} | ({old.id} if old else set())
-    related = [record for record in _related(call, draft) if record.id not in listed_ids][: MOST_NEAR - len(alike)]
+    related = [record for record in _related(call, draft) if record.id not in listed_ids][
+        : MOST_NEAR - len(alike)
+    ]
     lines = ["Nothing is written yet."]
     if old is not None:
-        lines.append(f"{old.id} is {old.status.name}: this would be proposed in its place, for a person to decide.")
+        lines.append(
+            f"{old.id} is {old.status.name}: this would be proposed in its place, for a person "
+            f"to decide."
+        )
     if kind.in_document and not draft.prose:
         lines.append("It has no `body`: its document would hold only the prompts of the template.")
     lines += [f"near: {near_text(neighbour)}" for neighbour in alike]
@@ -234,14 +312,22 @@ def _preview(call: ToolCall, old: Record | None, draft: Record, near: Sequence[N
     votes = [f'vote {{"id": "{record_id}", "task": "{task}"}}' for record_id in voted if kind.voted]
     lines += [f"If one says it already, strengthen it: {votes[0]}"] if votes else []
     same = [neighbour.record.id for neighbour in alike if neighbour.is_duplicate]
-    again = f'"distinct_from": ["{same[0]}"]' if same and not kind.in_document else '"confirm": true'
+    again = (
+        f'"distinct_from": ["{same[0]}"]' if same and not kind.in_document else '"confirm": true'
+    )
     lines.append(f"To write it all the same, call again with the same arguments and {again}.")
     nearest = neighbours_data(alike) + [
-        {"id": record.id, "score": None, "title": record.title, "difference": None} for record in related
+        {"id": record.id, "score": None, "title": record.title, "difference": None}
+        for record in related
     ]
     data = {"written": False, "nearest": nearest, "draft": record_data(draft)}
     following = [*votes, *(f'show {{"id": "{entry["id"]}"}}' for entry in nearest)]
-    return ToolResult(data, "\n".join(lines), next=following[:6], record_ids=[str(entry["id"]) for entry in nearest])
+    return ToolResult(
+        data,
+        "\n".join(lines),
+        next=following[:6],
+        record_ids=[str(entry["id"]) for entry in nearest],
+    )
 
 
 def _related(call: ToolCall, draft: Record) -> list[Record]:
@@ -257,7 +343,11 @@ def _refuse_duplicate(near: Sequence[Neighbour]) -> None:
     if same is not None:
         existing = clean(same.record)
         votes = existing.kind.voted and existing.phase == "live"
-        instead = f'`vote` {{"id": "{existing.id}", "task": …}} strengthens it' if votes else f"`show` {existing.id}"
+        instead = (
+            f'`vote` {{"id": "{existing.id}", "task": …}} strengthens it'
+            if votes
+            else f"`show` {existing.id}"
+        )
         neighbour = replace(same, record=existing)
         differs = f'call again with "distinct_from": ["{existing.id}"]'
         hint = f"{instead}; {override_hint(neighbour, differs)}"
@@ -267,9 +357,13 @@ def _refuse_duplicate(near: Sequence[Neighbour]) -> None:
 def _written_result(call: ToolCall, record: Record, instead_of: Record | None = None) -> ToolResult:
     steps = _review_commands(record, instead_of)
     waits = record.status.waits
-    lines = [f"{record.id}{' (waits for review)' if waits else ''}  {record.title}", f"  {record.path}"]
+    lines = [
+        f"{record.id}{' (waits for review)' if waits else ''}  {record.title}",
+        f"  {record.path}",
+    ]
     lines += [
-        f"note: `{unmatched.glob}` matches no file: {unmatched.hint}" for unmatched in call.registry.unmatched(record)
+        f"note: `{unmatched.glob}` matches no file: {unmatched.hint}"
+        for unmatched in call.registry.unmatched(record)
     ]
     lines += [f"A person decides: {', then '.join(steps)}"] if waits and steps else []
     return ToolResult(
@@ -285,12 +379,22 @@ def note(call: ToolCall) -> ToolResult:
     """Note how a piece of work went; it suggests records worth keeping."""
     registry = call.registry
     request = NoteRequest(
-        call.text("text"), call.number("attempts", 1), call.is_set("errors"), call.is_set("failed"),
-        call.text("skip_reason"), call.text("task"), tuple(call.words("paths")), tuple(call.words("tags")),
-    )  # fmt: skip
+        call.text("text"),
+        call.number("attempts", 1),
+        call.is_set("errors"),
+        call.is_set("failed"),
+        call.text("skip_reason"),
+        call.text("task"),
+        tuple(call.words("paths")),
+        tuple(call.words("tags")),
+    )
     refuse_secrets("", {"text": request.text})
-    result = work_note(registry.workspace, registry.collection.records, request, call.caller.author())
-    return ToolResult(note_data(request, result), note_text(request, result), next=["add"] if result.asks else [])
+    result = work_note(
+        registry.workspace, registry.collection.records, request, call.caller.author()
+    )
+    return ToolResult(
+        note_data(request, result), note_text(request, result), next=["add"] if result.asks else []
+    )
 
 
 def fail(call: ToolCall) -> ToolResult:
@@ -310,7 +414,9 @@ def retro(call: ToolCall) -> ToolResult:
     """Write down what came of a run; an agent's retro waits for review."""
     refuse_secrets("", dict(call.arguments))
     read = read_retro(json.dumps(dict(call.arguments)), "the call")
-    result = record_retro(call.registry.workspace, read, call.caller.author(), datetime.now(UTC), pending=True)
+    result = record_retro(
+        call.registry.workspace, read, call.caller.author(), datetime.now(UTC), pending=True
+    )
     return ToolResult(retro_data(result), retro_text(result))
 
 
@@ -318,7 +424,9 @@ _USUAL_SECONDS = 60.0
 
 
 def may_run(workspace: Workspace) -> bool:
-    """Return whether configuration and environment both allow it: a cloned repository alone must not."""
+    """Return whether configuration and environment both allow it:
+    a cloned repository alone must not.
+    """
     return workspace.config.setting("mcp", "run") is True and forced_by_environment() is True
 
 
@@ -326,12 +434,16 @@ def run_script(call: ToolCall) -> ToolResult:
     """Run a reviewed script; an agent can't trust another."""
     workspace = call.registry.workspace
     if not may_run(workspace):
-        raise RefusedError("scripts are not run from here", hint="a person sets `mcp.run` and ORBIT_PROGRAMS=on")
+        raise RefusedError(
+            "scripts are not run from here", hint="a person sets `mcp.run` and ORBIT_PROGRAMS=on"
+        )
     record = call.registry.get(call.text("id"))
     time_limit = call.arguments.get("seconds")
     seconds = float(time_limit) if isinstance(time_limit, int | float) else _USUAL_SECONDS
     options = RunOptions(call.words("arguments"), seconds, surface="mcp:run", captured=True)
     ran = run(workspace, record, call.caller.author(), options)
     ended = f"ended after {seconds:g} s" if ran.is_over_time else f"exit code {ran.exit_code}"
-    text = "\n".join(filter(None, (f"{record.id}: {ended}", ran.stdout.rstrip(), ran.stderr.rstrip())))
+    text = "\n".join(
+        filter(None, (f"{record.id}: {ended}", ran.stdout.rstrip(), ran.stderr.rstrip()))
+    )
     return ToolResult(ran.as_data(record.id), text, record_ids=[record.id])

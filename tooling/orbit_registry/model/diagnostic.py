@@ -61,7 +61,9 @@ class Diagnostic:
 
     @property
     def fingerprint(self) -> str:
-        """Identity of a finding in the baseline: code, path, record and message, without the line, which moves."""
+        """Identity of a finding in the baseline: code, path, record and message, without the line,
+        which moves.
+        """
         return f"{self.code} {self.location.path} {self.record or '-'} {self.message}"
 
     def as_dict(self) -> dict[str, object]:
@@ -85,21 +87,39 @@ class Diagnostic:
 
 def from_problem(problem: Problem, path: str, severity: Severity = Severity.ERROR) -> Diagnostic:
     """Return a problem of a text as a diagnostic of the file at `path`."""
-    return Diagnostic(problem.code, severity, problem.message, Location(path, problem.position), problem.hint)
+    return Diagnostic(
+        problem.code, severity, problem.message, Location(path, problem.position), problem.hint
+    )
 
 
-def from_error(code: str, path: str, error: OrbitError, root: str, record: str | None = None) -> Diagnostic:
-    """Return an error about the file at `path`; one that begins with the place, `path:3:7: …`, gives the position."""
-    match = re.match(rf"(?:{re.escape(root)}/)?{re.escape(path)}(?::(\d+):(\d+))?:? ", error.message)
+def from_error(
+    code: str, path: str, error: OrbitError, root: str, record: str | None = None
+) -> Diagnostic:
+    """Return an error about the file at `path`;
+    one that begins with the place, `path:3:7: …`, gives the position.
+    """
+    match = re.match(
+        rf"(?:{re.escape(root)}/)?{re.escape(path)}(?::(\d+):(\d+))?:? ", error.message
+    )
     message = error.message[match.end() if match is not None else 0 :].replace(f"{root}/", "")
     position = Position(int(match[1]), int(match[2])) if match is not None and match[1] else None
     return Diagnostic(code, Severity.ERROR, message, Location(path, position), error.hint, record)
 
 
 def envelope(
-    data: object, *, ok: bool = True, diagnostics: Sequence[Mapping[str, object]] = (),
-    next_commands: Sequence[str] = (), error: str | None = None, hint: str | None = None,
-) -> dict[str, object]:  # fmt: skip
+    data: object,
+    *,
+    ok: bool = True,
+    diagnostics: Sequence[Mapping[str, object]] = (),
+    next_commands: Sequence[str] = (),
+    error: str | None = None,
+    hint: str | None = None,
+) -> dict[str, object]:
     """Return the envelope around `data`; `error` and `hint` explain a failure, in one line each."""
-    body: dict[str, object] = {"ok": ok, "data": data, "diagnostics": list(diagnostics), "next": list(next_commands)}
+    body: dict[str, object] = {
+        "ok": ok,
+        "data": data,
+        "diagnostics": list(diagnostics),
+        "next": list(next_commands),
+    }
     return {**body, "error": error, "hint": hint} if error is not None else body

@@ -36,7 +36,9 @@ _WEIGHTIEST_FIRST = (Cause.EXPIRED, *Cause)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One fingerprint entry: a file, a folder or a field of a file, and its hash at verification."""
+    """One fingerprint entry: a file, a folder or a field of a file,
+    and its hash at verification.
+    """
 
     input: str
     hash: str | None = None
@@ -56,11 +58,15 @@ class InputState:
 class FilesystemView:
     """State of the files and commits that records depend on."""
 
-    inputs: Mapping[str, InputState] = field(default_factory=dict)  # fingerprint inputs, by their text in records
+    inputs: Mapping[str, InputState] = field(
+        default_factory=dict
+    )  # fingerprint inputs, by their text in records
     present: frozenset[tuple[str, str]] = frozenset()  # evidence that exists, as kind and reference
     missing: frozenset[tuple[str, str]] = frozenset()
     """Evidence that does not exist; what can't be checked is in neither set."""
-    unanswered: tuple[tuple[str, str], ...] = ()  # questions without an answer here, and what would allow one
+    unanswered: tuple[
+        tuple[str, str], ...
+    ] = ()  # questions without an answer here, and what would allow one
     changed_sources: Mapping[tuple[str, str], bool] = field(default_factory=dict)
     """Sources that no longer have the hash they were copied with, and whether they are missing."""
 
@@ -72,8 +78,11 @@ class Reason:
     cause: Cause
     subject: str  # its input, reference, path or moment
     message: str
-    is_gone: bool = False  # what the record depends on does not exist any more, so verifying again does not help
-    is_unreadable: bool = False  # what the record depends on can't be read, so it can't be hashed or copied again
+    # what the record depends on does not exist any more, so verifying again does not help
+    is_gone: bool = False
+    is_unreadable: bool = (
+        False  # what the record depends on can't be read, so it can't be hashed or copied again
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +105,12 @@ class Freshness:
 
     @property
     def is_gone(self) -> bool:
-        """Whether it expired or lost its subject, so that it is to retire; a missing input alone is no reason."""
-        return any(reason.is_gone and reason.cause is not Cause.FINGERPRINT for reason in self.reasons)
+        """Whether it expired or lost its subject, so that it is to retire;
+        a missing input alone is no reason.
+        """
+        return any(
+            reason.is_gone and reason.cause is not Cause.FINGERPRINT for reason in self.reasons
+        )
 
 
 FRESH = Freshness()
@@ -112,14 +125,24 @@ def freshness_fields(record: Record) -> Mapping[str, object]:
 def fingerprint_inputs(record: Record) -> tuple[Input, ...]:
     """Return the fingerprint of a record, in the file's order."""
     listed = freshness_fields(record).get("fingerprint")
-    entries = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
-    return tuple(Input(str(row["input"]), None if "hash" not in row else str(row["hash"])) for row in entries)
+    entries = (
+        [entry for entry in listed if isinstance(entry, Mapping)]
+        if isinstance(listed, list)
+        else []
+    )
+    return tuple(
+        Input(str(row["input"]), None if "hash" not in row else str(row["hash"])) for row in entries
+    )
 
 
 def source_hash(record: Record) -> tuple[str, str] | None:
     """Return the file that a record's text was copied from, or is, and its hash at that time."""
     path, checksum = record.text("path"), record.text("content_hash")
-    return (path, checksum) if record.kind.in_file and path is not None and checksum is not None else None
+    return (
+        (path, checksum)
+        if record.kind.in_file and path is not None and checksum is not None
+        else None
+    )
 
 
 def freshness_time(record: Record, name: str) -> datetime | None:
@@ -157,9 +180,13 @@ def has_expiry(record: Record) -> bool:
 
 
 def expires_at(record: Record) -> datetime | None:
-    """Return when a record expires: as it states, else its kind's `ttl_days` after creation or verification."""
+    """Return when a record expires: as it states,
+    else its kind's `ttl_days` after creation or verification.
+    """
     stated_end = freshness_time(record, "expires_at")
-    schema = record.kind.schema.document["properties"].get("ttl_days") if stated_end is None else None
+    schema = (
+        record.kind.schema.document["properties"].get("ttl_days") if stated_end is None else None
+    )
     if schema is None:
         return stated_end
     days = record.data.get("ttl_days", schema.get("default"))
@@ -168,7 +195,9 @@ def expires_at(record: Record) -> datetime | None:
     return _days_after(freshness_time(record, "verified_at") or created_at(record), days)
 
 
-def expiry_moments(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> Iterator[datetime]:
+def expiry_moments(
+    record: Record, windows: Mapping[str, int | None] = WINDOWS
+) -> Iterator[datetime]:
     """Yield the times at which the clock alone changes a record's freshness."""
     verified = freshness_time(record, "verified_at")
     yield from filter(None, (expires_at(record), stale_at(record, windows)))
@@ -177,10 +206,17 @@ def expiry_moments(record: Record, windows: Mapping[str, int | None] = WINDOWS) 
 
 
 def derive(
-    record: Record, filesystem: FilesystemView, now: datetime, windows: Mapping[str, int | None] = WINDOWS, *,
-    unmatched_scopes: Collection[str] = (), missing_documents: Collection[str] = (),
-) -> Freshness:  # fmt: skip
-    """Return the freshness of a record; `unmatched_scopes` holds paths of records whose scope matches no file."""
+    record: Record,
+    filesystem: FilesystemView,
+    now: datetime,
+    windows: Mapping[str, int | None] = WINDOWS,
+    *,
+    unmatched_scopes: Collection[str] = (),
+    missing_documents: Collection[str] = (),
+) -> Freshness:
+    """Return the freshness of a record; `unmatched_scopes` holds paths of records whose scope
+    matches no file.
+    """
     reasons = [
         *_expiry(record, now),
         *_fingerprint(record, filesystem),
@@ -189,7 +225,9 @@ def derive(
         *_content(record, filesystem, missing_documents),
         *_age(record, now, windows),
     ]
-    return Freshness(tuple(sorted(reasons, key=lambda reason: _WEIGHTIEST_FIRST.index(reason.cause))))
+    return Freshness(
+        tuple(sorted(reasons, key=lambda reason: _WEIGHTIEST_FIRST.index(reason.cause)))
+    )
 
 
 def _expiry(record: Record, now: datetime) -> Iterator[Reason]:
@@ -206,14 +244,24 @@ def _fingerprint(record: Record, filesystem: FilesystemView) -> Iterator[Reason]
         if state.problem is not None:
             message = f"`{entry.input}` {state.problem}"
             is_missing = state.is_missing
-            yield Reason(Cause.FINGERPRINT, entry.input, message, is_gone=is_missing, is_unreadable=not is_missing)
+            yield Reason(
+                Cause.FINGERPRINT,
+                entry.input,
+                message,
+                is_gone=is_missing,
+                is_unreadable=not is_missing,
+            )
         elif entry.hash is not None and entry.hash != state.hash:
             yield Reason(Cause.FINGERPRINT, entry.input, f"`{entry.input}` has changed")
 
 
-def _anchors(record: Record, filesystem: FilesystemView, unmatched_scopes: Collection[str]) -> Iterator[Reason]:
+def _anchors(
+    record: Record, filesystem: FilesystemView, unmatched_scopes: Collection[str]
+) -> Iterator[Reason]:
     if record.path in unmatched_scopes:
-        yield Reason(Cause.ANCHOR, "scope.paths", "its scope matches no tracked file any more", is_gone=True)
+        yield Reason(
+            Cause.ANCHOR, "scope.paths", "its scope matches no tracked file any more", is_gone=True
+        )
     if not filesystem.missing or "evidence" not in record.data:
         return
     evidence = record.evidence
@@ -221,20 +269,36 @@ def _anchors(record: Record, filesystem: FilesystemView, unmatched_scopes: Colle
         return
     for kind, reference in evidence:
         if (kind, reference) in filesystem.missing:
-            yield Reason(Cause.ANCHOR, f"{kind}:{reference}", f"its evidence is gone: {kind} {reference}", is_gone=True)
+            yield Reason(
+                Cause.ANCHOR,
+                f"{kind}:{reference}",
+                f"its evidence is gone: {kind} {reference}",
+                is_gone=True,
+            )
 
 
 def _source(record: Record, missing_documents: Collection[str]) -> Iterator[Reason]:
     source = record.source if missing_documents else None
     if source is not None and source.path in missing_documents:
-        yield Reason(Cause.SOURCE, source.path, f"its document {source.path} is not there", is_gone=True)
+        yield Reason(
+            Cause.SOURCE, source.path, f"its document {source.path} is not there", is_gone=True
+        )
 
 
-def _content(record: Record, filesystem: FilesystemView, missing_documents: Collection[str]) -> Iterator[Reason]:
+def _content(
+    record: Record, filesystem: FilesystemView, missing_documents: Collection[str]
+) -> Iterator[Reason]:
     source = source_hash(record) if filesystem.changed_sources else None
-    if source is not None and source in filesystem.changed_sources and source[0] not in missing_documents:
+    if (
+        source is not None
+        and source in filesystem.changed_sources
+        and source[0] not in missing_documents
+    ):
         is_lost = filesystem.changed_sources[source]
-        message = f"{source[0]}, which it was taken from, {'is not there' if is_lost else 'has changed since'}"
+        message = (
+            f"{source[0]}, which it was taken from, "
+            f"{'is not there' if is_lost else 'has changed since'}"
+        )
         yield Reason(Cause.SOURCE, source[0], message, is_unreadable=is_lost)
 
 
@@ -243,5 +307,8 @@ def _age(record: Record, now: datetime, windows: Mapping[str, int | None]) -> It
     limit, since = stale_at(record, windows), last_reviewed(record)
     if limit is not None and since is not None and limit <= now:
         verb = "verified" if freshness_time(record, "verified_at") else "changed"
-        message = f"last {verb} on {since:%Y-%m-%d}; {volatility} records hold for {windows[volatility]} days"
+        message = (
+            f"last {verb} on {since:%Y-%m-%d}; {volatility} records hold for "
+            f"{windows[volatility]} days"
+        )
         yield Reason(Cause.AGE, volatility, message)

@@ -35,7 +35,9 @@ class Status:
     word: str
     banner: str | None
     to: tuple[str, ...]
-    waits: bool = False  # whether a review is expected; not where a source alone leaves the state open
+    waits: bool = (
+        False  # whether a review is expected; not where a source alone leaves the state open
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,9 @@ class Kind:
     numbering: Literal["sequence", "code"]
     headline: str
     prose: str
-    """The field with the long text; `document` for an entry of the document in `source`; `file` for a whole file: the
-    one that `file` names in the record's folder, else the project's at `path`."""
+    """The field with the long text; `document` for an entry of the document in `source`; `file` for
+    a whole file: the one that `file` names in the record's folder, else the project's at `path`.
+    """
     gate: str
     initial: Mapping[str, str]  # status of a new record by its author's role, human or agent
     statuses: Mapping[str, Status]
@@ -66,10 +69,14 @@ class Kind:
     def status(self, name: str) -> Status:
         """Return a status by name; an unknown one is pending and hidden."""
         status = self.statuses.get(name)
-        return status or Status(name, "pending", False, False, False, name, f"Status {name!r} is not known", ())
+        return status or Status(
+            name, "pending", False, False, False, name, f"Status {name!r} is not known", ()
+        )
 
     def next_status(self, status: Status, phase: Phase) -> str | None:
-        """Return the first status of a phase in a status's `to`: `live` approves, `closed` rejects."""
+        """Return the first status of a phase in a status's `to`:
+        `live` approves, `closed` rejects.
+        """
         return next((name for name in status.to if self.status(name).phase == phase), None)
 
     @property
@@ -80,14 +87,21 @@ class Kind:
 
     def transitions_help(self, status: Status, record_id: str) -> str:
         """Return the statuses that a record can change to, in words, each with its command."""
-        commands = {to: f"`orbit {self.name} {self.verb_of(to)} {record_id}`" for to in self.verbs.values()}
+        commands = {
+            to: f"`orbit {self.name} {self.verb_of(to)} {record_id}`" for to in self.verbs.values()
+        }
         commands |= {"superseded": f"`orbit {self.name} supersede {record_id} --with NEW`"}
         targets = ", ".join(f"{to} ({commands[to]})" if to in commands else to for to in status.to)
         return f"from {status.name} it can become {targets or 'nothing: that status is final'}"
 
     def verb_of(self, name: str) -> str:
-        """Return the verb for a status that every kind has (accept, retire), else the kind's own one; "" if none."""
-        status, verb = self.status(name), next((verb for verb, to in self.verbs.items() if to == name), "")
+        """Return the verb for a status that every kind has (accept, retire),
+        else the kind's own one; "" if none.
+        """
+        status, verb = (
+            self.status(name),
+            next((verb for verb, to in self.verbs.items() if to == name), ""),
+        )
         before = [other for other in self.statuses.values() if name in other.to]
         if verb and status.phase == "live" and any(other.phase == "pending" for other in before):
             return "accept"
@@ -97,7 +111,9 @@ class Kind:
     @property
     def approving_verb(self) -> str:
         """The first verb that makes a record live; empty if there is none."""
-        return next((verb for verb, to in self.verbs.items() if self.status(to).phase == "live"), "")
+        return next(
+            (verb for verb, to in self.verbs.items() if self.status(to).phase == "live"), ""
+        )
 
     def is_rejection(self, status: Status) -> bool:
         """Say whether a review sets this status to reject a record."""
@@ -115,8 +131,14 @@ class Kind:
         return f"{self.plural}/{record_id}/{self.name}.yaml"
 
     def place(self, data: Mapping[str, object]) -> int:
-        """Return the position of a record with these fields in a text of several kinds, the first lowest."""
-        positions = (places[value] for name, places in self.places.items() if (value := str(data.get(name))) in places)
+        """Return the position of a record with these fields in a text of several kinds,
+        the first lowest.
+        """
+        positions = (
+            places[value]
+            for name, places in self.places.items()
+            if (value := str(data.get(name))) in places
+        )
         return next(positions, self.brief.get("place", LAST_PLACE))
 
     @property
@@ -126,7 +148,9 @@ class Kind:
 
     @property
     def in_file(self) -> bool:
-        """Whether the prose of this kind is a whole file, which search and snapshot split into chunks."""
+        """Whether the prose of this kind is a whole file,
+        which search and snapshot split into chunks.
+        """
         return self.prose == "file"
 
     @property
@@ -167,20 +191,35 @@ class KindTable:
     def named(self, word: str) -> Kind:
         """Return the kind that a person means: by its name, its plural or its label."""
         plain = word.lower()
-        alike = (kind for kind in self if plain in (kind.name, kind.plural, kind.label.lower(), kind.labels.lower()))
+        alike = (
+            kind
+            for kind in self
+            if plain in (kind.name, kind.plural, kind.label.lower(), kind.labels.lower())
+        )
         return next(alike, None) or self[word]
 
     @cached_property
     def id_forms(self) -> IdForms:
         """Forms of ids that texts can cite."""
-        prefixes = {name: tuple(kind.prefix for kind in self if kind.numbering == name) for name in NUMBERINGS}
+        prefixes = {
+            name: tuple(kind.prefix for kind in self if kind.numbering == name)
+            for name in NUMBERINGS
+        }
         return IdForms(prefixes["sequence"], prefixes["code"], self.sources)
 
     @cached_property
     def fingerprint(self) -> str:
         """Digest of everything but its file that reading a record depends on."""
         rows = [
-            [kind.name, kind.plural, kind.prefix, kind.numbering, kind.prose, kind.schema.document, list(kind.statuses)]
+            [
+                kind.name,
+                kind.plural,
+                kind.prefix,
+                kind.numbering,
+                kind.prose,
+                kind.schema.document,
+                list(kind.statuses),
+            ]
             for kind in self
         ]
         return hashlib.sha256(json.dumps(rows, sort_keys=True, default=str).encode()).hexdigest()
@@ -201,10 +240,15 @@ def load_kinds(*more: Path) -> KindTable:
     for file in (file for parent in more for file in _files(parent)):
         kind = _read_kind(file, is_shipped=False)
         names = {kind.name, kind.plural, kind.prefix}
-        conflict = next((other for other in kinds.values() if names & {other.name, other.plural, other.prefix}), None)
+        conflict = next(
+            (other for other in kinds.values() if names & {other.name, other.plural, other.prefix}),
+            None,
+        )
         if conflict is not None:
             message = f"{file}: {conflict.name!r} already has that name, plural or prefix"
-            raise ConfigError(message, hint="change `kind`, `plural` or `prefix` in it: each belongs to one kind")
+            raise ConfigError(
+                message, hint="change `kind`, `plural` or `prefix` in it: each belongs to one kind"
+            )
         kinds[kind.name] = kind
     return KindTable(kinds)
 
@@ -216,7 +260,9 @@ def _shipped() -> Mapping[str, Kind]:
 
 
 def _files(parent: Path) -> list[Path]:
-    """Return the `kind.yaml` files of a folder of kinds, dangling links too: reading them reports the error."""
+    """Return the `kind.yaml` files of a folder of kinds, dangling links too:
+    reading them reports the error.
+    """
     files: list[Path] = []
     try:
         for folder in parent.iterdir():
@@ -227,7 +273,9 @@ def _files(parent: Path) -> list[Path]:
         return []
     except OSError as error:
         hint = "check the owner and the permissions of the folder"
-        raise ConfigError(f"{error.filename}: {(error.strerror or '').lower()}", hint=hint) from None
+        raise ConfigError(
+            f"{error.filename}: {(error.strerror or '').lower()}", hint=hint
+        ) from None
     return sorted(files)
 
 
@@ -256,7 +304,18 @@ def _kind_schema() -> RecordSchema:
 
 def _kind_from(data: Mapping[str, Any], folder: Path) -> Kind:
     statuses = {name: _status_from(name, entry) for name, entry in data["statuses"].items()}
-    plain = ("plural", "prefix", "label", "labels", "numbering", "headline", "prose", "gate", "initial", "brief")
+    plain = (
+        "plural",
+        "prefix",
+        "label",
+        "labels",
+        "numbering",
+        "headline",
+        "prose",
+        "gate",
+        "initial",
+        "brief",
+    )
     return Kind(
         **{name: data[name] for name in plain},
         name=data["kind"],

@@ -1,8 +1,8 @@
 """Order of records when they are pushed: decayed votes, priority, last change, id.
 
-A vote's weight halves every half-life, so without new votes the order of two records never changes: the weight of
-all votes now is the sum of 2^((t - EPOCH) / half-life), times a factor that all records share. The logarithm of that
-sum is the key, which the snapshot and the push index store.
+A vote's weight halves every half-life, so without new votes the order of two records never changes:
+the weight of all votes now is the sum of 2^((t - EPOCH) / half-life), times a factor that all
+records share. The logarithm of that sum is the key, which the snapshot and the push index store.
 """
 
 import math
@@ -18,15 +18,18 @@ _MICROSECOND = timedelta(microseconds=1)
 _DAY = 86_400_000_000
 _NEVER = -(1 << 62)
 
-Order = tuple[float, int, int, str, str]  # sort key, ascending; the path decides between duplicate ids
+Order = tuple[
+    float, int, int, str, str
+]  # sort key, ascending; the path decides between duplicate ids
 
 
 def vote_key(votes: Iterable[Vote], half_life_days: float) -> float | None:
-    """Return log2 of the votes' weight, from EPOCH; None without votes; a half-life of 0 counts them.
+    """Return log2 of the votes' weight, from EPOCH; None without votes; a half-life of 0 counts
+    them.
 
-    Equal weights give the same key, bit by bit. Roots of two are independent, so two sums of powers are equal only if
-    one becomes the other by adding pairs: 2^a + 2^a = 2^(a+1). Pairs are added, in whole microseconds, until all powers
-    differ, and the rest is summed in one order.
+    Equal weights give the same key, bit by bit. Roots of two are independent, so two sums of powers
+    are equal only if one becomes the other by adding pairs: 2^a + 2^a = 2^(a+1). Pairs are added,
+    in whole microseconds, until all powers differ, and the rest is summed in one order.
     """
     times = [(vote.voted_at - EPOCH) // _MICROSECOND for vote in distinct_votes(votes)]
     if not times:
@@ -47,8 +50,12 @@ def vote_key(votes: Iterable[Vote], half_life_days: float) -> float | None:
     return powers[0] / half_life + math.log2(total)
 
 
-def order_of(key: float | None, priority: int, updated_at: int | None, record_id: str, path: str = "") -> Order:
-    """Return the sort key of a record from its parts; `updated_at` in `microseconds`, None comes last."""
+def order_of(
+    key: float | None, priority: int, updated_at: int | None, record_id: str, path: str = ""
+) -> Order:
+    """Return the sort key of a record from its parts;
+    `updated_at` in `microseconds`, None comes last.
+    """
     updated = _NEVER if updated_at is None else updated_at
     return (math.inf if key is None else -key, -priority, -updated, record_id, path)
 
@@ -56,7 +63,9 @@ def order_of(key: float | None, priority: int, updated_at: int | None, record_id
 def rank_order(record: Record, half_life_days: float) -> Order:
     """Return the sort key of a record."""
     key = vote_key(record.votes, half_life_days)
-    return order_of(key, priority_of(record), microseconds(record.text("updated_at")), record.id, record.path)
+    return order_of(
+        key, priority_of(record), microseconds(record.text("updated_at")), record.id, record.path
+    )
 
 
 def priority_of(record: Record) -> int:

@@ -35,7 +35,9 @@ class Record:
     prose: str = ""  # the long text: a field, `body.md` or the document
     votes: tuple[Vote, ...] = ()
     page: str | None = None  # page of the site that already shows its document, set by a build
-    first_commit: str = ""  # day of the first commit of its document if that states no date, set by a build
+    first_commit: str = (
+        ""  # day of the first commit of its document if that states no date, set by a build
+    )
     options: Options = NO_OPTIONS  # the options that its long text states, filled in with it
 
     @property
@@ -45,7 +47,9 @@ class Record:
 
     @property
     def origin(self) -> str:
-        """Name of the source that it is inherited from: `org` of `org:ADR-0007`; empty for an own record."""
+        """Name of the source that it is inherited from: `org` of `org:ADR-0007`;
+        empty for an own record.
+        """
         return self.id.rpartition(":")[0]
 
     @property
@@ -56,13 +60,19 @@ class Record:
     @property
     def digest(self) -> str:
         """Digest of its fields and its long text: 16 hexadecimal digits."""
-        return hashlib.sha256(json.dumps([self.data, self.prose], default=str).encode()).hexdigest()[:16]
+        return hashlib.sha256(
+            json.dumps([self.data, self.prose], default=str).encode()
+        ).hexdigest()[:16]
 
     @property
     def change_digest(self) -> str:
         """Digest of the change that it proposes, target and diff; empty for no change."""
         diff = self.data.get("diff")
-        return hashlib.sha256(json.dumps([self.data.get("target"), diff]).encode()).hexdigest()[:16] if diff else ""
+        return (
+            hashlib.sha256(json.dumps([self.data.get("target"), diff]).encode()).hexdigest()[:16]
+            if diff
+            else ""
+        )
 
     @property
     def folder(self) -> str:
@@ -78,7 +88,9 @@ class Record:
     def status(self) -> Status:
         """The status, with its kind's properties of it."""
         name = str(self.data["status"])
-        return self.kind.statuses.get(name) or self.kind.status(name)  # asked of every record by most checks
+        return self.kind.statuses.get(name) or self.kind.status(
+            name
+        )  # asked of every record by most checks
 
     @property
     def phase(self) -> Phase:
@@ -108,7 +120,11 @@ class Record:
     def approval(self) -> Mapping[str, str]:
         """The review: who suggested and who decided, when and why, as far as recorded."""
         value = self.data.get("approval")
-        return {str(key): str(entry) for key, entry in value.items()} if isinstance(value, dict) else {}
+        return (
+            {str(key): str(entry) for key, entry in value.items()}
+            if isinstance(value, dict)
+            else {}
+        )
 
     @property
     def body_path(self) -> str:
@@ -145,10 +161,15 @@ class Record:
     def is_unreachable(self) -> bool:
         """Whether it is live, of a kind that is shown by scope, and has no scope.
 
-        A kind that links lead to is also shown by its project and its own links. A record with a target is shown
-        where that target is planned.
+        A kind that links lead to is also shown by its project and its own links. A record with a
+        target is shown where that target is planned.
         """
-        is_pushed = self.phase == "live" and self.status.pushed and self.kind.in_record and "target" not in self.data
+        is_pushed = (
+            self.phase == "live"
+            and self.status.pushed
+            and self.kind.in_record
+            and "target" not in self.data
+        )
         if not is_pushed or self.globs or self.kind.gate not in ("scoped", "relevant_and_linked"):
             return False
         led = self.kind.gate != "scoped" and (self.links or self.data.get("project"))
@@ -158,20 +179,28 @@ class Record:
     def links(self) -> tuple[Link, ...]:
         """The links in the file; supersession is not among them."""
         return tuple(
-            Link(str(link["rel"]), str(link["to"]), str(link.get("reason", ""))) for link in self._maps("links")
+            Link(str(link["rel"]), str(link["to"]), str(link.get("reason", "")))
+            for link in self._maps("links")
         )
 
     @property
     def evidence(self) -> tuple[tuple[str, str], ...]:
         """Pairs of kind and reference."""
-        return tuple([(str(entry["kind"]), str(entry["reference"])) for entry in self._maps("evidence")])
+        return tuple(
+            [(str(entry["kind"]), str(entry["reference"])) for entry in self._maps("evidence")]
+        )
 
     @property
     def rejected(self) -> tuple[RejectedOption, ...]:
-        """Rejected options: those that its text states, if it is decided, then those that only its file does."""
+        """Rejected options: those that its text states, if it is decided,
+        then those that only its file does.
+        """
         in_text = self.options.rejected if self.phase != "pending" else ()
         entries = self._maps("rejected")
-        options = [RejectedOption(str(entry["option"]), str(entry.get("reason") or "")) for entry in entries]
+        options = [
+            RejectedOption(str(entry["option"]), str(entry.get("reason") or ""))
+            for entry in entries
+        ]
         names = {option.option.casefold() for option in in_text}
         return (*in_text, *(option for option in options if option.option.casefold() not in names))
 
@@ -220,4 +249,6 @@ class Record:
 
     def _maps(self, name: str) -> Sequence[Mapping[str, object]]:
         value = self.data.get(name)
-        return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else ()
+        return (
+            [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else ()
+        )

@@ -21,7 +21,9 @@ NAMED = 3  # examples in a hint about an unknown id
 
 
 def _is_loosely(any_id: str, record_id: str) -> bool:
-    """Say whether a loose id means a record: `1`, `ADR-1` and `adr-0001` mean ADR-0001, `l-7k3fq` means L-7k3fq."""
+    """Say whether a loose id means a record: `1`, `ADR-1` and `adr-0001` mean ADR-0001,
+    `l-7k3fq` means L-7k3fq.
+    """
     number, sequence = _NUMBER.fullmatch(any_id), _NUMBERED.fullmatch(record_id)
     if number is None or sequence is None:
         return any_id.casefold() == record_id.casefold()
@@ -39,7 +41,10 @@ class Retirement:
     def __str__(self) -> str:
         record = self.record
         if self.successors:
-            return f"{record.id} was superseded by {' and '.join(successor.id for successor in self.successors)}"
+            return (
+                f"{record.id} was superseded by "
+                f"{' and '.join(successor.id for successor in self.successors)}"
+            )
         if record.status.name == SUPERSEDED:
             return f"{record.id} was superseded, and no live record replaces it"
         return f"{record.id} is {record.status.name}"
@@ -47,7 +52,12 @@ class Retirement:
     def as_data(self) -> dict[str, object]:
         """Return it for JSON."""
         successors = [successor.id for successor in self.successors]
-        return {"id": self.record.id, "status": self.record.status.name, "successors": successors, "said": str(self)}
+        return {
+            "id": self.record.id,
+            "status": self.record.status.name,
+            "successors": successors,
+            "said": str(self),
+        }
 
 
 class RecordSet:
@@ -88,12 +98,16 @@ class RecordSet:
         return list(self._by_legacy.get(name, ()))
 
     def with_former_name(self, name: str) -> list[Record]:
-        """Return every record with this legacy id or, for a name without namespace, with this last part of one."""
+        """Return every record with this legacy id or, for a name without namespace,
+        with this last part of one.
+        """
         records = self.with_legacy_id(name) if "/" in name else self._by_tail.get(name, ())
         return list({id(record): record for record in records}.values())
 
     def candidates(self, any_id: str) -> list[Record]:
-        """Return the records that an id can mean: by id, else by legacy id, else by the last part of a legacy id."""
+        """Return the records that an id can mean: by id, else by legacy id,
+        else by the last part of a legacy id.
+        """
         return self.with_id(any_id) or self.with_legacy_id(any_id) or self.with_former_name(any_id)
 
     def _with_loose_id(self, any_id: str) -> list[Record]:
@@ -101,7 +115,9 @@ class RecordSet:
         return [record for record in self._records if _is_loosely(any_id, record.id)]
 
     def matches(self, any_id: str) -> list[Record]:
-        """Return the records that an id, a legacy id or a loose form of an id (`1`, `ADR-1`, `adr-0001`) means."""
+        """Return the records that an id, a legacy id or a loose form of an id (`1`, `ADR-1`,
+        `adr-0001`) means.
+        """
         return self.candidates(any_id) or self._with_loose_id(any_id)
 
     def get(self, any_id: str) -> Record:
@@ -110,7 +126,9 @@ class RecordSet:
         if len(records) == 1:
             return records[0]
         if not any_id.strip():
-            raise RecordNotFoundError("the id is empty", hint="`orbit list` shows ids; a shell variable may be unset")
+            raise RecordNotFoundError(
+                "the id is empty", hint="`orbit list` shows ids; a shell variable may be unset"
+            )
         if not records:
             for problem in self._problems:
                 for name in (problem.record or "", *problem.location.path.split("/")):
@@ -130,11 +148,16 @@ class RecordSet:
 
         names = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
         query = any_id.lower()
-        near = self._of_document(query) or [names[name] for name in get_close_matches(query, names, n=1, cutoff=0.7)]
+        near = self._of_document(query) or [
+            names[name] for name in get_close_matches(query, names, n=1, cutoff=0.7)
+        ]
         if not near:
             prefixes = {name.partition("-")[0] for name in names}
             words = {word for word in query.replace("-", " ").split() if len(word) > 2} - prefixes
-            shared = {record.id: len(words.intersection(record.title.lower().split())) for record in self._records}
+            shared = {
+                record.id: len(words.intersection(record.title.lower().split()))
+                for record in self._records
+            }
             near = sorted(filter(shared.get, shared), key=lambda name: -shared[name])
         titles = [shorten(self.candidates(name)[0].title, 50, placeholder="…") for name in near[:1]]
         examples = [f"{near[0]} ({titles[0]})"] if len(near) == 1 else near[:NAMED]
@@ -142,7 +165,11 @@ class RecordSet:
         return f"{suggestion}`orbit list --all` shows the ids there are"
 
     def _of_document(self, query: str) -> list[str]:
-        paths = [(record.id, record.source.path.lower()) for record in self._records if record.source is not None]
+        paths = [
+            (record.id, record.source.path.lower())
+            for record in self._records
+            if record.source is not None
+        ]
         paths += [(record.id, record.path.lower()) for record in self._records]
         return [name for name, path in paths if f"/{path}".endswith(f"/{query.removeprefix('./')}")]
 
@@ -171,7 +198,9 @@ class RecordSet:
         return replaced_by
 
     def live_successors(self, record: Record) -> list[Record]:
-        """Return the live records that took the place of a record that is not live, over any number of others."""
+        """Return the live records that took the place of a record that is not live,
+        over any number of others.
+        """
         successors: dict[str, Record] = {}
         visited, stack = {record.id}, [record]
         while stack:
@@ -186,10 +215,18 @@ class RecordSet:
         return sorted(successors.values(), key=lambda successor: successor.sort_key)
 
     def retirement(self, record: Record) -> Retirement | None:
-        """Return that a record is closed, and what took its place; None for one that is not closed."""
-        return Retirement(record, tuple(self.live_successors(record))) if record.phase == "closed" else None
+        """Return that a record is closed, and what took its place;
+        None for one that is not closed.
+        """
+        return (
+            Retirement(record, tuple(self.live_successors(record)))
+            if record.phase == "closed"
+            else None
+        )
 
     @property
     def collisions(self) -> dict[str, list[Record]]:
         """Ids that more than one record has."""
-        return {record_id: records for record_id, records in self._by_id.items() if len(records) > 1}
+        return {
+            record_id: records for record_id, records in self._by_id.items() if len(records) > 1
+        }

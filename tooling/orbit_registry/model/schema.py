@@ -1,7 +1,8 @@
-"""JSON Schemas of kinds, merged with the fields that all records share, and validation in plain words.
+"""JSON Schemas of kinds, merged with the fields that all records share, and validation in plain
+words.
 
-jsonschema-rs says whether a value is valid, about 100 times quicker than jsonschema, which says why it is not. A
-property test holds their answers equal.
+jsonschema-rs says whether a value is valid, about 100 times quicker than jsonschema, which says why
+it is not. A property test holds their answers equal.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def shared_fields() -> frozenset[str]:
 
 @dataclass(frozen=True)
 class RecordSchema:
-    """A JSON Schema, compiled when a value is first validated: a run knows seven kinds and reads two or three."""
+    """A JSON Schema, compiled when a value is first validated:
+    a run knows seven kinds and reads two or three.
+    """
 
     document: Mapping[str, Any]
     file: Path  # its file, for errors
@@ -62,7 +65,11 @@ class RecordSchema:
     @cached_property
     def managed(self) -> frozenset[str]:
         """The `readOnly` fields, which only verbs change."""
-        return frozenset(name for name, form in self.document["properties"].items() if form.get("readOnly") is True)
+        return frozenset(
+            name
+            for name, form in self.document["properties"].items()
+            if form.get("readOnly") is True
+        )
 
     @cached_property
     def validator(self) -> jsonschema_rs.Draft202012Validator:
@@ -84,7 +91,11 @@ class RecordSchema:
         """Return what is wrong with a value, ordered by pointer; empty when it is valid."""
         if self.is_valid(value):
             return []
-        problems = [problem for error in self.reference_validator.iter_errors(value) for problem in _explain(error)]
+        problems = [
+            problem
+            for error in self.reference_validator.iter_errors(value)
+            for problem in _explain(error)
+        ]
         return sorted(dict.fromkeys(problems), key=_reading_order)
 
     @cached_property
@@ -96,7 +107,9 @@ class RecordSchema:
         return extend(Draft202012Validator, {"pattern": _pattern_problems})(self.document)
 
 
-def _pattern_problems(_validator: object, pattern: str, value: object, _schema: object) -> Iterator[ValidationError]:
+def _pattern_problems(
+    _validator: object, pattern: str, value: object, _schema: object
+) -> Iterator[ValidationError]:
     """Check a pattern with jsonschema-rs: Python's `$` accepts a line break at the end."""
     from jsonschema import ValidationError
 
@@ -122,7 +135,11 @@ def compile_schema(file: Path, kind: str, statuses: tuple[str, ...] = ()) -> Rec
         "$schema": DIALECT,
         "title": kind_schema.get("title", kind),
         "description": kind_schema.get("description", ""),
-        **{key: value for key, value in kind_schema.items() if key not in ("properties", "required", "$defs")},
+        **{
+            key: value
+            for key, value in kind_schema.items()
+            if key not in ("properties", "required", "$defs")
+        },
         "type": "object",
         "required": [*envelope["required"], *kind_schema.get("required", [])],
         "properties": properties,
@@ -139,10 +156,14 @@ def read_schema(file: Path) -> RecordSchema:
 
 
 def _merged(envelope: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Put a kind's fields after the envelope's identity and before its times, and let it narrow shared ones."""
+    """Put a kind's fields after the envelope's identity and before its times,
+    and let it narrow shared ones.
+    """
     identity = ("schema_version", "id", "uid", "title", "status")
     order = [*identity, *fields, *envelope]
-    return {name: {**envelope.get(name, {}), **fields.get(name, {})} for name in dict.fromkeys(order)}
+    return {
+        name: {**envelope.get(name, {}), **fields.get(name, {})} for name in dict.fromkeys(order)
+    }
 
 
 def read_part(file: Path) -> str:
@@ -160,16 +181,23 @@ def read_part(file: Path) -> str:
     except UnicodeDecodeError:
         raise ConfigError(f"{file}: not valid UTF-8", hint="save the file as UTF-8") from None
     except FileNotFoundError:
-        raise ConfigError(f"{file} is missing", hint=f"a kind's folder needs a {file.name}") from None
+        raise ConfigError(
+            f"{file} is missing", hint=f"a kind's folder needs a {file.name}"
+        ) from None
     except OSError as error:
-        raise ConfigError(f"{file}: {error.strerror}", hint="make it a file that can be read") from None
+        raise ConfigError(
+            f"{file}: {error.strerror}", hint="make it a file that can be read"
+        ) from None
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
         value = json.loads(read_part(file))
     except json.JSONDecodeError as error:
-        message = f"{file}:{error.lineno}:{error.colno}: not valid JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        message = (
+            f"{file}:{error.lineno}:{error.colno}: not valid JSON: "
+            f"{error.msg[:1].lower()}{error.msg[1:]}"
+        )
         raise ConfigError(message, hint="check quotes, commas and braces near that place") from None
     except RecursionError:
         raise ConfigError(f"{file}: nested too deeply", hint="flatten the structure") from None
@@ -179,7 +207,10 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _reading_order(problem: SchemaProblem) -> tuple[list[tuple[bool, int, str]], str]:
-    steps = [(isinstance(step, str), step if isinstance(step, int) else 0, str(step)) for step in problem.pointer]
+    steps = [
+        (isinstance(step, str), step if isinstance(step, int) else 0, str(step))
+        for step in problem.pointer
+    ]
     return steps, problem.message
 
 
@@ -214,7 +245,9 @@ def _unknown_fields(error: Any, pointer: Pointer) -> Iterator[SchemaProblem]:
 def _missing_fields(error: Any, pointer: Pointer) -> Iterator[SchemaProblem]:
     for field in error.validator_value:
         if field not in error.instance and f"'{field}'" in error.message:
-            description = error.schema.get("properties", {}).get(field, {}).get("description", "").rstrip(".")
+            description = (
+                error.schema.get("properties", {}).get(field, {}).get("description", "").rstrip(".")
+            )
             hint = f"add `{field}:`" + (f" ({description})" if description else "")
             yield SchemaProblem(pointer, f"`{field}` is missing", hint)
 
@@ -231,18 +264,32 @@ def _message(error: Any) -> tuple[str, str | None]:
         case "type":
             return _type_message(value, limit if isinstance(limit, str) else " or ".join(limit))
         case "pattern":
-            return _pattern_message(value, limit, error.schema.get("description") or f"it must match {limit}")
+            return _pattern_message(
+                value, limit, error.schema.get("description") or f"it must match {limit}"
+            )
         case "maxLength":
             size = len(value)
-            return f" is {size} characters long; at most {limit} are allowed", f"shorten it by {size - limit}"
+            return (
+                f" is {size} characters long; at most {limit} are allowed",
+                f"shorten it by {size - limit}",
+            )
         case "minLength":
             return f" is shorter than {limit} characters" if value else " is empty", None
         case "maxItems":
             return f" has {len(value)} entries; at most {limit} are allowed", None
         case "maximum" | "minimum":
-            return f" is {value}; the {'most' if error.validator == 'maximum' else 'least'} allowed is {limit}", None
+            return (
+                (
+                    f" is {value}; the {'most' if error.validator == 'maximum' else 'least'} "
+                    f"allowed is {limit}"
+                ),
+                None,
+            )
         case "anyOf" | "oneOf":
-            return f" is {_shortened_json(value)}, which has none of the forms that it may have", None
+            return (
+                f" is {_shortened_json(value)}, which has none of the forms that it may have",
+                None,
+            )
         case "uniqueItems":
             return " holds something twice", "keep each entry once"
     return f": {error.message[:200]}", None
@@ -271,7 +318,10 @@ def _type_message(value: object, expected: str) -> tuple[str, str | None]:
     message = f" is {actual}, not {_TYPE_NAMES.get(expected, expected)}"
     if expected == "string" and isinstance(value, (bool, int, float)):
         return message, f'put it in quotes: "{json.dumps(value)}"'
-    return message, "write it as a list: a line `- …` for each entry" if expected == "array" else None
+    return (
+        message,
+        "write it as a list: a line `- …` for each entry" if expected == "array" else None,
+    )
 
 
 def _pattern_message(value: str, pattern: str, form: str) -> tuple[str, str]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TASK_SCHEMA = Path(__file__).with_name("task.schema.json")
-UNVERSIONED = "unversioned"  # version of records that are meant for no version; records without versions have it too
+# version of records that are meant for no version; records without versions have it too
+UNVERSIONED = "unversioned"
 _LISTS = ("paths", "tags", "agents", "tasks", "symbols")
 EXACT, SUPERSET, SUBSET, PARTIAL, UNSTATED = 1.0, 0.95, 0.85, 0.75, 0.70
 
@@ -29,12 +30,21 @@ class Scope:
 
 
 def symbol_problem(symbol: str) -> str | None:
-    """Return why a text is not a symbol, `path::name` with a path from the root; None if it is one."""
+    """Return why a text is not a symbol, `path::name` with a path from the root;
+    None if it is one.
+    """
     path, separator, name = symbol.partition("::")
     if not separator or not path.strip() or not name.strip() or symbol != " ".join(symbol.split()):
         return "it is not of the form path::name"
     parts = path.split("/")
-    if path.startswith(("/", "~")) or "\\" in path or ":" in parts[0] or ".." in parts or "." in parts or "" in parts:
+    if (
+        path.startswith(("/", "~"))
+        or "\\" in path
+        or ":" in parts[0]
+        or ".." in parts
+        or "." in parts
+        or "" in parts
+    ):
         return "its path is not one from the root, with `/`"
     return None
 
@@ -46,7 +56,9 @@ def symbol_glob(symbol: str) -> str:
 
 def scope_from(data: Mapping[str, object]) -> Scope:
     """Return the scope in a record's valid `scope` mapping."""
-    lists = {name: tuple(map(str, value)) for name in _LISTS if isinstance(value := data.get(name), list)}
+    lists = {
+        name: tuple(map(str, value)) for name in _LISTS if isinstance(value := data.get(name), list)
+    }
     seed = data.get("semantic_seed")
     return Scope(**lists, semantic_seed=None if seed is None else str(seed))
 
@@ -68,7 +80,9 @@ class Task:
 
 
 def version_factor(record_versions: Collection[str], requested: Collection[str]) -> float:
-    """Return the weight of a record for some versions in a request for others; 0 if they share none."""
+    """Return the weight of a record for some versions in a request for others;
+    0 if they share none.
+    """
     recorded, asked_for = frozenset(record_versions) or {UNVERSIONED}, frozenset(requested)
     if not asked_for or recorded == asked_for:
         return EXACT

@@ -43,7 +43,9 @@ def distinct_votes(votes: Iterable[Vote]) -> list[Vote]:
 
 
 def tally(votes: Iterable[Vote], now: datetime, half_life_days: float = HALF_LIFE_DAYS) -> Tally:
-    """Return count, decayed score (the count at a half-life of 0) and last vote; one dated ahead weighs like now."""
+    """Return count, decayed score (the count at a half-life of 0) and last vote;
+    one dated ahead weighs like now.
+    """
     counted = distinct_votes(votes)
     if half_life_days <= 0:
         score = float(len(counted))

@@ -1,4 +1,6 @@
-"""Records for decisions that documents hold: each record points at its document, which stays unchanged."""
+"""Records for decisions that documents hold:
+each record points at its document, which stays unchanged.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,12 @@ from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
 from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_same_title, title_key
-from orbit_registry.formats.adr.reader import DATE_PROBLEMS, UNNAMED, stated_statuses, with_date_order
+from orbit_registry.formats.adr.reader import (
+    DATE_PROBLEMS,
+    UNNAMED,
+    stated_statuses,
+    with_date_order,
+)
 from orbit_registry.formats.adr.vocabulary import date_orders
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.ids import new_uid, sequence_id
@@ -55,7 +62,14 @@ from orbit_registry.repository.documents import Document, decision_paths, headin
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import new_ids, numbers_of_folders
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import new_data, prepare_edit, record_path, render, validated, writing
+from orbit_registry.repository.writer import (
+    new_data,
+    prepare_edit,
+    record_path,
+    render,
+    validated,
+    writing,
+)
 from orbit_registry.workspace.author import Author, acting_role, current_author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.workspace.git import dates_of
@@ -74,21 +88,34 @@ class AdoptionPlan:
 
 
 def plan_adoption(
-    workspace: Workspace, paths: Iterable[str], records: RecordSet, author: Author, *, by_name: Collection[str],
-    dry_run: bool, assume: str | None = None,
-) -> AdoptionPlan:  # fmt: skip
-    """Return what adopting the documents at `paths` means; without `dry_run` it takes numbers under a lock."""
+    workspace: Workspace,
+    paths: Iterable[str],
+    records: RecordSet,
+    author: Author,
+    *,
+    by_name: Collection[str],
+    dry_run: bool,
+    assume: str | None = None,
+) -> AdoptionPlan:
+    """Return what adopting the documents at `paths` means;
+    without `dry_run` it takes numbers under a lock.
+    """
     kind = workspace.kinds["adr"]
     existing = existing_records(workspace, kind, records)
     outcomes: list[Outcome] = []
-    main = f"{workspace.config.adr.folder}/"  # its decisions keep their numbers where another folder has the same
+    # its decisions keep their numbers where another folder has the same
+    main = f"{workspace.config.adr.folder}/"
     ordered = sorted(set(paths), key=lambda path: (not path.startswith(main), path))
     candidates = candidates_of(workspace, ordered, existing, outcomes, by_name)
     take = partial(new_ids, workspace, kind, dry_run=dry_run)
-    numbered = number_candidates(candidates, existing.numbers, kind.prefix, workspace.config.design, take)
+    numbered = number_candidates(
+        candidates, existing.numbers, kind.prefix, workspace.config.design, take
+    )
     edges, unresolved = _edges(workspace, existing, numbered, outcomes)
     table = tabulate(edges)
-    changes = [*_new_records(workspace, kind, author, numbered, table, unresolved, outcomes, assume)]
+    changes = [
+        *_new_records(workspace, kind, author, numbered, table, unresolved, outcomes, assume)
+    ]
     adopted = {decision.id for decision in numbered}
     changes += _changed_records(workspace, existing, edges, table, adopted, outcomes)
     changes += config_changes(workspace, [decision.candidate for decision in numbered], outcomes)
@@ -96,14 +123,23 @@ def plan_adoption(
 
 
 def adopt(
-    workspace: Workspace, paths: Iterable[str], *, by_name: Collection[str], dry_run: bool, assume: str | None = None
+    workspace: Workspace,
+    paths: Iterable[str],
+    *,
+    by_name: Collection[str],
+    dry_run: bool,
+    assume: str | None = None,
 ) -> tuple[Outcome, ...]:
-    """Make a record for each decision at `paths` that has none; `by_name` are documents that the user named."""
+    """Make a record for each decision at `paths` that has none;
+    `by_name` are documents that the user named.
+    """
     author = importer(workspace)
 
     def plan(*, dry_run: bool) -> AdoptionPlan:
         records = read_collection(workspace).records
-        return plan_adoption(workspace, paths, records, author, by_name=by_name, dry_run=dry_run, assume=assume)
+        return plan_adoption(
+            workspace, paths, records, author, by_name=by_name, dry_run=dry_run, assume=assume
+        )
 
     if dry_run:
         return plan(dry_run=True).outcomes
@@ -118,7 +154,9 @@ def adopt(
 def backfill(
     workspace: Workspace, paths: Sequence[str] = (), *, moves: PathMoves = (), dry_run: bool = False
 ) -> TakeoverReport:
-    """Make records for decisions written by hand, or with `moves` let records follow renamed documents."""
+    """Make records for decisions written by hand,
+    or with `moves` let records follow renamed documents.
+    """
     if moves:
         return follow_moves(workspace, moves, dry_run=dry_run)
     documents = list(decision_paths(workspace)) if not paths else []
@@ -128,21 +166,30 @@ def backfill(
         documents += (workspace.relative(file) for file in below)
     outcomes = adopt(workspace, sorted(set(documents)), by_name=paths, dry_run=dry_run)
     if not paths:
-        outcomes = tuple(outcome for outcome in outcomes if outcome.what != "left" or outcome.record is not None)
+        outcomes = tuple(
+            outcome for outcome in outcomes if outcome.what != "left" or outcome.record is not None
+        )
     return TakeoverReport("documents", ", ".join(paths) or ".", dry_run, outcomes)
 
 
 def importer(workspace: Workspace) -> Author:
-    """Return the author of imported records: the one who runs the command, with the role `import`."""
+    """Return the author of imported records: the one who runs the command,
+    with the role `import`.
+    """
     return Author(current_author(workspace.git).name, "import")
 
 
 def _edges(
-    workspace: Workspace, existing: ExistingRecords, numbered: Sequence[NumberedDecision], outcomes: list[Outcome]
+    workspace: Workspace,
+    existing: ExistingRecords,
+    numbered: Sequence[NumberedDecision],
+    outcomes: list[Outcome],
 ) -> tuple[list[Edge], dict[str, list[Unresolved]]]:
     old = [location_of(record) for record in existing.records.values()]
     new = [
-        RecordLocation(decision.id, decision.candidate.path, decision.candidate.number, decision.legacy_ids)
+        RecordLocation(
+            decision.id, decision.candidate.path, decision.candidate.number, decision.legacy_ids
+        )
         for decision in numbered
     ]
     targets = Targets([*old, *new], workspace.git.web_addresses())
@@ -153,7 +200,10 @@ def _edges(
     ]
     successions = {
         (edge.subject, edge.target)
-        for record, candidate in (*((decision.id, decision.candidate) for decision in numbered), *adopted)
+        for record, candidate in (
+            *((decision.id, decision.candidate) for decision in numbered),
+            *adopted,
+        )
         for edge in read_edges(record, candidate.path, candidate.entry, targets)
         if isinstance(edge, Edge) and edge.rel == "supersedes"
     }
@@ -167,20 +217,32 @@ def _edges(
                 continue
             unresolved.setdefault(decision.id, []).append(edge)
             which = f": {', '.join(edge.candidates)}" if edge.candidates else ""
-            statement = f"`{edge.rel.replace('_', ' ')} {edge.target}` is not a link between records"
+            statement = (
+                f"`{edge.rel.replace('_', ' ')} {edge.target}` is not a link between records"
+            )
             reason = f"{statement}: {with_step(edge.reason, which)}"
             outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
     new_ids = {decision.id for decision in numbered}
     for record, candidate in adopted:
         found_now = read_edges(record, candidate.path, candidate.entry, targets, successions)
-        edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & new_ids)
+        edges += (
+            edge
+            for edge in found_now
+            if isinstance(edge, Edge) and {edge.subject, edge.target} & new_ids
+        )
     return edges, unresolved
 
 
 def _new_records(
-    workspace: Workspace, kind: Kind, author: Author, numbered: Sequence[NumberedDecision], table: FieldsByRecord,
-    unresolved: Mapping[str, Sequence[Unresolved]], outcomes: list[Outcome], assume: str | None,
-) -> Iterator[FileChange]:  # fmt: skip
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    numbered: Sequence[NumberedDecision],
+    table: FieldsByRecord,
+    unresolved: Mapping[str, Sequence[Unresolved]],
+    outcomes: list[Outcome],
+    assume: str | None,
+) -> Iterator[FileChange]:
     uids: set[str] = set()
     history = dates_of(workspace.git, [decision.candidate.path for decision in numbered])
     for decision in numbered:
@@ -190,7 +252,12 @@ def _new_records(
         uids.add(uid)
         left_open = [edge.as_data() for edge in unresolved.get(decision.id, ())]
         dates = document_dates(candidate.entry.date, history.get(candidate.path))
-        fields = {**document_fields(decision), **dates, **table.get(decision.id, {}), UNRESOLVED: left_open}
+        fields = {
+            **document_fields(decision),
+            **dates,
+            **table.get(decision.id, {}),
+            UNRESOLVED: left_open,
+        }
         if assume is not None and _is_unstated(candidate):
             fields["status"] = assume
         path = record_path(workspace, kind, decision.id)
@@ -198,7 +265,11 @@ def _new_records(
         try:
             validated(text, kind, path)
         except InvalidRecordError as error:
-            outcomes.append(Outcome("left", candidate.label, None, f"its record would be invalid: {_message(error)}"))
+            outcomes.append(
+                Outcome(
+                    "left", candidate.label, None, f"its record would be invalid: {_message(error)}"
+                )
+            )
             continue
         outcomes.append(Outcome("taken", candidate.label, decision.id, ""))
         remarks = _remarks(candidate, decision.renumber_reason, assume)
@@ -210,25 +281,42 @@ def _is_unstated(candidate: Candidate) -> bool:
     return candidate.entry.status == "unknown" and not candidate.entry.status_raw.strip()
 
 
-def _remarks(candidate: Candidate, renumber_reason: str | None, assume: str | None) -> Iterator[str]:
+def _remarks(
+    candidate: Candidate, renumber_reason: str | None, assume: str | None
+) -> Iterator[str]:
     entry = candidate.entry
     if renumber_reason:
         yield f"a new number, because {renumber_reason}"
     if _is_unstated(candidate):
-        yield f"the document states no status, so it is `{assume}`, as `--assume` says" if assume else UNSTATED
+        yield (
+            f"the document states no status, so it is `{assume}`, as `--assume` says"
+            if assume
+            else UNSTATED
+        )
     elif entry.status == "unknown":
         quoted = _quoted(entry.status_raw)
-        yield f"the status {quoted} is not recognised, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that"
+        yield (
+            f"the status {quoted} is not recognised, {UNKNOWN}: `orbit adr accept ID` or "
+            f"`reject` ends that"
+        )
     yield from _status_remarks(entry)
-    if refused := [path for fact in entry.facts if fact.key == "refused_paths" for path in fact.values]:
+    if refused := [
+        path for fact in entry.facts if fact.key == "refused_paths" for path in fact.values
+    ]:
         more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
         step = "`orbit adr update ID --add-path GLOB` adds one"
-        yield f"`affects`: {_quoted(refused[0])}{more} left out; a scope takes 200 globs of `type: path`; {step}"
+        yield (
+            f"`affects`: {_quoted(refused[0])}{more} left out; a scope takes 200 globs of "
+            f"`type: path`; {step}"
+        )
     for problem in [problem for problem in entry.problems if problem.code in DATE_PROBLEMS][:1]:
         yield f"{problem.message}, so the record has none; {problem.hint}"
     if entry.format == FOLDER:
         folder = posixpath.dirname(candidate.path)
-        yield f"the document states no status; it is `{entry.status}`, as its folder's name says: {folder}"
+        yield (
+            f"the document states no status; it is `{entry.status}`, as its folder's name "
+            f"says: {folder}"
+        )
 
 
 def _status_remarks(entry: AdrDocument) -> Iterator[str]:
@@ -236,7 +324,9 @@ def _status_remarks(entry: AdrDocument) -> Iterator[str]:
         if problem.code == "adr-status-twice" and problem.position is not None:
             yield f"line {problem.position.line}: {problem.message}; {problem.hint}"
     others = [
-        status for status in stated_statuses(entry.facts, entry.format) if status not in (entry.status, "superseded")
+        status
+        for status in stated_statuses(entry.facts, entry.format)
+        if status not in (entry.status, "superseded")
     ]
     if others and entry.status not in ("superseded", "unknown"):
         yield f"the document states `{entry.status}` and then `{others[0]}`; the first counts"
@@ -247,9 +337,13 @@ def _quoted(text: str) -> str:
 
 
 def _changed_records(
-    workspace: Workspace, existing: ExistingRecords, edges: Sequence[Edge], table: FieldsByRecord,
-    new_ids: Collection[str], outcomes: list[Outcome],
-) -> Iterator[FileChange]:  # fmt: skip
+    workspace: Workspace,
+    existing: ExistingRecords,
+    edges: Sequence[Edge],
+    table: FieldsByRecord,
+    new_ids: Collection[str],
+    outcomes: list[Outcome],
+) -> Iterator[FileChange]:
     resolved: dict[str, set[str]] = {}
     for edge in edges:
         resolved.setdefault(edge.stated_by, set()).add(edge.as_written)
@@ -259,7 +353,11 @@ def _changed_records(
         try:
             change, _ = prepare_edit(workspace, record, edit)
         except InvalidRecordError as error:
-            outcomes.append(Outcome("left", record.path, record_id, f"it can't be linked back: {_message(error)}"))
+            outcomes.append(
+                Outcome(
+                    "left", record.path, record_id, f"it can't be linked back: {_message(error)}"
+                )
+            )
             continue
         if change.before != change.after:
             yield change
@@ -284,9 +382,13 @@ def _message(error: OrbitError) -> str:
     return f"{error.message}; {error.hint}" if error.hint else error.message
 
 
-NO_ENTRY = "no heading is a decision with a number or a date, such as `## ADR-1: Title` or `## 2026-04-01: Title`"
+NO_ENTRY = (
+    "no heading is a decision with a number or a date, such as `## ADR-1: Title` or `## "
+    "2026-04-01: Title`"
+)
 """Why a log has nothing to adopt."""
-_FEW_DECISIONS = 2  # decisions in a folder, from which on what is numbered as they are and states a status is one too
+# decisions in a folder, from which on what is numbered as they are and states a status is one too
+_FEW_DECISIONS = 2
 
 
 @dataclass(slots=True)
@@ -297,13 +399,17 @@ class ExistingRecords:
     numbers: set[int]
     by_path: dict[str, list[Record]] = field(default_factory=dict)
     by_legacy: dict[str, list[Record]] = field(default_factory=dict)
-    gone: dict[str, list[Record]] = field(default_factory=dict)  # records whose document is not there, by `title_key`
+    gone: dict[str, list[Record]] = field(
+        default_factory=dict
+    )  # records whose document is not there, by `title_key`
     reread: list[tuple[Record, Candidate]] = field(default_factory=list)
     """Records whose documents were read again, with what these say now."""
 
 
 def existing_records(workspace: Workspace, kind: Kind, records: RecordSet) -> ExistingRecords:
-    """Return the existing records of a kind; a folder whose record can't be read still uses its number."""
+    """Return the existing records of a kind; a folder whose record can't be read still uses its
+    number.
+    """
     by_id = {record.id: record for record in records.of_kind(kind.name)}
     existing = ExistingRecords(by_id, numbers_of_folders(workspace, kind))
     for record in existing.records.values():
@@ -318,10 +424,15 @@ def existing_records(workspace: Workspace, kind: Kind, records: RecordSet) -> Ex
 
 
 def candidates_of(
-    workspace: Workspace, paths: Sequence[str], existing: ExistingRecords, outcomes: list[Outcome],
+    workspace: Workspace,
+    paths: Sequence[str],
+    existing: ExistingRecords,
+    outcomes: list[Outcome],
     by_name: Collection[str],
-) -> list[Candidate]:  # fmt: skip
-    """Return the decisions at `paths` that get a record; what becomes of the others goes into `outcomes`."""
+) -> list[Candidate]:
+    """Return the decisions at `paths` that get a record;
+    what becomes of the others goes into `outcomes`.
+    """
     documents = list(_documents(workspace, paths, outcomes))
     neighbours = _among_decisions(documents, existing)
     candidates: list[Candidate] = []
@@ -336,7 +447,8 @@ def candidates_of(
         by_entry = {
             entry.span.start: record
             for record in existing.by_path.get(path, ())
-            if record.source is not None and (entry := document.entry(record.source.heading)) is not None
+            if record.source is not None
+            and (entry := document.entry(record.source.heading)) is not None
         }
         headings: set[str | None] = set()
         for entry in entries:
@@ -350,38 +462,60 @@ def candidates_of(
                 outcomes.append(there)
             elif name is not None and name in headings:
                 remedy = "renumber one" if entry.number else "give one of them another title"
-                reason = f"the log holds {name} twice, and a record could not tell them apart; {remedy}"
+                reason = (
+                    f"the log holds {name} twice, and a record could not tell them apart; {remedy}"
+                )
                 outcomes.append(Outcome("left", candidate.label, None, reason))
             else:
                 candidates.append(candidate)
             headings.add(name)
-    return _with_folder_dates(list(_without_chapters(candidates, existing, by_name, outcomes)), existing)
+    return _with_folder_dates(
+        list(_without_chapters(candidates, existing, by_name, outcomes)), existing
+    )
 
 
-def _with_folder_dates(candidates: Sequence[Candidate], existing: ExistingRecords) -> list[Candidate]:
+def _with_folder_dates(
+    candidates: Sequence[Candidate], existing: ExistingRecords
+) -> list[Candidate]:
     peers = (*candidates, *(candidate for _, candidate in existing.reread))
     orders = date_orders((posixpath.dirname(peer.path), peer.entry.date_raw) for peer in peers)
     return [
-        Candidate(undated.document, with_date_order(undated.entry, orders.get(posixpath.dirname(undated.path))))
+        Candidate(
+            undated.document,
+            with_date_order(undated.entry, orders.get(posixpath.dirname(undated.path))),
+        )
         for undated in candidates
     ]
 
 
-def _documents(workspace: Workspace, paths: Iterable[str], outcomes: list[Outcome]) -> Iterator[Document]:
+def _documents(
+    workspace: Workspace, paths: Iterable[str], outcomes: list[Outcome]
+) -> Iterator[Document]:
     for path in paths:
         if not path.isprintable():
             outcomes.append(
-                Outcome("left", repr(path)[1:-1], None, "its name has characters that can't be written; rename it")
+                Outcome(
+                    "left",
+                    repr(path)[1:-1],
+                    None,
+                    "its name has characters that can't be written; rename it",
+                )
             )
             continue
         try:
             yield Document(path, read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT))
         except OrbitError as error:
-            outcomes.append(Outcome("left", path, None, reason_of_error(error, path, f"{workspace.root}{os.sep}")))
+            outcomes.append(
+                Outcome(
+                    "left", path, None, reason_of_error(error, path, f"{workspace.root}{os.sep}")
+                )
+            )
 
 
 def _among_decisions(documents: Sequence[Document], existing: ExistingRecords) -> set[str]:
-    """Return numbered documents with a status in a folder of decisions: tickets and tests don't count."""
+    """Return numbered documents with a status in a folder of decisions:
+    tickets and tests don't count.
+    """
     sure = Counter(posixpath.dirname(path) for path in existing.by_path if number_of_path(path))
     doubted: dict[str, list[str]] = defaultdict(list)
     for document in documents:
@@ -390,16 +524,25 @@ def _among_decisions(documents: Sequence[Document], existing: ExistingRecords) -
             continue
         if file.format == "file":
             sure[folder] += 1
-        elif file.skipped_reason == NOTHING_DECIDED and file.candidate and file.candidate.status != "unknown":
+        elif (
+            file.skipped_reason == NOTHING_DECIDED
+            and file.candidate
+            and file.candidate.status != "unknown"
+        ):
             doubted[folder].append(document.path)
     among = (
-        paths for folder, paths in doubted.items() if sure[folder] >= _FEW_DECISIONS and 2 * sure[folder] >= len(paths)
+        paths
+        for folder, paths in doubted.items()
+        if sure[folder] >= _FEW_DECISIONS and 2 * sure[folder] >= len(paths)
     )
     return {path for paths in among for path in paths}
 
 
 def _without_chapters(
-    candidates: Sequence[Candidate], existing: ExistingRecords, by_name: Collection[str], outcomes: list[Outcome]
+    candidates: Sequence[Candidate],
+    existing: ExistingRecords,
+    by_name: Collection[str],
+    outcomes: list[Outcome],
 ) -> Iterator[Candidate]:
     """Yield the decisions without chapters of another one, which are in that one's own folder."""
     folders = own_folders((*(candidate.path for candidate in candidates), *existing.by_path))
@@ -440,7 +583,9 @@ def _outcome_if_present(
         if lost.source is not None and is_same_title(lost.title, candidate.entry.title):
             old = lost.source.path
             step = f"`orbit adr backfill --moved {shlex.quote(old)} {shlex.quote(candidate.path)}`"
-            reason = f"it looks like the document of {lost.id}, which named {old}; {step} corrects that"
+            reason = (
+                f"it looks like the document of {lost.id}, which named {old}; {step} corrects that"
+            )
             return Outcome("left", candidate.label, lost.id, reason)
     if candidate.number is None or candidate.is_local(workspace.config.design):
         return None
@@ -448,14 +593,23 @@ def _outcome_if_present(
     same = existing.records.get(number)
     if same is None and candidate.number in existing.numbers:
         return Outcome(
-            "left", candidate.label, number, f"the record {number} can't be read; repair it first: `orbit check`"
+            "left",
+            candidate.label,
+            number,
+            f"the record {number} can't be read; repair it first: `orbit check`",
         )
     if same is None or same.title.casefold().split() != candidate.entry.title.casefold().split():
         return None
     if same.source is None:
-        reason = f"{same.id} keeps its prose in {same.body_path}; a decision has one home, so drop one of the two"
+        reason = (
+            f"{same.id} keeps its prose in {same.body_path}; a decision has one home, so "
+            f"drop one of the two"
+        )
         return Outcome("left", candidate.label, same.id, reason)
     if candidate.in_log:
-        reason = f"{same.id} is in {same.source.path} too, with the same title; remove one of the two entries"
+        reason = (
+            f"{same.id} is in {same.source.path} too, with the same title; remove one of "
+            f"the two entries"
+        )
         return Outcome("left", candidate.label, same.id, reason)
     return None

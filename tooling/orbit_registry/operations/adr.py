@@ -18,14 +18,32 @@ from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.operations.adr_style import ANY_TITLE, neighbours_in, new_path, new_text, only_entry
+from orbit_registry.operations.adr_style import (
+    ANY_TITLE,
+    neighbours_in,
+    new_path,
+    new_text,
+    only_entry,
+)
 from orbit_registry.operations.document_facts import FEATURE
 from orbit_registry.operations.lifecycle import NO_COST, entry_in, refuse_closed, with_facts
 from orbit_registry.repository.documents import LOG_NAME, first_prompt, home_of, prompts_of
-from orbit_registry.repository.guard import refuse_hidden, refuse_inherited, refuse_secrets, write_step
+from orbit_registry.repository.guard import (
+    refuse_hidden,
+    refuse_inherited,
+    refuse_secrets,
+    write_step,
+)
 from orbit_registry.repository.ids import allocate, release
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.repository.writer import Edit, PreWriteHook, build_record, new_data, prepare_edit, writing
+from orbit_registry.repository.writer import (
+    Edit,
+    PreWriteHook,
+    build_record,
+    new_data,
+    prepare_edit,
+    writing,
+)
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.config import Config
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_text
@@ -65,7 +83,11 @@ class AddResult:
 
 
 def new_adr(
-    fields: Mapping[str, object], *, key: str | None = None, ensured: str | None = None, status: str | None = "proposed"
+    fields: Mapping[str, object],
+    *,
+    key: str | None = None,
+    ensured: str | None = None,
+    status: str | None = "proposed",
 ) -> NewAdr:
     """Return a decision of the fields that a program gives; those of another form are left out."""
     scope = fields.get("scope")
@@ -79,16 +101,30 @@ def new_adr(
         value = holder.get(name)
         return tuple(str(word) for word in value) if isinstance(value, (list, tuple)) else ()
 
-    arguments: dict[str, Any] = {name: text(name) for name in ("feature", "date", "summary", "body")}
-    arguments |= {name: words(fields, name) for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from")}
+    arguments: dict[str, Any] = {
+        name: text(name) for name in ("feature", "date", "summary", "body")
+    }
+    arguments |= {
+        name: words(fields, name)
+        for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from")
+    }
     arguments |= {name: words(axes, name) for name in ("paths", "tags")}
-    return NewAdr(title=str(fields.get("title") or ""), status=status, key=key, ensured=ensured, **arguments)
+    return NewAdr(
+        title=str(fields.get("title") or ""), status=status, key=key, ensured=ensured, **arguments
+    )
 
 
 def add_adr(
-    workspace: Workspace, request: NewAdr, author: Author, admit: PreWriteHook | None = None, *, dry_run: bool = False
+    workspace: Workspace,
+    request: NewAdr,
+    author: Author,
+    admit: PreWriteHook | None = None,
+    *,
+    dry_run: bool = False,
 ) -> AddResult:
-    """Take a number, and write the record and its document as one step; `admit` is asked before a number is taken."""
+    """Take a number, and write the record and its document as one step;
+    `admit` is asked before a number is taken.
+    """
     kind = workspace.kinds["adr"]
     request = _proposed_if_unfilled(workspace, kind, _checked(workspace, request), author)
     with writing(workspace):
@@ -111,17 +147,29 @@ def add_adr(
 def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
     title = " ".join(request.title.split())
     if not title:
-        raise UsageError("a decision needs a title", hint='orbit adr new "Use DuckDB for the snapshot"')
-    if request.feature is not None and not FEATURE.match(request.feature):
-        raise UsageError(f"{request.feature!r} is not a feature name", hint="letters, digits, `.`, `_` and `-`")
-    if request.status is not None and request.status not in ("proposed", "accepted", "rejected", "deprecated"):
         raise UsageError(
-            f"a new decision can't be {request.status!r}", hint="proposed, accepted, rejected or deprecated"
+            "a decision needs a title", hint='orbit adr new "Use DuckDB for the snapshot"'
+        )
+    if request.feature is not None and not FEATURE.match(request.feature):
+        raise UsageError(
+            f"{request.feature!r} is not a feature name", hint="letters, digits, `.`, `_` and `-`"
+        )
+    if request.status is not None and request.status not in (
+        "proposed",
+        "accepted",
+        "rejected",
+        "deprecated",
+    ):
+        raise UsageError(
+            f"a new decision can't be {request.status!r}",
+            hint="proposed, accepted, rejected or deprecated",
         )
     adr = workspace.config.adr
     style = request.style or ("log" if adr.log else adr.style)
     if style == "log" and not request.feature and not adr.log:
-        raise UsageError("decisions are kept in logs here, so a feature is needed", hint="--feature NAME")
+        raise UsageError(
+            "decisions are kept in logs here, so a feature is needed", hint="--feature NAME"
+        )
     if request.date is not None:
         refuse_date(request.date)
     today = datetime.now(UTC).strftime("%Y-%m-%d")
@@ -130,20 +178,34 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
 
 
 def _without_title(body: str, title: str) -> str:
-    """Return a text without a first heading that is the decision's title, which the document has already."""
+    """Return a text without a first heading that is the decision's title,
+    which the document has already.
+    """
     text = body.lstrip("\ufeff")
     first = next(iter(parse_markdown(text).headings), None)
-    is_title = first and not text[: first.section.start].strip() and is_same_title(title, first.text)
-    return text[first.body.start :] if first and is_title and text[first.body.start :].strip() else body
+    is_title = (
+        first and not text[: first.section.start].strip() and is_same_title(title, first.text)
+    )
+    return (
+        text[first.body.start :]
+        if first and is_title and text[first.body.start :].strip()
+        else body
+    )
 
 
-def _proposed_if_unfilled(workspace: Workspace, kind: Kind, request: NewAdr, author: Author) -> NewAdr:
+def _proposed_if_unfilled(
+    workspace: Workspace, kind: Kind, request: NewAdr, author: Author
+) -> NewAdr:
     status = request.status or kind.initial.get(author.role, kind.initial["agent"])
     if kind.status(status).phase != "live":
         return request
     text = kind.template() if request.body is None else request.body
     prompt = first_prompt(text, prompts_of(kind.folder, True))
-    without_cost = prompt is None and NO_COST not in workspace.config.setting("checks", "ignore") and _no_cost(request)
+    without_cost = (
+        prompt is None
+        and NO_COST not in workspace.config.setting("checks", "ignore")
+        and _no_cost(request)
+    )
     if prompt is None and not without_cost:
         return request
     if request.status is None:
@@ -153,10 +215,15 @@ def _proposed_if_unfilled(workspace: Workspace, kind: Kind, request: NewAdr, aut
             f"a decision can't be {status} without a cost, and the text names none",
             hint="add a line `- Cost: …` under Consequences, or add it with `--status proposed`",
         )
-    line = f"line {text.count(chr(10), 0, prompt[0]) + 1} of the text" if request.body is not None else "its text"
+    line = (
+        f"line {text.count(chr(10), 0, prompt[0]) + 1} of the text"
+        if request.body is not None
+        else "its text"
+    )
     raise RefusedError(
         f"a decision can't be {status} while {line} is a prompt of the template: `{prompt[1]}`",
-        hint="give the whole text with --body-file, or add it without --status, answer the prompts, and accept it then",
+        hint="give the whole text with --body-file, or add it without --status, answer the "
+        "prompts, and accept it then",
     )
 
 
@@ -178,7 +245,9 @@ def _refuse_missing_log(workspace: Workspace, log: str) -> None:
     ]
     if ids:
         count = plural(len(ids), "decision has its text", "decisions have their text")
-        hint = f"bring it back; if it was renamed: `orbit adr backfill --moved {shlex.quote(log)} NEW`"
+        hint = (
+            f"bring it back; if it was renamed: `orbit adr backfill --moved {shlex.quote(log)} NEW`"
+        )
         raise RefusedError(f"{log} is not there, and {count} in it", hint=hint)
 
 
@@ -215,18 +284,29 @@ def _new_files(
         if (workspace.root / path).exists():
             raise RefusedError(f"{path} is there already", hint="give another title")
         inside(workspace.root, path)
-        new = NewText(path, None, _with_body(path, new_text(kind, neighbours, path, fields, status), request.body))
+        new = NewText(
+            path,
+            None,
+            _with_body(path, new_text(kind, neighbours, path, fields, status), request.body),
+        )
     heading = {"heading": new.heading} if new.heading else {}
     source = {"path": path, **heading, "format": str(request.style), "authority": "record"}
     names = list(dict.fromkeys((*request.legacy_ids, *new.names)))
-    data = new_data(kind, record_id, new_uid(), author, {**_fields(request), "legacy_ids": names, "source": source})
+    data = new_data(
+        kind,
+        record_id,
+        new_uid(),
+        author,
+        {**_fields(request), "legacy_ids": names, "source": source},
+    )
     text, record = build_record(workspace, kind, author, record_id, data)
     entry = entry_in(path, new.after, record)
     _refuse_other_title(request.title, entry)
     if entry is None:
         raise InvalidRecordError(
             f"{path}: the new entry can't be found again in the text written",
-            hint="close a block of code or comment that is open where it goes, else give another title or --style",
+            hint="close a block of code or comment that is open where it goes, else give "
+            "another title or --style",
         )
     return [FileChange(path, new.before, new.after), FileChange(record.path, None, text)], record
 
@@ -234,24 +314,47 @@ def _new_files(
 def _refuse_other_title(title: str, entry: AdrDocument | None) -> None:
     """Raise where a document would not read as the title that was given."""
     if entry is not None and not is_same_title(title, entry.title):
-        message = f"`{title}` can't be a title: a document shows it as `{entry.title}`; nothing was written"
+        message = (
+            f"`{title}` can't be a title: a document shows it as `{entry.title}`; nothing "
+            f"was written"
+        )
         raise InvalidRecordError(message, hint="leave comments and tags out of the title")
 
 
 def _fields(request: NewAdr) -> dict[str, object]:
-    names = ("title", "status", "date", "tasks", "feature", "deciders", "summary", "labels", "distinct_from", "key")
+    names = (
+        "title",
+        "status",
+        "date",
+        "tasks",
+        "feature",
+        "deciders",
+        "summary",
+        "labels",
+        "distinct_from",
+        "key",
+    )
     values = {name: getattr(request, name) for name in (*names, "ensured")}
     scope = {"paths": list(request.paths), "tags": list(request.tags)}
     return {
-        **{name: list(value) if isinstance(value, tuple) else value for name, value in values.items()},
+        **{
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+        },
         "scope": {axis: words for axis, words in scope.items() if words},
     }
 
 
-def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str | None = None) -> Record:
-    """Add a dated amendment, anchored at a task, to a decision's entry; the entry's own words stay."""
+def amend_adr(
+    workspace: Workspace, any_id: str, text: str, task: str, date: str | None = None
+) -> Record:
+    """Add a dated amendment, anchored at a task, to a decision's entry;
+    the entry's own words stay.
+    """
     if not text.strip() or not task.strip():
-        raise RefusedError("an amendment needs a text and a task", hint='`orbit adr amend ID --task T --text "…"`')
+        raise RefusedError(
+            "an amendment needs a text and a task", hint='`orbit adr amend ID --task T --text "…"`'
+        )
     if date is not None:
         refuse_date(date)
     with writing(workspace):
@@ -260,13 +363,17 @@ def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str
         refuse_inherited(workspace, record.path)
         home = home_of(workspace, record)
         if home is None:
-            raise RefusedError(f"{record.id} has no entry in a document", hint="`orbit check` says what is missing")
+            raise RefusedError(
+                f"{record.id} has no entry in a document", hint="`orbit check` says what is missing"
+            )
         document, entry = home
         day = date or datetime.now(UTC).strftime("%Y-%m-%d")
         after = writer.add_amendment(document.text, entry, day, task, text)
         writer.refuse_restated(document.text, after, document.path)
         change, result = prepare_edit(workspace, record, lambda data: _with_task(data, task))
-        write_step(workspace, "adr-amend", [FileChange(document.path, document.text, after), change])
+        write_step(
+            workspace, "adr-amend", [FileChange(document.path, document.text, after), change]
+        )
         return result
 
 
@@ -277,7 +384,12 @@ def _with_task(data: dict[str, object], task: str) -> Mapping[str, object]:
 
 
 def update_adr(
-    workspace: Workspace, any_id: str, edit: Edit, title: str | None = None, *, author: Author | None = None
+    workspace: Workspace,
+    any_id: str,
+    edit: Edit,
+    title: str | None = None,
+    *,
+    author: Author | None = None,
 ) -> Record:
     """Change a decision's fields; title and date change in the record and the document both."""
     with writing(workspace):
@@ -289,7 +401,9 @@ def update_adr(
 def plan_update(
     workspace: Workspace, any_id: str, edit: Edit, title: str | None = None
 ) -> tuple[Record, list[FileChange]]:
-    """Return the decision and the changes of files that `update_adr` would make now; see there for what is raised."""
+    """Return the decision and the changes of files that `update_adr` would make now;
+    see there for what is raised.
+    """
     record = read_collection(workspace).records.get(any_id)
     refuse_closed(record, f"`orbit {record.kind.name} new` decides again")
     flat = " ".join(title.split()) if title is not None else None
@@ -298,7 +412,10 @@ def plan_update(
         changed = dict(edit(fields))
         source = changed.get("source")
         if flat is not None and isinstance(source, dict) and source.get("heading") == record.title:
-            changed["source"] = {**source, "heading": flat}  # an entry without a number is found by its title
+            changed["source"] = {
+                **source,
+                "heading": flat,
+            }  # an entry without a number is found by its title
         return {**changed, "title": flat} if flat is not None else changed
 
     change, result = prepare_edit(workspace, record, whole)
@@ -328,12 +445,17 @@ _WHOLE_DATE = len("2026-04-01")
 
 @dataclass(frozen=True, slots=True)
 class NewText:
-    """The document of a new decision, as it was and as it will be, and how the record finds the decision in it."""
+    """The document of a new decision, as it was and as it will be,
+    and how the record finds the decision in it.
+    """
 
     path: str
     before: str | None
     after: str
-    heading: str | None = None  # what the record's `source.heading` says; None where the document is the decision's own
+    heading: str | None = (
+        # what the record's `source.heading` says; None where the document is the decision's own
+        None
+    )
     names: tuple[str, ...] = ()  # names of the decision in its log, such as `D10`
 
 
@@ -341,22 +463,33 @@ def _log_of(config: Config, feature: str | None) -> str:
     return config.adr.log or f"{config.design}/{feature}/{LOG_NAME}"
 
 
-def new_entry(workspace: Workspace, kind: Kind, path: str, fields: Mapping[str, str], body: str | None) -> NewText:
-    """Return a log with a new entry: next to and like the newest one in the project's log, else ascending by id."""
+def new_entry(
+    workspace: Workspace, kind: Kind, path: str, fields: Mapping[str, str], body: str | None
+) -> NewText:
+    """Return a log with a new entry: next to and like the newest one in the project's log,
+    else ascending by id.
+    """
     file = inside(workspace.root, path)
     before = read_text(file, limit=DOCUMENT_LIMIT) if file.exists() else None
     name = path.split("/")[-2] if path.endswith(f"/{LOG_NAME}") else ""
     log = before or (f"# {name}: decisions\n" if name else "# Decisions\n")
     entry = entry_text(kind, path, log, fields, body)
     record_id, title, date = fields["id"], fields["title"], fields["date"]
-    heading = writer.next_entry_heading(log, path, record_id, title, date) if path == workspace.config.adr.log else None
+    heading = (
+        writer.next_entry_heading(log, path, record_id, title, date)
+        if path == workspace.config.adr.log
+        else None
+    )
     if heading is None:
         return NewText(path, before, writer.insert_entry(log, entry, record_id), record_id)
     if heading.number is None:
         if len(date) < _WHOLE_DATE:
             raise UsageError(f"{path} names its entries by the day", hint=f"--date {date}-01")
         if any(other.title == title for other in read_document(log, path).entries):
-            message = f"{path} has an entry `{title}` already, and its entries are told apart by their titles"
+            message = (
+                f"{path} has an entry `{title}` already, and its entries are told apart "
+                f"by their titles"
+            )
             raise RefusedError(message, hint="give another title")
     after = writer.add_entry(log, path, heading.line + entry[entry.index("\n") :])
     found_by = title if heading.number is None else f"ADR-{heading.number}"
@@ -371,21 +504,36 @@ def entry_text(kind: Kind, path: str, log: str, fields: Mapping[str, str], body:
 
 
 def _labelled(entry: str, log: str, path: str) -> str:
-    """Return a new entry with labels in place of its headings, where the log's last entry has `**Context.**`."""
-    sections = [section for last in read_document(log, path).entries[-1:] for section in last.sections]
-    if not sections or not all(section.run_in for section in sections if section.key not in _FACT_SECTIONS):
+    """Return a new entry with labels in place of its headings,
+    where the log's last entry has `**Context.**`.
+    """
+    sections = [
+        section for last in read_document(log, path).entries[-1:] for section in last.sections
+    ]
+    if not sections or not all(
+        section.run_in for section in sections if section.key not in _FACT_SECTIONS
+    ):
         return entry
     labels = [section for section in sections if section.run_in]
     if not labels:
         return entry
     line = log[: labels[0].body.start].rpartition("\n")[2].strip()
     before, _, after = line.partition(labels[0].heading)
-    return _SECTION.sub(lambda match: f"{before}{match['name']}{after}" + ("\n\n-" if match["item"] else " "), entry)
+    return _SECTION.sub(
+        lambda match: f"{before}{match['name']}{after}" + ("\n\n-" if match["item"] else " "), entry
+    )
 
 
 def _level_of_entries(text: str, path: str) -> int:
     starts = {entry.span.start for entry in read_document(text, path).entries}
-    return next((heading.level for heading in parse_markdown(text).headings if heading.section.start in starts), 1)
+    return next(
+        (
+            heading.level
+            for heading in parse_markdown(text).headings
+            if heading.section.start in starts
+        ),
+        1,
+    )
 
 
 def _with_body(path: str, document: str, body: str | None) -> str:
@@ -394,7 +542,9 @@ def _with_body(path: str, document: str, body: str | None) -> str:
     entries = read_document(document, path).entries
     lines, sections = document.split("\n"), entries[0].sections if entries else ()
     starts = [section.position.line - 1 for section in sections] + [len(lines)]
-    prose_starts = [starts[at] for at, section in enumerate(sections) if section.key not in _FACT_SECTIONS]
+    prose_starts = [
+        starts[at] for at, section in enumerate(sections) if section.key not in _FACT_SECTIONS
+    ]
     head = lines[: prose_starts[0]] if prose_starts else lines
     for at, section in enumerate(sections):
         if section.key in _FACT_SECTIONS and prose_starts and starts[at] > prose_starts[0]:

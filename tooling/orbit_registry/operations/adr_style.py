@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.formats.adr import writer
-from orbit_registry.formats.adr.file_names import FileName, is_decision_name, read_name, read_series_name
+from orbit_registry.formats.adr.file_names import (
+    FileName,
+    is_decision_name,
+    read_name,
+    read_series_name,
+)
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import cost_in, new_document, template_from
@@ -20,16 +25,25 @@ from orbit_registry.workspace.files import document_text
 from orbit_registry.workspace.workspace import Workspace
 
 _TEMPLATES_TRIED = 12
-"""Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
-_README_NAMES = ("README.md", "readme.md", "index.md")  # name of a decision's file in the decision's own folder
+"""Neighbours that are tried as a template, newest first:
+one of them may state its status as none other does.
+"""
+_README_NAMES = (
+    "README.md",
+    "readme.md",
+    "index.md",
+)  # name of a decision's file in the decision's own folder
 _LONGEST = 60
 _OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
-ANY_TITLE = "Untitled"  # placeholder of the title until the heading is known; a section's name would be taken for one
+# placeholder of the title until the heading is known; a section's name would be taken for one
+ANY_TITLE = "Untitled"
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The decision files of a folder (or its folders with a README), the newest first, as (path, text)."""
+    """The decision files of a folder (or its folders with a README), the newest first,
+    as (path, text).
+    """
 
     folder: str
     names: tuple[str, ...]
@@ -37,31 +51,47 @@ class Neighbours:
 
 
 def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
-    """Return the decision files directly in a folder: by number, or by date where names begin with one."""
+    """Return the decision files directly in a folder:
+    by number, or by date where names begin with one.
+    """
     try:
-        entries = [name for entry in (workspace.root / folder).iterdir() if (name := _decision_in(entry))]
+        entries = [
+            name for entry in (workspace.root / folder).iterdir() if (name := _decision_in(entry))
+        ]
     except OSError:
         entries = []
     names = _newest_first([name for name in entries if is_markdown(name)])
     paths = [posixpath.normpath(f"{folder}/{name}") for name in names[:_TEMPLATES_TRIED]]
-    texts = [(path, text) for path in paths if (text := document_text(workspace.root, path)) is not None]
+    texts = [
+        (path, text) for path in paths if (text := document_text(workspace.root, path)) is not None
+    ]
     return Neighbours(folder, tuple(names), tuple(texts))
 
 
 def _decision_in(entry: Path) -> str | None:
     if entry.is_dir():
-        return next((f"{entry.name}/{name}" for name in _README_NAMES if (entry / name).is_file()), None)
+        return next(
+            (f"{entry.name}/{name}" for name in _README_NAMES if (entry / name).is_file()), None
+        )
     return entry.name if entry.is_file() else None
 
 
 def _newest_first(names: Sequence[str]) -> list[str]:
     """A style that only one file has comes after styles that several share, however new it is."""
-    numbered = [name for name in names if (read := read_name(_stem(name))) is not None and _is_numbered(read)]
-    sure = [name for name in numbered if is_decision_name(_stem(name))]  # `01-use-x` where all are named so
+    numbered = [
+        name
+        for name in names
+        if (read := read_name(_stem(name))) is not None and _is_numbered(read)
+    ]
+    sure = [
+        name for name in numbered if is_decision_name(_stem(name))
+    ]  # `01-use-x` where all are named so
     series = Counter(_naming(name) for name in names if read_series_name(_stem(name)) is not None)
     decisions = [*(sure or numbered), *(name for name in names if series[_naming(name)] > 1)]
     shared = Counter(map(_naming, decisions))
-    ordered = sorted(decisions, key=lambda name: (shared[_naming(name)] > 1, _order(name), name), reverse=True)
+    ordered = sorted(
+        decisions, key=lambda name: (shared[_naming(name)] > 1, _order(name), name), reverse=True
+    )
     first = _naming(ordered[0]) if ordered else ""
     return sorted(ordered, key=lambda name: _naming(name) != first)
 
@@ -76,7 +106,10 @@ def _file_name(name: str) -> FileName | None:
 
 
 def _is_numbered(read: FileName) -> bool:
-    return read.dash in ("-", "_", " ") or read.title[:1] in ("", " ")  # `1.2-release` is not a decision
+    return read.dash in ("-", "_", " ") or read.title[:1] in (
+        "",
+        " ",
+    )  # `1.2-release` is not a decision
 
 
 def _naming(name: str) -> str:
@@ -100,11 +133,23 @@ def new_path(neighbours: Neighbours, record_id: str, title: str, date: str) -> s
         prefix = day.replace("-", mark) + name.dash
         counter = _OF_THE_DAY.match(name.title)
         if counter is not None:  # `20260401-02-title.md`: the second one of its day
-            same_day = (other[len(prefix) :] for other in neighbours.names if other.startswith(prefix))
-            number = max((int(match["number"]) for match in map(_OF_THE_DAY.match, same_day) if match), default=0) + 1
+            same_day = (
+                other[len(prefix) :] for other in neighbours.names if other.startswith(prefix)
+            )
+            number = (
+                max(
+                    (int(match["number"]) for match in map(_OF_THE_DAY.match, same_day) if match),
+                    default=0,
+                )
+                + 1
+            )
             prefix += f"{number:0{len(counter['number'])}d}{counter['dash']}"
-        return posixpath.normpath(f"{neighbours.folder}/{prefix}{_title_like(title, name.title, name.dash)}{ending}")
-    lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
+        return posixpath.normpath(
+            f"{neighbours.folder}/{prefix}{_title_like(title, name.title, name.dash)}{ending}"
+        )
+    lead, dash, width = (
+        (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
+    )
     number = int(record_id.rpartition("-")[2])
     alike = [other for other in neighbours.names if _naming(other) == _naming(newest)]
     if name is not None and read_name(_stem(newest)) is None:
@@ -115,7 +160,9 @@ def new_path(neighbours: Neighbours, record_id: str, title: str, date: str) -> s
     often = Counter(styles).most_common(1)
     like = titles[styles.index(often[0][0])] if often else ""
     gap = dash + like[: len(like) - len(like.lstrip("-_. "))]
-    words = f"{gap}{_title_like(title, like, dash)}" if dash else ""  # `adr-42.md` says only its number
+    words = (
+        f"{gap}{_title_like(title, like, dash)}" if dash else ""
+    )  # `adr-42.md` says only its number
     return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
 
 
@@ -132,15 +179,25 @@ def _capitals(title: str) -> str:
 
 
 def _title_like(title: str, like: str, dash: str) -> str:
-    """Return a title as part of a file name with the separator and the capitals of another's: `Use-X`, `use_x`."""
+    """Return a title as part of a file name with the separator and the capitals of another's:
+    `Use-X`, `use_x`.
+    """
     words, capitals = slug(title, _separator(like) or dash), _capitals(like)
     if capitals == "all":
         return words.upper()
-    return re.sub(r"[^\W_]+", lambda word: word[0][:1].upper() + word[0][1:], words) if capitals else words
+    return (
+        re.sub(r"[^\W_]+", lambda word: word[0][:1].upper() + word[0][1:], words)
+        if capitals
+        else words
+    )
 
 
-def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str) -> str:
-    """Return the text of a new decision file, in the dress of the newest neighbour that can state its facts."""
+def new_text(
+    kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str
+) -> str:
+    """Return the text of a new decision file, in the dress of the newest neighbour that can state
+    its facts.
+    """
     for like, text in neighbours.texts:
         text_like = _from_neighbour(text, like, path, fields, status, add_status=False)
         if text_like is not None:
@@ -165,15 +222,24 @@ def _from_neighbour(
     status_text = status_text if raw[:1].islower() else status_text[:1].upper() + status_text[1:]
     width = len(entries[-1].number or "") if (entries[-1].number or "").isdigit() else 4
     number = f"{int(fields['number']):0{width}d}"
-    result = new_document(template, {**fields, "number": number, "status": status_text, "title": ANY_TITLE})
+    result = new_document(
+        template, {**fields, "number": number, "status": status_text, "title": ANY_TITLE}
+    )
     entry = only_entry(result, path)
-    if entry is not None:  # now that it is known which number the heading states, none is read out of the title
+    if (
+        entry is not None
+    ):  # now that it is known which number the heading states, none is read out of the title
         result = writer.set_title(result, entry, fields["title"])
         entry = only_entry(result, path)
     if entry is not None and add_status and entry.status == "unknown":
         result = writer.set_status(result, entry, status_text)
         entry = only_entry(result, path)
-    if entry is None or entry.status != status or entry.title != fields["title"] or not entry.sections:
+    if (
+        entry is None
+        or entry.status != status
+        or entry.title != fields["title"]
+        or not entry.sections
+    ):
         return None
     if entry.has_cost:
         return result
@@ -189,7 +255,11 @@ def only_entry(text: str, path: str) -> AdrDocument | None:
 
 
 def slug(title: str, dash: str = "-") -> str:
-    """Return a title as part of a file name: lower case, letters and digits of any script, at most 60 characters."""
+    """Return a title as part of a file name: lower case, letters and digits of any script,
+    at most 60 characters.
+    """
     plain = unicodedata.normalize("NFKD", title.casefold())
-    words = re.findall(r"[^\W_]+", "".join(char for char in plain if not unicodedata.combining(char)))
+    words = re.findall(
+        r"[^\W_]+", "".join(char for char in plain if not unicodedata.combining(char))
+    )
     return unicodedata.normalize("NFC", dash.join(words))[:_LONGEST].strip(dash) or "decision"

@@ -1,4 +1,6 @@
-"""Rewriting of what names a record in any file: ids, anchors, folder paths, and links to its document."""
+"""Rewriting of what names a record in any file:
+ids, anchors, folder paths, and links to its document.
+"""
 
 import posixpath
 import re
@@ -10,7 +12,13 @@ from urllib.parse import quote
 
 from orbit_registry.errors import GitError, plural
 from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.formats.markdown import Link, is_markdown, parse_markdown, path_from_root, split_link
+from orbit_registry.formats.markdown import (
+    Link,
+    is_markdown,
+    parse_markdown,
+    path_from_root,
+    split_link,
+)
 from orbit_registry.formats.position import Position, Span, TextLines
 from orbit_registry.model.kind import Kind
 from orbit_registry.repository.codec import data_in, decode_record
@@ -19,7 +27,9 @@ from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 CitationMap = Callable[[str, str, str], str | None]
-"""(path, line, id as written) → the id it should be; the same one where it stays, None where it can't be told."""
+"""(path, line, id as written) → the id it should be;
+the same one where it stays, None where it can't be told.
+"""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _SEQUENCE = re.compile(r"([A-Z][A-Z0-9]*-)(\d{1,9})\Z")
@@ -42,7 +52,9 @@ class Unclear:
 
 @dataclass(frozen=True, slots=True)
 class DocumentMoves:
-    """Documents that move: old path → new path, and which of them can be told by their bare name."""
+    """Documents that move: old path → new path,
+    and which of them can be told by their bare name.
+    """
 
     paths: Mapping[str, str] = field(default_factory=dict)
     unique_names: frozenset[str] = frozenset()  # file names that only one file of the project has
@@ -75,22 +87,39 @@ def number_of(record_id: str) -> int | None:
 
 
 def search_patterns(ids: frozenset[str], moves: DocumentMoves) -> list[str]:
-    """Return extended regular expressions for `git grep -i` that match every line with a mention, and few others."""
+    """Return extended regular expressions for `git grep -i` that match every line with a mention,
+    and few others.
+    """
     patterns = []
-    for word, number in sorted({numbered for record_id in ids if (numbered := _numbered(record_id)) is not None}):
+    for word, number in sorted(
+        {numbered for record_id in ids if (numbered := _numbered(record_id)) is not None}
+    ):
         name = word.lower()
-        patterns += [f"{name}-0*{number}([^0-9]|$)", f"{name}s?[[:space:]].*[^0-9]0*{number}([^0-9]|$)"]
+        patterns += [
+            f"{name}-0*{number}([^0-9]|$)",
+            f"{name}s?[[:space:]].*[^0-9]0*{number}([^0-9]|$)",
+        ]
         patterns.append(f"{name}s?[[:space:]]+0*{number}([^0-9]|$)")
     for path in sorted(moves.paths):
         name = path.rpartition("/")[2]
-        patterns += [re.sub(r"[][\\.^$*+?{}()|]", r"\\\g<0>", text) for text in dict.fromkeys((name, quote(name)))]
+        patterns += [
+            re.sub(r"[][\\.^$*+?{}()|]", r"\\\g<0>", text)
+            for text in dict.fromkeys((name, quote(name)))
+        ]
     return patterns
 
 
 def rewrite_mentions(
-    text: str, path: str, forms: IdForms, ids: frozenset[str], meaning: CitationMap, moves: DocumentMoves
+    text: str,
+    path: str,
+    forms: IdForms,
+    ids: frozenset[str],
+    meaning: CitationMap,
+    moves: DocumentMoves,
 ) -> Rewritten:
-    """Return `text` with each mention as `meaning` says; `ids` are those whose number may have changed."""
+    """Return `text` with each mention as `meaning` says;
+    `ids` are those whose number may have changed.
+    """
     lines = TextLines(text)
     links = parse_markdown(text).links if is_markdown(path) and moves.paths else ()
     edits: dict[tuple[int, int], str] = {}
@@ -100,7 +129,9 @@ def rewrite_mentions(
         line = text[lines.starts[index] : lines.ends[index]]
         new = meaning(path, line, mention.id)
         if new is None:
-            unclear.append(Unclear(path, lines.position(mention.start), mention.id, line.strip()[:200]))
+            unclear.append(
+                Unclear(path, lines.position(mention.start), mention.id, line.strip()[:200])
+            )
         elif new != mention.id:
             edits[mention.number.start, mention.number.end] = new.rpartition("-")[2]
     for span, new in _file_names(text, path, links, moves):
@@ -129,10 +160,14 @@ def _mentions(text: str, forms: IdForms, ids: frozenset[str]) -> Iterator[_Menti
 
 
 def _folder_pattern(record_id: str) -> re.Pattern[str]:
-    """Return what matches an anchor (`#adr-0007-title`) or a record's folder (`.orbit/adrs/ADR-0007/`)."""
+    """Return what matches an anchor (`#adr-0007-title`) or a record's folder
+    (`.orbit/adrs/ADR-0007/`).
+    """
     prefix, number = record_id.rsplit("-", 1)
     folder = rf"\.orbit/[a-z_]+/{re.escape(prefix)}-(?=\d)"
-    return re.compile(rf"(?:#(?i:{re.escape(prefix)})-|{folder})(?P<number>{number})(?![A-Za-z0-9_])")
+    return re.compile(
+        rf"(?:#(?i:{re.escape(prefix)})-|{folder})(?P<number>{number})(?![A-Za-z0-9_])"
+    )
 
 
 def _target(path: str, target: str) -> str:
@@ -140,7 +175,9 @@ def _target(path: str, target: str) -> str:
     return "" if not file or _SCHEME.match(file) else path_from_root(file, posixpath.dirname(path))
 
 
-def _file_names(text: str, path: str, links: tuple[Link, ...], moves: DocumentMoves) -> Iterator[tuple[Span, str]]:
+def _file_names(
+    text: str, path: str, links: tuple[Link, ...], moves: DocumentMoves
+) -> Iterator[tuple[Span, str]]:
     for link in links:
         old = _target(path, link.target)
         if old not in moves.paths or link.target_span is None:
@@ -155,26 +192,41 @@ def _file_names(text: str, path: str, links: tuple[Link, ...], moves: DocumentMo
                 break
     for old, new in moves.paths.items():
         folder, _, name = old.rpartition("/")
-        lead = r"(?<![\w.-])" if name in moves.unique_names else rf"(?<![\w./-])(?:\./)?{re.escape(folder)}/"
+        lead = (
+            r"(?<![\w.-])"
+            if name in moves.unique_names
+            else rf"(?<![\w./-])(?:\./)?{re.escape(folder)}/"
+        )
         for match in re.finditer(rf"{lead}(?P<name>{re.escape(name)})(?![\w-]|\.\w)", text):
             yield Span(*match.span("name")), new.rpartition("/")[2]
 
 
 _IDENTITY_KEYS = ("id", "uid", "legacy_ids", "status_raw", "source", "created_by")
-"""Fields of a record that name the record itself, or what it once was; they are never rewritten as citations."""
+"""Fields of a record that name the record itself, or what it once was;
+they are never rewritten as citations.
+"""
 _TOP_KEY = re.compile(r"""["']?(?P<key>[A-Za-z_][\w-]*)["']?[ \t]*:""")
 _GENERATED = (f"{ORBIT}/state/", f"{ORBIT}/schemas/")
 _SETTINGS = tuple(
     part
-    for name in ("grep.lineNumber=false", "grep.column=false", "grep.fullName=false", "grep.patternType=extended",
-                 "color.grep=never", "color.ui=never", "submodule.recurse=false")
+    for name in (
+        "grep.lineNumber=false",
+        "grep.column=false",
+        "grep.fullName=false",
+        "grep.patternType=extended",
+        "color.grep=never",
+        "color.ui=never",
+        "submodule.recurse=false",
+    )
     for part in ("-c", name)
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that changed: where it is now and was before, how many citations in it were rewritten, and what else."""
+    """A file that changed: where it is now and was before, how many citations in it were rewritten,
+    and what else.
+    """
 
     path: str
     citations: int = 0
@@ -193,9 +245,15 @@ class ChangedFile:
 
 
 def rewrite_everywhere(
-    workspace: Workspace, draft: ChangeSet, ids: frozenset[str], meaning: CitationMap, moves: DocumentMoves
+    workspace: Workspace,
+    draft: ChangeSet,
+    ids: frozenset[str],
+    meaning: CitationMap,
+    moves: DocumentMoves,
 ) -> tuple[tuple[ChangedFile, ...], tuple[Unclear, ...]]:
-    """Draft every file that mentions the ids or the moved documents; return what changes, and what is unclear."""
+    """Draft every file that mentions the ids or the moved documents;
+    return what changes, and what is unclear.
+    """
     drafted = {change.path: change.after for change in draft.changes}
     removed = {path for path, after in drafted.items() if after is None}
     candidates = {*mentioning_files(workspace, search_patterns(ids, moves)), *drafted} - removed
@@ -214,8 +272,12 @@ def rewrite_everywhere(
     return changed_files(draft, counts), tuple(unclear)
 
 
-def changed_files(draft: ChangeSet, citations: Mapping[str, int] = MappingProxyType({})) -> tuple[ChangedFile, ...]:
-    """Return what the draft changes, a moved file once, with how many citations in it were rewritten."""
+def changed_files(
+    draft: ChangeSet, citations: Mapping[str, int] = MappingProxyType({})
+) -> tuple[ChangedFile, ...]:
+    """Return what the draft changes, a moved file once,
+    with how many citations in it were rewritten.
+    """
     changed = [change for change in draft.changes if change.after is not None]
     return tuple(
         ChangedFile(change.path, citations.get(change.path, 0), draft.came_from.get(change.path))
@@ -231,7 +293,12 @@ def kind_of(workspace: Workspace, path: str) -> Kind | None:
 
 
 def rewrite_file(
-    workspace: Workspace, path: str, text: str, ids: frozenset[str], meaning: CitationMap, moves: DocumentMoves
+    workspace: Workspace,
+    path: str,
+    text: str,
+    ids: frozenset[str],
+    meaning: CitationMap,
+    moves: DocumentMoves,
 ) -> Rewritten:
     """Return a file's text with its mentions rewritten; in a record's file, its own names stay."""
     kind = kind_of(workspace, path)
@@ -241,7 +308,11 @@ def rewrite_file(
     unclear: list[Unclear] = []
     forms = workspace.kinds.id_forms
     for is_own, piece in _stretches(text):
-        result = Rewritten(piece) if is_own else rewrite_mentions(piece, path, forms, ids, meaning, moves)
+        result = (
+            Rewritten(piece)
+            if is_own
+            else rewrite_mentions(piece, path, forms, ids, meaning, moves)
+        )
         for mention in result.unclear:
             position = Position(mention.position.line + line, mention.position.column)
             unclear.append(replace(mention, position=position))
@@ -249,7 +320,11 @@ def rewrite_file(
     problem = ""
     if joined != text and not _still_that_record(text, joined):
         problem = "this file's form can't be edited safely"
-    elif joined != text and decode_record(text, kind, path)[0] and not decode_record(joined, kind, path)[0]:
+    elif (
+        joined != text
+        and decode_record(text, kind, path)[0]
+        and not decode_record(joined, kind, path)[0]
+    ):
         problem = "the record would become invalid"
     if problem:
         return Rewritten(text, 0, (*unclear, Unclear(path, Position(1), "", problem)))
@@ -272,20 +347,30 @@ def _stretches(text: str) -> Iterator[tuple[bool, str]]:
 
 def _still_that_record(before: str, after: str) -> bool:
     old, new = data_in(before), data_in(after)
-    return old is not None and new is not None and all(old.get(key) == new.get(key) for key in _IDENTITY_KEYS)
+    return (
+        old is not None
+        and new is not None
+        and all(old.get(key) == new.get(key) for key in _IDENTITY_KEYS)
+    )
 
 
 def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]:
-    """Return the text files that match one of the patterns: tracked ones and new ones that git does not ignore."""
+    """Return the text files that match one of the patterns:
+    tracked ones and new ones that git does not ignore.
+    """
     if not patterns or workspace.git.top is None:
         return []
     options = ("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_options(patterns))
     where = (".", *(f":(exclude){folder}" for folder in _GENERATED))
-    return sorted({*workspace.git.run_names(*options, "--", *where, settings=_SETTINGS, check=False)})
+    return sorted(
+        {*workspace.git.run_names(*options, "--", *where, settings=_SETTINGS, check=False)}
+    )
 
 
 def lines_at(git: Git, tree: str | None, patterns: Sequence[str]) -> dict[str, set[str]]:
-    """Return, for each file of a commit (of the index where `tree` is None), its lines that match a pattern."""
+    """Return, for each file of a commit (of the index where `tree` is None),
+    its lines that match a pattern.
+    """
     where = (tree,) if tree else ("--cached",)
     try:
         arguments = ("grep", "-z", "-I", "-i", "-E", *_options(patterns), *where, "--", ".")
@@ -293,7 +378,9 @@ def lines_at(git: Git, tree: str | None, patterns: Sequence[str]) -> dict[str, s
     except GitError:
         return {}
     result: dict[str, set[str]] = {}
-    for name, line in re.findall(r"([^\0]*)\0([^\n]*)\n", output.decode("utf-8", "surrogateescape")):
+    for name, line in re.findall(
+        r"([^\0]*)\0([^\n]*)\n", output.decode("utf-8", "surrogateescape")
+    ):
         path = name.removeprefix(f"{tree}:") if tree else name
         result.setdefault(path, set()).add(line.rstrip("\r"))
     return result

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
-from orbit_registry.formats.adr.file_names import GENERIC_NAMES, is_decision_folder, read_name, read_series_name
+from orbit_registry.formats.adr.file_names import (
+    GENERIC_NAMES,
+    is_decision_folder,
+    read_name,
+    read_series_name,
+)
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.ids import SEQUENCE_WIDTH, sequence_id
@@ -18,7 +23,11 @@ from orbit_registry.repository.documents import LOG_NAME, Document, heading_of
 
 HIGHEST = 999_999
 _OF_THE_DAY = re.compile(r"\d{1,3}(?=[-_])")
-_PLAIN_SERIES = ("", "adr", "decision")  # what files begin with whose decisions have no name but their number
+_PLAIN_SERIES = (
+    "",
+    "adr",
+    "decision",
+)  # what files begin with whose decisions have no name but their number
 _ZEROS = re.compile(r"0\d{2,}")
 _CODE = re.compile(r"\A(?!ADR-)[A-Z]{2,8}-\d{2,9}\Z")  # `TEP-0107`, as a title begins
 _ONLY_DIGITS = re.compile(r"\d{1,9}\Z")
@@ -54,7 +63,9 @@ class Candidate:
 
     @property
     def called(self) -> str | None:
-        """What the heading calls a decision: `D1`, `ADR-001`, `4`; its title where it has no number."""
+        """What the heading calls a decision: `D1`, `ADR-001`, `4`;
+        its title where it has no number.
+        """
         entry = self.entry
         if entry.heading_span is None or not entry.number_spans:
             return heading_of(entry, "log")
@@ -68,12 +79,20 @@ class Candidate:
 
     def is_local(self, design: str) -> bool:
         """Say whether the number counts within its own log only."""
-        return self.in_log and is_of_feature(self.path, design) and len(self.entry.number or "") < SEQUENCE_WIDTH
+        return (
+            self.in_log
+            and is_of_feature(self.path, design)
+            and len(self.entry.number or "") < SEQUENCE_WIDTH
+        )
 
     @property
     def local_name(self) -> str | None:
         """The name of a log's entry that is unique among logs: `feature/ADR-001`."""
-        return f"{self.feature}/ADR-{self.entry.number}" if self.feature and self.entry.number else None
+        return (
+            f"{self.feature}/ADR-{self.entry.number}"
+            if self.feature and self.entry.number
+            else None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +102,9 @@ class NumberedDecision:
     candidate: Candidate
     id: str
     legacy_ids: tuple[str, ...]
-    renumber_reason: str | None = None  # why the number in the document did not become the id; empty where it has none
+    renumber_reason: str | None = (
+        None  # why the number in the document did not become the id; empty where it has none
+    )
 
 
 def is_of_feature(path: str, design: str) -> bool:
@@ -92,17 +113,26 @@ def is_of_feature(path: str, design: str) -> bool:
 
 
 def number_candidates(
-    candidates: Sequence[Candidate], used: Collection[int], prefix: str, design: str,
+    candidates: Sequence[Candidate],
+    used: Collection[int],
+    prefix: str,
+    design: str,
     take: Callable[[int, Collection[int]], list[str]],
-) -> list[NumberedDecision]:  # fmt: skip
-    """Return every candidate with its id; `take(count, avoid)` gives new ids whose numbers are none of `avoid`."""
+) -> list[NumberedDecision]:
+    """Return every candidate with its id; `take(count,
+    avoid)` gives new ids whose numbers are none of `avoid`.
+    """
     holder: dict[int, Candidate] = {}
     reasons: dict[int, str | None] = {}
     claims: dict[int, int] = defaultdict(int)
     for index, candidate in enumerate(candidates):
         number = candidate.number
         if number is None:
-            reasons[index] = "" if candidate.entry.number is None else f"{candidate.entry.number} is not sequential"
+            reasons[index] = (
+                ""
+                if candidate.entry.number is None
+                else f"{candidate.entry.number} is not sequential"
+            )
             continue
         claims[number] += 1
         if candidate.is_local(design):
@@ -110,26 +140,38 @@ def number_candidates(
         elif number in used:
             reasons[index] = f"{sequence_id(prefix, number)} is taken by another record"
         elif number in holder:
-            reasons[index] = f"{candidate.entry.number} is also the number of {holder[number].label}, which comes first"
+            reasons[index] = (
+                f"{candidate.entry.number} is also the number of {holder[number].label}, which "
+                f"comes first"
+            )
         else:
             holder[number] = candidate
             reasons[index] = None
     renumbered = [index for index, reason in reasons.items() if reason is not None]
     ids = take(len(renumbered), {*used, *holder}) if renumbered else []
     fresh = dict(zip(renumbered, ids, strict=True))
-    folders = {posixpath.dirname(candidate.path) for candidate in candidates if not candidate.in_log}
+    folders = {
+        posixpath.dirname(candidate.path) for candidate in candidates if not candidate.in_log
+    }
     series = _series_of(candidates)
     numbered = []
     for index, candidate in enumerate(candidates):
         record_id = fresh.get(index) or sequence_id(prefix, candidate.number or 0)
-        shared = candidate.number is not None and (claims[candidate.number] > 1 or candidate.number in used)
+        shared = candidate.number is not None and (
+            claims[candidate.number] > 1 or candidate.number in used
+        )
         names = _legacy_names(candidate, record_id, folders, series, shared=shared)
         numbered.append(NumberedDecision(candidate, record_id, names, reasons[index]))
     return numbered
 
 
 def _legacy_names(
-    candidate: Candidate, record_id: str, folders: Collection[str], series: Collection[tuple[str, str]], *, shared: bool
+    candidate: Candidate,
+    record_id: str,
+    folders: Collection[str],
+    series: Collection[tuple[str, str]],
+    *,
+    shared: bool,
 ) -> tuple[str, ...]:
     entry = candidate.entry
     names: list[str] = [*entry.legacy_ids]
@@ -139,17 +181,29 @@ def _legacy_names(
     else:
         pure = PurePosixPath(candidate.path)
         folder = posixpath.dirname(candidate.path)
-        parents = ("" if parent == PurePosixPath() else str(parent) for parent in pure.parent.parents)
+        parents = (
+            "" if parent == PurePosixPath() else str(parent) for parent in pure.parent.parents
+        )
         nested = any(parent in folders for parent in parents)
         if entry.number:
             names.append(entry.number)
             if folder and (nested or shared):
                 names.append(f"{posixpath.basename(folder)}/ADR-{entry.number}")
-        names += _series_name(pure.stem, entry.number, [code for above, code in series if above == folder])
+        names += _series_name(
+            pure.stem, entry.number, [code for above, code in series if above == folder]
+        )
         names += _CODE.findall(candidate.called or "")
-        names += [fact.raw for fact in entry.facts if fact.key == "number" and fact.style == "front-matter"]
-        names += [fact.raw.strip("/ ").rpartition("/")[2] for fact in entry.facts if fact.key == "page"]
-        names.append(posixpath.basename(folder) if pure.stem.lower() in GENERIC_NAMES else pure.stem)
+        names += [
+            fact.raw
+            for fact in entry.facts
+            if fact.key == "number" and fact.style == "front-matter"
+        ]
+        names += [
+            fact.raw.strip("/ ").rpartition("/")[2] for fact in entry.facts if fact.key == "page"
+        ]
+        names.append(
+            posixpath.basename(folder) if pure.stem.lower() in GENERIC_NAMES else pure.stem
+        )
     tidy = (re.sub(r"[\s\x00-\x1f\x7f]+", "-", name.strip().strip("\"'`"))[:300] for name in names)
     return tuple(dict.fromkeys(name for name in tidy if name and name != record_id))
 
@@ -158,10 +212,16 @@ def _series_of(candidates: Sequence[Candidate]) -> set[tuple[str, str]]:
     """Two numbers, or one with zeros, are a series: `use-http-404-pages` alone is a title."""
     numbers: dict[tuple[str, str], set[str]] = defaultdict(set)
     for candidate in candidates:
-        file_name = read_series_name(PurePosixPath(candidate.path).stem) if not candidate.in_log else None
+        file_name = (
+            read_series_name(PurePosixPath(candidate.path).stem) if not candidate.in_log else None
+        )
         if file_name is not None and file_name.number is not None:
             numbers[posixpath.dirname(candidate.path), file_name.lead.lower()].add(file_name.number)
-    return {key for key, distinct in numbers.items() if len(distinct) > 1 or any(map(_ZEROS.match, distinct))}
+    return {
+        key
+        for key, distinct in numbers.items()
+        if len(distinct) > 1 or any(map(_ZEROS.match, distinct))
+    }
 
 
 def _series_name(stem: str, number: str | None, series: Collection[str]) -> list[str]:
@@ -170,7 +230,12 @@ def _series_name(stem: str, number: str | None, series: Collection[str]) -> list
     if file_name is None:
         file_name = read_series_name(stem)
         digits = number or ""
-        is_same = file_name and file_name.number and digits.isdigit() and int(file_name.number) == int(digits)
+        is_same = (
+            file_name
+            and file_name.number
+            and digits.isdigit()
+            and int(file_name.number) == int(digits)
+        )
         if file_name is None or not (is_same or file_name.lead.lower() in series):
             return []
     counter = _OF_THE_DAY.match(file_name.title) if file_name.date else None
@@ -184,17 +249,30 @@ STATUS_LIMIT = 2000  # characters of a status, as written, that a record keeps
 FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 
-_NO_FEATURES = frozenset({"doc", "docs", "documentation", "architecture", "design", "memory-bank", "memory_bank"})
-"""Folders that are called after what all projects have: a log in `docs/` is the project's, and of no feature."""
+_NO_FEATURES = frozenset(
+    {"doc", "docs", "documentation", "architecture", "design", "memory-bank", "memory_bank"}
+)
+"""Folders that are called after what all projects have:
+a log in `docs/` is the project's, and of no feature.
+"""
 
 
 def document_fields(decision: NumberedDecision) -> dict[str, object]:
-    """Return the fields of a record that a document states; a status it doesn't state is `unknown`."""
+    """Return the fields of a record that a document states;
+    a status it doesn't state is `unknown`.
+    """
     entry, candidate = decision.candidate.entry, decision.candidate
     form = "log" if candidate.in_log else "file"
-    source = {"path": candidate.path, "heading": heading_of(entry, form), "format": form, "authority": "document"}
+    source = {
+        "path": candidate.path,
+        "heading": heading_of(entry, form),
+        "format": form,
+        "authority": "document",
+    }
     feature = candidate.feature
-    is_feature = feature is not None and FEATURE.match(feature) and feature.lower() not in _NO_FEATURES
+    is_feature = (
+        feature is not None and FEATURE.match(feature) and feature.lower() not in _NO_FEATURES
+    )
     return {
         "title": cut_line(entry.title, 300) or posixpath.basename(candidate.path),
         "status": entry.status,
@@ -211,26 +289,36 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
 
 
 def document_dates(day_text: str | None, history: tuple[float, float] | None) -> dict[str, str]:
-    """Return `created_at` and `updated_at` by the day in the document, else by its first commit and last change."""
+    """Return `created_at` and `updated_at` by the day in the document,
+    else by its first commit and last change.
+    """
     moments = [datetime.fromtimestamp(max(0, time), UTC) for time in history or ()]
     if day_text is not None and len(day_text) == len("2026-04-01"):
         day = datetime.fromisoformat(f"{day_text}T00:00:00+00:00")
         moments = [day, max([day, *moments[1:]])]
     now = datetime.now(UTC)
     return {
-        name: format_time(min(moment, now)) for name, moment in zip(("created_at", "updated_at"), moments, strict=False)
+        name: format_time(min(moment, now))
+        for name, moment in zip(("created_at", "updated_at"), moments, strict=False)
     }
 
 
 def document_uid(decision: NumberedDecision) -> str:
-    """Return the uid of the record for a document's decision, the same in every clone that adopts it."""
+    """Return the uid of the record for a document's decision,
+    the same in every clone that adopts it.
+    """
     return stable_uid(
-        "adr", decision.candidate.path, decision.candidate.entry.number or "", decision.candidate.entry.title
+        "adr",
+        decision.candidate.path,
+        decision.candidate.entry.number or "",
+        decision.candidate.entry.title,
     )
 
 
 def stable_uid(*parts: str) -> str:
-    """Return a uid made of what identifies a thing at its origin, so that two clones that import it make one record."""
+    """Return a uid made of what identifies a thing at its origin,
+    so that two clones that import it make one record.
+    """
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 

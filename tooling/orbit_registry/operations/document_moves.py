@@ -24,7 +24,12 @@ from orbit_registry.formats.yaml import load
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.record import Record
 from orbit_registry.operations.document_facts import Candidate, is_of_feature
-from orbit_registry.operations.import_report import Outcome, PathMoves, TakeoverReport, reason_of_error
+from orbit_registry.operations.import_report import (
+    Outcome,
+    PathMoves,
+    TakeoverReport,
+    reason_of_error,
+)
 from orbit_registry.operations.lifecycle import entry_in
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.reader import read_collection
@@ -46,10 +51,16 @@ class _Move:
         return f"{self.new}{path[len(self.old) :]}" if path.startswith(f"{self.old}/") else path
 
 
-def follow_moves(workspace: Workspace, moves: PathMoves, *, dry_run: bool = False) -> TakeoverReport:
-    """Correct `source.path` of each decision whose document moved, and `adr` in the configuration, as one step."""
+def follow_moves(
+    workspace: Workspace, moves: PathMoves, *, dry_run: bool = False
+) -> TakeoverReport:
+    """Correct `source.path` of each decision whose document moved, and `adr` in the configuration,
+    as one step.
+    """
     with nullcontext() if dry_run else writing(workspace):
-        records = [record for record in read_collection(workspace).records if record.source is not None]
+        records = [
+            record for record in read_collection(workspace).records if record.source is not None
+        ]
         checked = [_checked(workspace, records, old, new) for old, new in moves]
         outcomes: list[Outcome] = []
         changes = [*_record_changes(workspace, checked, records, outcomes)]
@@ -64,11 +75,15 @@ def _checked(workspace: Workspace, records: Sequence[Record], old: str, new: str
     move = _Move(*(path.removeprefix("./").rstrip("/") for path in (old, new)))
     inside(workspace.root, move.new)
     if not (workspace.root / move.new).exists():
-        raise UsageError(f"{move.new} is not there", hint="name the new path of the file or folder, from the root")
+        raise UsageError(
+            f"{move.new} is not there",
+            hint="name the new path of the file or folder, from the root",
+        )
     sources = (record.source.path for record in records if record.source is not None)
     if not any(move.of(path) != path for path in sources) or move.old == move.new:
         raise UsageError(
-            f"no decision has its text in {move.old}", hint="`orbit check` names the documents that are not there"
+            f"no decision has its text in {move.old}",
+            hint="`orbit check` names the documents that are not there",
         )
     return move
 
@@ -96,14 +111,20 @@ def _record_changes(
         yield change
 
 
-def _reason_to_leave(workspace: Workspace, record: Record, old: str, new: str, records: Sequence[Record]) -> str:
+def _reason_to_leave(
+    workspace: Workspace, record: Record, old: str, new: str, records: Sequence[Record]
+) -> str:
     if _reason_not_in(workspace, record, old) is None:
         return f"{old} still has it; remove it there first, or leave it"
     reason = _reason_not_in(workspace, record, new)
     if reason:
         return reason
     text = (new, record.source.heading if record.source else None)
-    there = (other for other in records if other.source and (other.source.path, other.source.heading) == text)
+    there = (
+        other
+        for other in records
+        if other.source and (other.source.path, other.source.heading) == text
+    )
     same = next(there, None)
     return f"{new} is the document of {same.id} already; give each decision its own" if same else ""
 
@@ -119,7 +140,9 @@ def _reason_not_in(workspace: Workspace, record: Record, path: str) -> str | Non
     return f"{path} holds no {heading}; correct its heading, or `source.heading` of {record.id}"
 
 
-def _config_changes(workspace: Workspace, moves: Sequence[_Move], outcomes: list[Outcome]) -> Iterator[FileChange]:
+def _config_changes(
+    workspace: Workspace, moves: Sequence[_Move], outcomes: list[Outcome]
+) -> Iterator[FileChange]:
     path = f"{ORBIT}/config.yaml"
     text = read_text(workspace.root / path)
     data = load(text)
@@ -132,24 +155,38 @@ def _config_changes(workspace: Workspace, moves: Sequence[_Move], outcomes: list
             return list(dict.fromkeys(str(now(entry)) for entry in value))
         return next((moved for move in moves if (moved := move.of(str(value))) != value), value)
 
-    after = {key: now(value) if key in ("folder", "folders", "log") else value for key, value in adr.items()}
+    after = {
+        key: now(value) if key in ("folder", "folders", "log") else value
+        for key, value in adr.items()
+    }
     if after != adr:
-        changed = "; ".join(f"adr.{key} is {value}" for key, value in after.items() if value != adr[key])
+        changed = "; ".join(
+            f"adr.{key} is {value}" for key, value in after.items() if value != adr[key]
+        )
         outcomes.append(Outcome("changed", path, None, changed))
         yield FileChange(path, text, rewrite(text, {**data, "adr": after}))
 
 
-_ONE_IN = 4  # a folder in which not even one document in four is a decision is no place for decisions
+_ONE_IN = (
+    4  # a folder in which not even one document in four is a decision is no place for decisions
+)
 _MANY = 5  # folders side by side that are named one by one; of more, the folder above them is
 
 
-def config_changes(workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]) -> Iterator[FileChange]:
-    """Yield the change of the configuration that names new folders of decision files, or the main log."""
+def config_changes(
+    workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]
+) -> Iterator[FileChange]:
+    """Yield the change of the configuration that names new folders of decision files,
+    or the main log.
+    """
     config = workspace.config
     folders_before = (config.adr.folder, *config.adr.folders)
     missing: list[str] = []
     for folder in _folders([candidate.path for candidate in adopted if not candidate.in_log]):
-        covered = any(folder == other or folder.startswith(f"{other}/") for other in (*folders_before, *missing))
+        covered = any(
+            folder == other or folder.startswith(f"{other}/")
+            for other in (*folders_before, *missing)
+        )
         if not covered and _is_decision_folder(workspace, folder, adopted):
             missing.append(folder)
     log = _main_log(config.design, adopted)
@@ -163,20 +200,38 @@ def config_changes(workspace: Workspace, adopted: Sequence[Candidate], outcomes:
             return
         adr = data.get("adr")
         section = dict(adr) if isinstance(adr, dict) else {}
-        is_free = not section.keys() & {"folder", "log"} and not (workspace.root / config.adr.folder).exists()
+        is_free = (
+            not section.keys() & {"folder", "log"}
+            and not (workspace.root / config.adr.folder).exists()
+        )
         log = log if is_free and "style" not in section else None
         home = _home(missing, adopted) if is_free and not log else None
-        folders = [*config.adr.folders, *(folder for folder in missing if folder != home)] if missing else []
-        settings = {key: value for key, value in (("folder", home), ("folders", folders), ("log", log)) if value}
+        folders = (
+            [*config.adr.folders, *(folder for folder in missing if folder != home)]
+            if missing
+            else []
+        )
+        settings = {
+            key: value
+            for key, value in (("folder", home), ("folders", folders), ("log", log))
+            if value
+        }
         if not settings:
             return
         after = rewrite(text, {**data, "adr": {**section, **settings}})
     except (OrbitError, YamlProblemError) as error:
-        names = [*(f"{folder} in adr.folders" for folder in missing), *([f"{log} in adr.log"] if log else [])]
+        names = [
+            *(f"{folder} in adr.folders" for folder in missing),
+            *([f"{log} in adr.log"] if log else []),
+        ]
         outcomes.append(Outcome("left", path, None, f"name {', '.join(names)} by hand: {error}"))
         return
     changes = [f"adr.log is {json.dumps(log)}: new decisions become entries of it"] if log else []
-    changes += [f"adr.folder is {json.dumps(home)}: new decisions go to the folder of the others"] if home else []
+    changes += (
+        [f"adr.folder is {json.dumps(home)}: new decisions go to the folder of the others"]
+        if home
+        else []
+    )
     changes += [f"adr.folders names {json.dumps(folders)}"] if folders else []
     outcomes.append(Outcome("changed", path, None, "; ".join(changes)))
     yield FileChange(path, text, after)
@@ -184,7 +239,9 @@ def config_changes(workspace: Workspace, adopted: Sequence[Candidate], outcomes:
 
 def _main_log(design: str, adopted: Sequence[Candidate]) -> str | None:
     counts = Counter(
-        candidate.path for candidate in adopted if candidate.in_log and not is_of_feature(candidate.path, design)
+        candidate.path
+        for candidate in adopted
+        if candidate.in_log and not is_of_feature(candidate.path, design)
     )
     best, count = counts.most_common(1)[0] if counts else ("", 0)
     return best if 2 * count > len(adopted) and best.endswith(".md") and "\\" not in best else None
@@ -200,11 +257,19 @@ def _is_decision_folder(workspace: Workspace, folder: str, adopted: Sequence[Can
 
 
 def _folders(paths: Iterable[str]) -> list[str]:
-    units = (posixpath.dirname(path) if PurePosixPath(path).stem.lower() in GENERIC_NAMES else path for path in paths)
+    units = (
+        posixpath.dirname(path) if PurePosixPath(path).stem.lower() in GENERIC_NAMES else path
+        for path in paths
+    )
     folders = {home_folder(posixpath.dirname(unit)) for unit in units}
     siblings = Counter(map(posixpath.dirname, folders))
     many = {above for above, count in siblings.items() if above and count > _MANY}
-    return sorted({above if (above := posixpath.dirname(folder)) in many else folder or "." for folder in folders})
+    return sorted(
+        {
+            above if (above := posixpath.dirname(folder)) in many else folder or "."
+            for folder in folders
+        }
+    )
 
 
 def _is_in(path: str, folder: str) -> bool:
@@ -213,10 +278,13 @@ def _is_in(path: str, folder: str) -> bool:
 
 def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
     current = [
-        folder for folder in folders
+        folder
+        for folder in folders
         if not is_foreign_folder(folder) and not any(map(is_archive_folder, folder.split("/")))
-    ]  # fmt: skip
-    counts = {folder: sum(_is_in(candidate.path, folder) for candidate in adopted) for folder in current}
+    ]
+    counts = {
+        folder: sum(_is_in(candidate.path, folder) for candidate in adopted) for folder in current
+    }
     if not counts:
         return None
     best = max(counts, key=lambda folder: counts[folder])

@@ -14,12 +14,16 @@ from orbit_registry.workspace.workspace import Workspace
 
 SHARE = 0.15  # share of edits above which a scope is broad
 COMMITS, FEWEST_COMMITS, FEWEST_FILES = 300, 30, 20
-"""Commits that are looked at, and the fewest commits, else files, in which a share says something."""
+"""Commits that are looked at, and the fewest commits, else files,
+in which a share says something.
+"""
 Scope = tuple[str, ...]
 
 
 def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
-    """Return how many of the files each glob matches; one that matches none, excludes or can't be read is left out."""
+    """Return how many of the files each glob matches;
+    one that matches none, excludes or can't be read is left out.
+    """
     counts: dict[str, int] = {}
     index = _index(texts)
     for file in files if texts else ():
@@ -32,8 +36,12 @@ FilesByGlob = Mapping[str, tuple[int, list[str]]]
 """By glob: how many files a scope matches by it, and the first of them."""
 
 
-def files_of_scopes(scopes: Mapping[str, Scope], files: Sequence[str], most: int) -> Mapping[str, FilesByGlob]:
-    """Return the files of each scope, by its key and its first glob that matches, `most` of each glob by name."""
+def files_of_scopes(
+    scopes: Mapping[str, Scope], files: Sequence[str], most: int
+) -> Mapping[str, FilesByGlob]:
+    """Return the files of each scope, by its key and its first glob that matches,
+    `most` of each glob by name.
+    """
     index = GlobIndex((key, readable_globs(texts)) for key, texts in scopes.items())
     matches: dict[str, dict[str, tuple[int, list[str]]]] = {}
     for file in files if scopes else ():
@@ -44,22 +52,31 @@ def files_of_scopes(scopes: Mapping[str, Scope], files: Sequence[str], most: int
 
 
 def _index(texts: Collection[str]) -> GlobIndex[str]:
-    return GlobIndex([(glob.text, (glob,)) for glob in readable_globs(sorted(texts)) if not glob.exclude])
+    return GlobIndex(
+        [(glob.text, (glob,)) for glob in readable_globs(sorted(texts)) if not glob.exclude]
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """Files that were edited together, newest first: those of a commit, or in a short history each tracked file."""
+    """Files that were edited together, newest first:
+    those of a commit, or in a short history each tracked file.
+    """
 
     groups: Sequence[Sequence[str]]
     unit: str
 
     @classmethod
     def of(cls, commits: Sequence[Sequence[str]], tracked: Iterable[str]) -> Edits:
-        """Return the last `COMMITS` commits, given newest first; of fewer than `FEWEST_COMMITS` the tracked files."""
+        """Return the last `COMMITS` commits, given newest first;
+        of fewer than `FEWEST_COMMITS` the tracked files.
+        """
         if len(commits) >= FEWEST_COMMITS:
             return cls(commits[:COMMITS], "of the last {:,} commits edit files in it")
-        return cls([(file,) for file in tracked], "of {:,} tracked files are in it, and the history has few commits")
+        return cls(
+            [(file,) for file in tracked],
+            "of {:,} tracked files are in it, and the history has few commits",
+        )
 
     def described(self, count: int) -> str:
         """Return how many of the edits a scope has, in words."""
@@ -81,7 +98,9 @@ class Edits:
             count = _union(of_glob.get(text, 0) for text in scope).bit_count()
             if count > SHARE * len(self.groups) and any(text.startswith("!") for text in scope):
                 globs = readable_globs(scope)
-                count = _union(bits for file, bits in edits.items() if match_any(globs, file)).bit_count()
+                count = _union(
+                    bits for file, bits in edits.items() if match_any(globs, file)
+                ).bit_count()
             if count > SHARE * len(self.groups):
                 counts[scope] = count
         return counts
@@ -100,11 +119,15 @@ def _union(sets: Iterable[int]) -> int:
 
 
 def recent_edits(workspace: Workspace, tracked: Iterable[str]) -> Edits:
-    """Return the edits of the newest commits without merges, but for those of records alone; read once a commit."""
+    """Return the edits of the newest commits without merges, but for those of records alone;
+    read once a commit.
+    """
     git = workspace.git
     try:
         head = git.head()
-        commits = workspace.cache.memo("edits", head, lambda: edited_files(git, COMMITS)) if head else []
+        commits = (
+            workspace.cache.memo("edits", head, lambda: edited_files(git, COMMITS)) if head else []
+        )
     except GitStoppedError:
         raise
     except GitError:

@@ -14,7 +14,9 @@ from orbit_registry.formats.adr.classifier import PLACE_REASONS
 OutcomeKind = Literal["taken", "changed", "left", "present"]
 ORDER: tuple[OutcomeKind, ...] = ("taken", "changed", "left", "present")
 PathMoves = Sequence[tuple[str, str]]
-"""Files or folders that were renamed: how each was called and how it is called now, from the root."""
+"""Files or folders that were renamed: how each was called and how it is called now,
+from the root.
+"""
 NO_FORMAT = "none"  # format of a report where no decision was found
 _LISTED = 5  # lines of one part
 
@@ -23,12 +25,14 @@ _LISTED = 5  # lines of one part
 class Outcome:
     """One line of a report.
 
-    `taken`: `source` became the record. `changed`: something about it is not as the source had it, or another file
-    changed with it. `left`: it was not taken. `present`: it was here before.
+    `taken`: `source` became the record. `changed`: something about it is not as the source had it,
+    or another file changed with it. `left`: it was not taken. `present`: it was here before.
     """
 
     what: OutcomeKind
-    source: str  # the file or folder, from the root where it is inside; with ` · ADR-0007` for one entry of several
+    # the file or folder, from the root where it is inside; with ` · ADR-0007` for one entry of
+    # several
+    source: str
     record: str | None
     reason: str
 
@@ -68,7 +72,9 @@ class TakeoverReport:
         }
 
     def text(self, *, verbose: bool = False) -> str:
-        """Return the report for people: counts, each part in a few lines or with `verbose` in all, what to do next."""
+        """Return the report for people: counts, each part in a few lines or with `verbose` in all,
+        what to do next.
+        """
         would = "would be " if self.dry_run else ""
         questions = [outcome for outcome in self.of("changed") if outcome.record is not None]
         files = [outcome for outcome in self.of("changed") if outcome.record is None]
@@ -78,9 +84,15 @@ class TakeoverReport:
             f"{would}left out": self.of("left"),
             f"{would}changed elsewhere": files,
         }
-        counts = [f"{len(outcomes)} {title}" for title, outcomes in parts.items() if outcomes and outcomes != questions]
+        counts = [
+            f"{len(outcomes)} {title}"
+            for title, outcomes in parts.items()
+            if outcomes and outcomes != questions
+        ]
         if questions and self.records:
-            counts[0] += f", {len({outcome.record for outcome in questions})} of them with a question"
+            counts[0] += (
+                f", {len({outcome.record for outcome in questions})} of them with a question"
+            )
         elif questions:
             counts.insert(0, f"{len(questions)} {would}changed")
         counts += [f"{len(self.of('present'))} already here"] if self.of("present") else []
@@ -88,7 +100,11 @@ class TakeoverReport:
         lines = [f"{self.path}{form}: {'; '.join(counts) or 'nothing to take'}"]
         for title, outcomes in parts.items():
             if outcomes:
-                lines += ["", f"{title[0].upper()}{title[1:]}:", *(_all(outcomes) if verbose else _first(outcomes))]
+                lines += [
+                    "",
+                    f"{title[0].upper()}{title[1:]}:",
+                    *(_all(outcomes) if verbose else _first(outcomes)),
+                ]
         lines += ["", *self.notes] if self.notes else []
         return "\n".join([*lines, "", f"next: {self._next_step()}"])
 
@@ -125,7 +141,9 @@ def _all(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _first(outcomes: Sequence[Outcome]) -> Iterator[str]:
     unstated = [outcome for outcome in outcomes if outcome.reason == UNSTATED]
     lines = [(f"{len(unstated)} × no status stated", len(unstated))] if unstated else []
-    for reason, group in _by_reason([outcome for outcome in outcomes if outcome.reason != UNSTATED]):
+    for reason, group in _by_reason(
+        [outcome for outcome in outcomes if outcome.reason != UNSTATED]
+    ):
         if len(group) > 1 and reason:
             lines.append((f"{len(group)} × {reason} ({group[0].source}, …)", len(group)))
         else:
@@ -166,7 +184,9 @@ _STEPS = {
     "no status and no section that holds a decision": (
         "nothing to do; if it is a decision, a section `## Decision` in it makes it one"
     ),
-    "it holds no decision": "nothing to do; if it is one, a section `## Decision` in it makes it one",
+    (
+        "it holds no decision"
+    ): "nothing to do; if it is one, a section `## Decision` in it makes it one",
     "a symbolic link": "nothing to do; the document is read at its path",
     "a symbolic link to a file that does not exist": "correct the link, or remove it",
     "it is outside this repository": "nothing to do; the record keeps it",
@@ -175,45 +195,65 @@ _STEPS = {
     "the link's target holds several decisions": _BY_HAND,
     "the number is that of several decisions": _BY_HAND,
     "several decisions have that name": _BY_HAND,
-    **dict.fromkeys(PLACE_REASONS, "if it is a decision, `orbit import` with the file's own name imports it"),
+    **dict.fromkeys(
+        PLACE_REASONS, "if it is a decision, `orbit import` with the file's own name imports it"
+    ),
 }
 _OF_EXPERIENCE = re.compile(
-    r"(?:^|.*[/_. -])(?:lessons[-_ ]learn(?:ed|t)|learnings|post[-_]?mortems?|retro(?:spective)?s?|runbooks?)[/_. -].*$"
+    r"(?:^|.*[/_. -])(?:lessons[-_ "
+    r"]learn(?:ed|t)|learnings|post[-_]?mortems?|retro(?:spective)?s?|runbooks?)[/_. -].*$"
     r"|(?:.*/)?lessons\.md$",
     re.IGNORECASE,
 )
-"""How people name what they have learned, what failed and what to do then: `LESSONS.md`, `docs/postmortems/`."""
+"""How people name what they have learned, what failed and what to do then:
+`LESSONS.md`, `docs/postmortems/`.
+"""
 _DECIDES_NOTHING = ("no status and no section", "it holds no decision", "a status, as pages")
 """Parts of the reasons for which a document that could be read is left."""
 
 
 def with_step(reason: str, which: str = "") -> str:
-    """Return why a document was left out, `which` others it is about, and what to do, where the reason says that."""
+    """Return why a document was left out, `which` others it is about, and what to do,
+    where the reason says that.
+    """
     step = _STEPS.get(reason)
     return f"{reason}{which}; {step}" if step else f"{reason}{which}"
 
 
 def reason_of_error(error: OrbitError, path: str, root: str) -> str:
-    """Return why a document can't be read, without the place of the project on this machine, and what to do."""
+    """Return why a document can't be read, without the place of the project on this machine,
+    and what to do.
+    """
     message = error.message.replace(root, "").removeprefix(path).removeprefix(":").strip()
     return f"{message}; {error.hint}" if error.hint else message
 
 
 def learning_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield what to do with lessons, postmortems, retrospectives and runbooks: they are records of other kinds."""
-    skipped = [entry for entry in outcomes if entry.what == "left" and _OF_EXPERIENCE.match(entry.source)]
-    paths = [outcome.source for outcome in skipped if any(reason in outcome.reason for reason in _DECIDES_NOTHING)]
+    """Yield what to do with lessons, postmortems, retrospectives and runbooks:
+    they are records of other kinds.
+    """
+    skipped = [
+        entry for entry in outcomes if entry.what == "left" and _OF_EXPERIENCE.match(entry.source)
+    ]
+    paths = [
+        outcome.source
+        for outcome in skipped
+        if any(reason in outcome.reason for reason in _DECIDES_NOTHING)
+    ]
     if paths:
         first = shlex.quote(min(paths, key=lambda path: path.count("/")))
         others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         yield (
-            f"{first}{others}: lessons, postmortems or runbooks, by their names; `orbit learning new` writes down what "
+            f"{first}{others}: lessons, postmortems or runbooks, by their names; `orbit "
+            f"learning new` writes down what "
             f"holds, `orbit import doc {first}` keeps a copy that search finds"
         )
 
 
 def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield what to do with decisions that are not Markdown, for each format with the commands for all of them."""
+    """Yield what to do with decisions that are not Markdown,
+    for each format with the commands for all of them.
+    """
     by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.reason.startswith(f"{NOT_READ} (") and outcome.reason.endswith(")"):
@@ -223,7 +263,8 @@ def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
         path, stem, start, end = shlex.quote(paths[0]), shlex.quote(stem), "", ""
         if suffix.lower() not in (*_TO_MARKDOWN, ".mdx", ".txt"):
             keep = (
-                f"`orbit import script {path}` makes it a resource, `orbit import doc {path}` keeps a copy that search"
+                f"`orbit import script {path}` makes it a resource, `orbit import doc "
+                f"{path}` keeps a copy that search"
             )
             yield f"{paths[0]} is not a decision: decisions are Markdown files (.md); {keep} finds"
             continue
@@ -231,7 +272,11 @@ def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
         if len(paths) > 1:
             path, stem = '"$file"', '"${file%.*}"'
             start, end = f"for file in {' '.join(_patterns(paths, suffix))}; do ", "; done"
-            number, those, purpose = f"{len(paths)} decisions are", "them", "keeps copies that search finds"
+            number, those, purpose = (
+                f"{len(paths)} decisions are",
+                "them",
+                "keeps copies that search finds",
+            )
         command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=stem)
         way = f"`{start}{command}{end}` makes Markdown of {those}, to import then"
         way = way if command else "write them as Markdown to import them"
@@ -248,11 +293,14 @@ def _patterns(paths: Iterable[str], suffix: str) -> list[str]:
 
 
 def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield how many decisions state no status that is known, and the commands that settle them at once."""
+    """Yield how many decisions state no status that is known,
+    and the commands that settle them at once.
+    """
     number = sum(map(_is_unknown, outcomes))
     if number:
         decisions = plural(number, "decision")
         yield (
-            f"no known status for {decisions}: `orbit adr accept --status unknown` accepts them all and writes "
+            f"no known status for {decisions}: `orbit adr accept --status unknown` accepts them "
+            f"all and writes "
             "it into their documents; an import with `--assume accepted` changes no document"
         )

@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.errors import ForeignWorkspaceError, OrbitError, UsageError, WorkspaceNotFoundError
+from orbit_registry.errors import (
+    ForeignWorkspaceError,
+    OrbitError,
+    UsageError,
+    WorkspaceNotFoundError,
+)
 from orbit_registry.formats.adr.file_names import (
     home_folder,
     is_archive_folder,
@@ -28,10 +33,28 @@ from orbit_registry.operations.lifecycle import transition
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.writer import create_record
 from orbit_registry.workspace.author import Author
-from orbit_registry.workspace.config import CONFIG_SCHEMA, FOREIGN_HINT, AdrConfig, config_of, config_schema
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, write_atomic
+from orbit_registry.workspace.config import (
+    CONFIG_SCHEMA,
+    FOREIGN_HINT,
+    AdrConfig,
+    config_of,
+    config_schema,
+)
+from orbit_registry.workspace.files import (
+    DOCUMENT_LIMIT,
+    inside,
+    read_bytes,
+    read_text,
+    write_atomic,
+)
 from orbit_registry.workspace.git import Git
-from orbit_registry.workspace.workspace import ORBIT, has_only_state, has_own_records, open_workspace, user_home
+from orbit_registry.workspace.workspace import (
+    ORBIT,
+    has_only_state,
+    has_own_records,
+    open_workspace,
+    user_home,
+)
 
 DRIVER = "orbit-log"
 GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
@@ -40,15 +63,28 @@ OWN_GITIGNORE = ("/state/", ".tmp-*")
 GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union",)
 LOG_ATTRIBUTES = (f"**/{LOG_NAME} merge={DRIVER}",)  # added where decisions are entries of logs
 CI_FILES = (
-    ".github/workflows/", ".gitlab-ci.yml", ".forgejo/workflows/", ".gitea/workflows/", "bitbucket-pipelines.yml",
-    "azure-pipelines.yml", "Jenkinsfile",
-)  # fmt: skip
+    ".github/workflows/",
+    ".gitlab-ci.yml",
+    ".forgejo/workflows/",
+    ".gitea/workflows/",
+    "bitbucket-pipelines.yml",
+    "azure-pipelines.yml",
+    "Jenkinsfile",
+)
 EDITORS = (".vscode", ".idea")  # folders of editors, which read JSON Schemas
 _ADR_NAME = re.compile(r"m?adr[-_ ]?\d|0\d{2,3}[-_]", re.IGNORECASE)
 SETTINGS = (
-    "project", "adr.style", "adr.folder", "adr.folders", "citations", "checks.ignore", "push.trust", "site.title",
-    "site.base_url", "site.repository",
-)  # fmt: skip
+    "project",
+    "adr.style",
+    "adr.folder",
+    "adr.folders",
+    "citations",
+    "checks.ignore",
+    "push.trust",
+    "site.title",
+    "site.base_url",
+    "site.repository",
+)
 """What a new configuration names: the settings that people change."""
 
 
@@ -56,7 +92,9 @@ SETTINGS = (
 class ProjectFiles:
     """What a repository's tracked files tell of it."""
 
-    folders: Mapping[str, int]  # folders with decision documents and how many they hold, the most first
+    folders: Mapping[
+        str, int
+    ]  # folders with decision documents and how many they hold, the most first
     logs: tuple[str, ...] = ()
     editors: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()  # files of a site or of CI
@@ -94,16 +132,25 @@ class SetupReport:
 
 
 def refuse_outside_git(folder: Path) -> None:
-    """Refuse a folder outside git, except the home folder, which holds personal records, and an existing workspace."""
+    """Refuse a folder outside git, except the home folder, which holds personal records,
+    and an existing workspace.
+    """
     root = folder.resolve()
     git = Git(root)
     if git.top is not None or (root / ORBIT / "config.yaml").exists():
         return
     if git.ask("rev-parse", "--is-inside-git-dir") == "true":
-        raise WorkspaceNotFoundError(f"{root} is git's own folder", hint="run `orbit init` in a clone that has files")
+        raise WorkspaceNotFoundError(
+            f"{root} is git's own folder", hint="run `orbit init` in a clone that has files"
+        )
     if root != user_home().resolve():
-        hint = "run `git init` first; if there is a repository already, `git status` says what is wrong with it"
-        raise WorkspaceNotFoundError(f"{root} is in no git repository, so nothing was written", hint=hint)
+        hint = (
+            "run `git init` first; if there is a repository already, `git status` says what "
+            "is wrong with it"
+        )
+        raise WorkspaceNotFoundError(
+            f"{root} is in no git repository, so nothing was written", hint=hint
+        )
 
 
 @contextmanager
@@ -127,17 +174,26 @@ def undone_on_failure(report: SetupReport) -> Iterator[None]:
 
 
 def setup_workspace(
-    folder: Path, kinds: KindTable, *, adr_folder: str = "", schemas: bool = False, dry_run: bool = False
+    folder: Path,
+    kinds: KindTable,
+    *,
+    adr_folder: str = "",
+    schemas: bool = False,
+    dry_run: bool = False,
 ) -> SetupReport:
     """Make `folder`, or the repository around it, a workspace; a failure leaves nothing behind."""
     git = Git(folder.resolve())
     root = git.top or folder.resolve()
     orbit = root / ORBIT
     if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
-        raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init` again")
+        raise WorkspaceNotFoundError(
+            f"{orbit} is not a folder", hint="move it away, then run `orbit init` again"
+        )
     config = orbit / "config.yaml"
     if orbit.is_dir() and not (config.exists() or has_only_state(orbit) or has_own_records(orbit)):
-        raise ForeignWorkspaceError(f"{orbit} has no config.yaml, and holds files", hint=FOREIGN_HINT)
+        raise ForeignWorkspaceError(
+            f"{orbit} has no config.yaml, and holds files", hint=FOREIGN_HINT
+        )
     for path in (".gitignore", ".gitattributes") if git.top is not None else ():
         inside(root, path)
     if adr_folder:
@@ -146,7 +202,9 @@ def setup_workspace(
     with undone_on_failure(report):
         report.files = project_files(root)
         adr = _write_config(report, config, adr_folder, dry_run)
-        folder_of_schemas = open_workspace(root).config.schemas if config.exists() else f"{ORBIT}/schemas"
+        folder_of_schemas = (
+            open_workspace(root).config.schemas if config.exists() else f"{ORBIT}/schemas"
+        )
         if schemas or report.files.editors or (root / folder_of_schemas).is_dir():
             for name, text in schema_texts(kinds).items():
                 _write_file(report, f"{folder_of_schemas}/{name}", text.encode(), dry_run)
@@ -184,9 +242,12 @@ def attributes(files: ProjectFiles, adr: AdrConfig) -> tuple[str, ...]:
 
 
 def offer_driver(git: Git, *, dry_run: bool = False) -> bool:
-    """Name the merge driver for decision logs in this clone's configuration; return whether that is new."""
-    # By the interpreter's own path: git runs it in a shell that may not have our programs on its PATH.
-    # -P: git starts it at the top of the work tree, which is no place to import from: it may hold a stranger's branch.
+    """Name the merge driver for decision logs in this clone's configuration;
+    return whether that is new.
+    """
+    # By the interpreter's own path: git runs it in a shell that may not have our programs on its
+    # PATH. -P: git starts it at the top of the work tree, which is no place to import from: it may
+    # hold a stranger's branch.
     command = f'"{sys.executable}" -P -m orbit_registry.cli.main merge-driver %O %A %B %P'
     if git.ask("config", "--local", f"merge.{DRIVER}.driver") == command:
         return False
@@ -212,7 +273,9 @@ def project_files(root: Path) -> ProjectFiles:
             home = home_folder(folder)
             is_home = home == configured or _is_adr_folder(home)
             counts[home] += is_home
-            elsewhere += not is_home and bool(_ADR_NAME.match(name)) and not is_foreign_folder(folder)
+            elsewhere += (
+                not is_home and bool(_ADR_NAME.match(name)) and not is_foreign_folder(folder)
+            )
         if name == LOG_NAME and path.startswith("docs/design/"):
             logs.append(path)
         if path.startswith(CI_FILES) or path == "mkdocs.yml":
@@ -230,7 +293,11 @@ def most_folders() -> int:
 
 def _is_adr_folder(folder: str) -> bool:
     parts = folder.lower().split("/")
-    return is_decision_folder(parts[-1]) and not is_foreign_folder(folder) and not any(map(is_archive_folder, parts))
+    return (
+        is_decision_folder(parts[-1])
+        and not is_foreign_folder(folder)
+        and not any(map(is_archive_folder, parts))
+    )
 
 
 def _adr_dir_folder(root: Path) -> str | None:
@@ -242,7 +309,9 @@ def _adr_dir_folder(root: Path) -> str | None:
 
 
 def config_text(detected: AdrConfig) -> str:
-    """Return a new configuration: the settings that people change, what was detected as values, others as comments."""
+    """Return a new configuration: the settings that people change, what was detected as values,
+    others as comments.
+    """
     values: dict[str, object] = {}
     if detected != config_of({}).adr:
         values = {"adr.style": detected.style, "adr.folder": detected.folder}
@@ -252,14 +321,25 @@ def config_text(detected: AdrConfig) -> str:
         section, _, key = setting.partition(".")
         form, indent = forms[section], ""
         if key:
-            header = f"{section}:" if any(name.startswith(f"{section}.") for name in values) else f"# {section}:"
+            header = (
+                f"{section}:"
+                if any(name.startswith(f"{section}.") for name in values)
+                else f"# {section}:"
+            )
             lines += [] if header in lines else [header]
             form, indent = form["properties"][key], "  "
         value = values.get(setting, form["default"])
-        text = scalar_text(value) if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+        text = (
+            scalar_text(value)
+            if isinstance(value, str) and value
+            else json.dumps(value, ensure_ascii=False)
+        )
         description = form["description"].rstrip(".")
         mark = "" if setting in values else "# "
-        lines.append(f"{mark}{f'{indent}{key or section}: {text}':<24} # {description[0].lower()}{description[1:]}")
+        lines.append(
+            f"{mark}{f'{indent}{key or section}: {text}':<24} # "
+            f"{description[0].lower()}{description[1:]}"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -273,7 +353,10 @@ schema_version: 1
 
 def schema_texts(kinds: KindTable) -> dict[str, str]:
     """Return the JSON Schemas of records, configuration and JSON output, by file name."""
-    texts = {f"{kind.name}.schema.json": json.dumps(kind.schema.document, indent=2) + "\n" for kind in kinds}
+    texts = {
+        f"{kind.name}.schema.json": json.dumps(kind.schema.document, indent=2) + "\n"
+        for kind in kinds
+    }
     plain = (CONFIG_SCHEMA, ENVELOPE_SCHEMA, TASK_SCHEMA)
     return {**texts, **{file.name: file.read_text(encoding="utf-8") for file in plain}}
 
@@ -293,7 +376,11 @@ def _write_file(report: SetupReport, path: str, content: bytes, dry_run: bool) -
 def add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: bool) -> None:
     """Append the lines that a file lacks; everything else in it stays unchanged."""
     target = inside(report.root, path)
-    text = read_bytes(target, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape") if target.exists() else ""
+    text = (
+        read_bytes(target, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
+        if target.exists()
+        else ""
+    )
     present = {line.strip() for line in text.splitlines()}
     newline = "\r\n" if "\r\n" in text else "\n"
     added = "".join(f"{line}{newline}" for line in lines if line not in present)
@@ -303,9 +390,12 @@ def add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: b
 
 AUTHOR = Author("Ada", "human")
 COMMANDS = (
-    "orbit list", "orbit match src/importer/read.py", "orbit show ADR-0003", "orbit search 'charged twice'",
+    "orbit list",
+    "orbit match src/importer/read.py",
+    "orbit show ADR-0003",
+    "orbit search 'charged twice'",
     "orbit check",
-)  # fmt: skip
+)
 """What to try first, in the order of a first visit."""
 DEMO = Path(__file__).with_name("demo.yaml")
 IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgSign=false")
@@ -342,7 +432,9 @@ def _fill(root: Path, kinds: KindTable) -> None:
     for entry in demo["records"]:
         kind = workspace.kinds[entry.pop("kind")]
         scope = {"paths": [entry.pop("path")]}
-        record = create_record(workspace, kind, AUTHOR, {kind.headline: entry.pop("summary"), "scope": scope, **entry})
+        record = create_record(
+            workspace, kind, AUTHOR, {kind.headline: entry.pop("summary"), "scope": scope, **entry}
+        )
         if kind.name == "rule":
             transition(workspace, record.id, "approved", AUTHOR)
     git.run("add", "-A")

@@ -1,4 +1,6 @@
-"""Transitions between the statuses of a kind, supersession and votes; the document follows the record."""
+"""Transitions between the statuses of a kind, supersession and votes;
+the document follows the record.
+"""
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,7 +10,13 @@ from datetime import UTC, datetime
 
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.formats.adr.writer import set_date, set_status, set_successor, set_title, successor_field
+from orbit_registry.formats.adr.writer import (
+    set_date,
+    set_status,
+    set_successor,
+    set_title,
+    successor_field,
+)
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.record import SUPERSEDED, Record
@@ -27,7 +35,12 @@ from orbit_registry.repository.documents import (
     read_documents,
     whole,
 )
-from orbit_registry.repository.guard import refuse_inherited, refuse_secrets, refuse_secrets_in, write_step
+from orbit_registry.repository.guard import (
+    refuse_inherited,
+    refuse_secrets,
+    refuse_secrets_in,
+    write_step,
+)
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import append_vote, half_life_days
 from orbit_registry.workspace.author import Author, Review
@@ -40,15 +53,26 @@ _LONGEST_LINK = 500  # characters of a link that `formats.adr.relations` still r
 
 
 def transition(
-    workspace: Workspace, any_id: str, to: str, author: Author, review: Review | None = None, *, dry_run: bool = False
+    workspace: Workspace,
+    any_id: str,
+    to: str,
+    author: Author,
+    review: Review | None = None,
+    *,
+    dry_run: bool = False,
 ) -> Record:
-    """Give a record another status; the same status again changes nothing, and `dry_run` writes nothing."""
+    """Give a record another status; the same status again changes nothing,
+    and `dry_run` writes nothing.
+    """
     with nullcontext() if dry_run else writer.writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         if review is not None and review.expected:
             now = whole(workspace, [record])[0].digest
             if now != review.expected:
-                message = f"{record.id} does not say what was read: its digest is {now}, not {review.expected}"
+                message = (
+                    f"{record.id} does not say what was read: its digest is {now}, not "
+                    f"{review.expected}"
+                )
                 raise RefusedError(message, hint=f"read it again: `orbit show {record.id}`")
         if str(record.data["status"]) == to:
             return record
@@ -61,7 +85,9 @@ def transition(
 def transitions(
     workspace: Workspace, ids: Iterable[str], to: str, author: Author
 ) -> tuple[list[Record], list[OrbitError]]:
-    """Give many records of one kind another status as one step, and return them, and why the others were left."""
+    """Give many records of one kind another status as one step, and return them,
+    and why the others were left.
+    """
     with writer.writing(workspace):
         records = read_collection(workspace).records
         done: list[Record] = []
@@ -69,7 +95,9 @@ def transitions(
         changes: list[FileChange] = []
         for any_id in ids:
             try:
-                record_changes, result = _transition_changes(workspace, records.get(any_id), to, author)
+                record_changes, result = _transition_changes(
+                    workspace, records.get(any_id), to, author
+                )
             except OrbitError as error:
                 errors.append(error)
                 continue
@@ -98,7 +126,11 @@ def _transition_changes(
         refuse_secrets_in(changes)
         for name, text in other_files(workspace, record):
             refuse_secrets(name, text)
-    return _out_of_inbox(workspace, record, result, changes) if record.phase == "pending" else (changes, result)
+    return (
+        _out_of_inbox(workspace, record, result, changes)
+        if record.phase == "pending"
+        else (changes, result)
+    )
 
 
 def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
@@ -109,7 +141,11 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
     if home is not None and not has_text(home[0].text, home[1]):
         message = f"{record.id} can't become {to}: {home[0].path} has no text"
         raise RefusedError(message, hint="write its Context, Decision and Consequences there")
-    if home is not None and not home[1].has_cost and NO_COST not in workspace.config.setting("checks", "ignore"):
+    if (
+        home is not None
+        and not home[1].has_cost
+        and NO_COST not in workspace.config.setting("checks", "ignore")
+    ):
         message = f"{record.id} can't become {to}: {home[0].path} names no cost"
         raise RefusedError(message, hint="add a line `- Cost: …` under Consequences")
     prose = whole(workspace, [record])[0].prose
@@ -121,16 +157,25 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
     line = text.count("\n", 0, start + prompt[0]) + 1
     raise RefusedError(
         f"{record.id} can't become {to}: {path}:{line} is a prompt of its template, `{prompt[1]}`",
-        hint=f"answer it, or delete the line; `orbit check` lists what else is unfilled ({record.id})",
+        hint=f"answer it, or delete the line; `orbit check` lists what else is unfilled "
+        f"({record.id})",
     )
 
 
 def review_outcome(record: Record, to: str) -> str:
-    """Return what giving a record another status says of it in review: approved, rejected, or nothing."""
+    """Return what giving a record another status says of it in review:
+    approved, rejected, or nothing.
+    """
     if record.phase != "pending" or to == SUPERSEDED:
         return ""
     status = record.kind.status(to)
-    return "approved" if status.phase == "live" else "rejected" if record.kind.is_rejection(status) else ""
+    return (
+        "approved"
+        if status.phase == "live"
+        else "rejected"
+        if record.kind.is_rejection(status)
+        else ""
+    )
 
 
 def _review_fields(record: Record, to: str, review: Review, author: Author) -> Mapping[str, object]:
@@ -139,7 +184,12 @@ def _review_fields(record: Record, to: str, review: Review, author: Author) -> M
         return {}
     first = record.approval.get("suggested_by") or record.author
     by, at = review.by or author.name, format_time(datetime.now(UTC))
-    fields = {"suggested_by": first, f"{outcome}_by": by, f"{outcome}_at": at, "reason": review.reason}
+    fields = {
+        "suggested_by": first,
+        f"{outcome}_by": by,
+        f"{outcome}_at": at,
+        "reason": review.reason,
+    }
     fields["change"] = record.change_digest if outcome == "approved" else ""
     return {"approval": {name: value for name, value in fields.items() if value}}
 
@@ -148,14 +198,19 @@ def refuse_transition(record: Record, to: str) -> None:
     """Raise when a record may not go to a status; the message names those it may."""
     statuses = record.kind.statuses
     if to not in statuses:
-        raise RefusedError(f"{record.kind.with_article} has no status {to!r}", hint=f"statuses: {', '.join(statuses)}")
+        raise RefusedError(
+            f"{record.kind.with_article} has no status {to!r}",
+            hint=f"statuses: {', '.join(statuses)}",
+        )
     status = record.status
     if to not in status.to:
         hint = record.kind.transitions_help(status, record.id)
         raise RefusedError(f"{record.id} is {status.name} and can't become {to}", hint=hint)
 
 
-def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author | None = None) -> tuple[Record, Record]:
+def supersede(
+    workspace: Workspace, old_id: str, new_id: str, *, author: Author | None = None
+) -> tuple[Record, Record]:
     """Let one record replace another: both ends are written, or neither."""
     with writer.writing(workspace):
         records = read_collection(workspace).records
@@ -164,13 +219,17 @@ def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author 
 
         words = _superseded_words(workspace, old, new)
         form = _successor_form(workspace, records, old)
-        document_changes, restated = _document_status(workspace, old, words, SUPERSEDED, (new, form) if form else None)
+        document_changes, restated = _document_status(
+            workspace, old, words, SUPERSEDED, (new, form) if form else None
+        )
 
         def closed(data: dict[str, object]) -> Mapping[str, object]:
             return {**_with_id(data, "superseded_by", new.id), "status": SUPERSEDED, **restated}
 
         old_change, old_record = writer.prepare_edit(workspace, old, closed)
-        new_change, new_record = writer.prepare_edit(workspace, new, lambda data: _with_id(data, "supersedes", old.id))
+        new_change, new_record = writer.prepare_edit(
+            workspace, new, lambda data: _with_id(data, "supersedes", old.id)
+        )
         step = [*document_changes, old_change, new_change]
         write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
         return old_record, new_record
@@ -178,10 +237,13 @@ def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author 
 
 def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
     if old.uid == new.uid:
-        raise RefusedError(f"{old.id} can't supersede itself", hint="name the record that replaces it")
+        raise RefusedError(
+            f"{old.id} can't supersede itself", hint="name the record that replaces it"
+        )
     if old.kind.name != new.kind.name:
         raise RefusedError(
-            f"{new.id} is of the kind {new.kind.name}; a record is superseded by one of the same kind, {old.kind.name}",
+            f"{new.id} is of the kind {new.kind.name}; a record is superseded by one of the "
+            f"same kind, {old.kind.name}",
             hint=f"add one with `orbit {old.kind.name} new`, or link the two: `related_to`",
         )
     if new.phase != "live":
@@ -193,13 +255,18 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
     if old.id in records.reachable(new.id, "superseded_by"):
         raise RefusedError(
             f"{new.id} is itself replaced by {old.id}; that would close a circle",
-            hint=f"add a new {old.kind.label.lower()} that says what holds now, and let it replace {old.id}",
+            hint=f"add a new {old.kind.label.lower()} that says what holds now, and let it "
+            f"replace {old.id}",
         )
     if old.status.name != SUPERSEDED:
         refuse_transition(old, SUPERSEDED)
     elif new.id not in old.superseded_by:
         by = ", ".join(old.superseded_by)
-        hint = f"replace {by} with {new.id}" if by else f"name its successor in `superseded_by` of {old.path}"
+        hint = (
+            f"replace {by} with {new.id}"
+            if by
+            else f"name its successor in `superseded_by` of {old.path}"
+        )
         raise RefusedError(f"{old.id} is already superseded by {by or 'another record'}", hint=hint)
 
 
@@ -213,28 +280,46 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
         return f"Superseded by {new.id}"
     link = posixpath.relpath(target.path, posixpath.dirname(source.path))
     home = read_documents(workspace, [new]).of(new) if target.heading is not None else None
-    anchor = parse_markdown(home[0].text).anchors.get(home[1].span.start) if home is not None else None
+    anchor = (
+        parse_markdown(home[0].text).anchors.get(home[1].span.start) if home is not None else None
+    )
     if anchor and len(link) + len(anchor) < _LONGEST_LINK:
         link = f"{link}#{anchor}"
     return f"Superseded by [{new.id}]({link})"
 
 
-def _successor_form(workspace: Workspace, records: RecordSet, old: Record) -> tuple[str, str] | None:
-    """Return key and value by which the newest superseded document of the folder names its successor, if it does."""
-    folder = posixpath.dirname(old.source.path) if old.source is not None and old.kind.in_document else None
+def _successor_form(
+    workspace: Workspace, records: RecordSet, old: Record
+) -> tuple[str, str] | None:
+    """Return key and value by which the newest superseded document of the folder names its
+    successor, if it does.
+    """
+    folder = (
+        posixpath.dirname(old.source.path)
+        if old.source is not None and old.kind.in_document
+        else None
+    )
     peers = [
-        record for record in records.of_kind(old.kind.name)
-        if record.superseded_by and record.source and posixpath.dirname(record.source.path) == folder
-    ]  # fmt: skip
+        record
+        for record in records.of_kind(old.kind.name)
+        if record.superseded_by
+        and record.source
+        and posixpath.dirname(record.source.path) == folder
+    ]
     documents = read_documents(workspace, peers)
     homes = filter(None, map(documents.of, reversed(peers)))
-    return next(filter(None, (successor_field(document.text, entry) for document, entry in homes)), None)
+    return next(
+        filter(None, (successor_field(document.text, entry) for document, entry in homes)), None
+    )
 
 
 def _document_status(
-    workspace: Workspace, record: Record, words: str, status: str,
+    workspace: Workspace,
+    record: Record,
+    words: str,
+    status: str,
     successor: tuple[Record, tuple[str, str]] | None = None,
-) -> tuple[list[FileChange], dict[str, str]]:  # fmt: skip
+) -> tuple[list[FileChange], dict[str, str]]:
     source = record.source
     if source is None or not record.kind.in_document:
         return [], {}
@@ -243,17 +328,29 @@ def _document_status(
     if home is None:
         if not follows:
             return [], {}
-        message = f"{record.id} follows {source.path}, and its text can't be found there; nothing was changed"
+        message = (
+            f"{record.id} follows {source.path}, and its text can't be found there; "
+            f"nothing was changed"
+        )
         raise RefusedError(message, hint="`orbit check` says what is missing; add that first")
     document, entry = home
     number = location_of(successor[0]).number if successor is not None else None
-    text = set_successor(document.text, entry, number, successor[1]) if successor and number is not None else None
+    text = (
+        set_successor(document.text, entry, number, successor[1])
+        if successor and number is not None
+        else None
+    )
     text = text or set_status(document.text, entry, words)
     now = entry_in(document.path, text, record)
     if now is None or now.status != status:
-        message = f"{document.path} can't be changed automatically to say `{words}`; nothing was changed"
-        raise RefusedError(message, hint="write the status there by hand, then run `orbit check --fix`")
-    # The words last agreed on tell a document that changed since from one that is older than the record.
+        message = (
+            f"{document.path} can't be changed automatically to say `{words}`; nothing was changed"
+        )
+        raise RefusedError(
+            message, hint="write the status there by hand, then run `orbit check --fix`"
+        )
+    # The words last agreed on tell a document that changed since from one that is older than the
+    # record.
     fields = {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]} if follows else {}
     return [FileChange(document.path, document.text, text)], fields
 
@@ -265,13 +362,19 @@ def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
 
 
 def with_facts(document: Document, record: Record, facts: Mapping[str, str]) -> str | None:
-    """Return a document that states another `date`, `status` or `title`; None where it has no such entry."""
+    """Return a document that states another `date`, `status` or `title`;
+    None where it has no such entry.
+    """
     text = document.text
-    for name, value in sorted(facts.items()):  # the title last: an entry without a number is found by it
+    for name, value in sorted(
+        facts.items()
+    ):  # the title last: an entry without a number is found by it
         entry = entry_in(document.path, text, record)
         if entry is None:
             return None
-        text = {"date": set_date, "status": set_status, "title": set_title}[name](text, entry, value)
+        text = {"date": set_date, "status": set_status, "title": set_title}[name](
+            text, entry, value
+        )
     return text
 
 
@@ -291,7 +394,10 @@ def _out_of_inbox(
         1,
     )
     # No reader may find a folder without its record: that comes first and goes last.
-    added = [FileChange(path, None, text), *(FileChange(f"{folder}/{name}", None, text) for name, text in attachments)]
+    added = [
+        FileChange(path, None, text),
+        *(FileChange(f"{folder}/{name}", None, text) for name, text in attachments),
+    ]
     removed = [
         *(FileChange(f"{record.folder}/{name}", text, None) for name, text in attachments),
         FileChange(record_change.path, record_change.before, None),
@@ -300,7 +406,9 @@ def _out_of_inbox(
 
 
 def other_files(workspace: Workspace, record: Record) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of the other files in a record's folder: votes, long text, attachments."""
+    """Yield names and texts of the other files in a record's folder:
+    votes, long text, attachments.
+    """
     folder = workspace.root / record.folder
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder).as_posix()
@@ -308,7 +416,9 @@ def other_files(workspace: Workspace, record: Record) -> Iterator[tuple[str, str
             yield name, read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
 
 
-def change_fields(workspace: Workspace, any_id: str, edit: writer.Edit, *, author: Author | None = None) -> Record:
+def change_fields(
+    workspace: Workspace, any_id: str, edit: writer.Edit, *, author: Author | None = None
+) -> Record:
     """Change a record's fields; the caller's edit sees the data as the file has it now."""
     with writer.writing(workspace):
         result, changes = plan_change(workspace, any_id, edit)
@@ -316,8 +426,12 @@ def change_fields(workspace: Workspace, any_id: str, edit: writer.Edit, *, autho
         return result
 
 
-def plan_change(workspace: Workspace, any_id: str, edit: writer.Edit) -> tuple[Record, list[FileChange]]:
-    """Return the record and the change of its file that `change_fields` would make now; raises what that does."""
+def plan_change(
+    workspace: Workspace, any_id: str, edit: writer.Edit
+) -> tuple[Record, list[FileChange]]:
+    """Return the record and the change of its file that `change_fields` would make now;
+    raises what that does.
+    """
     record = read_collection(workspace).records.get(any_id)
     refuse_closed(record)
     change, result = writer.prepare_edit(workspace, record, edit)
@@ -325,22 +439,30 @@ def plan_change(workspace: Workspace, any_id: str, edit: writer.Edit) -> tuple[R
 
 
 def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> Record:
-    """Replace the text of a record's file by an edited one; `before` is the text that was edited."""
+    """Replace the text of a record's file by an edited one;
+    `before` is the text that was edited.
+    """
     with writer.writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         refuse_closed(record)
         if read_text(workspace.root / record.path) != before:
-            raise RefusedError(f"{record.path} has changed meanwhile", hint="begin again with the text it has now")
+            raise RefusedError(
+                f"{record.path} has changed meanwhile", hint="begin again with the text it has now"
+            )
         result = writer.validated(after, record.kind, record.path)
         for name in sorted(writer.FIXED | record.kind.schema.managed):
             if result.data.get(name) != record.data.get(name):
                 verbs = ", ".join(("supersede", *record.kind.verbs))
-                raise InvalidRecordError(f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}")
+                raise InvalidRecordError(
+                    f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}"
+                )
         writer.refuse_bad_values(result, previous=record)
         if after == before:
             return record
         text = rewrite(
-            after, {**result.data, "updated_at": format_time(datetime.now(UTC))}, order=record.kind.schema.properties
+            after,
+            {**result.data, "updated_at": format_time(datetime.now(UTC))},
+            order=record.kind.schema.properties,
         )
         write_step(workspace, f"{record.kind.name}-update", [FileChange(record.path, before, text)])
         return writer.validated(text, record.kind, record.path)
@@ -354,7 +476,9 @@ def refuse_closed(record: Record, hint: str = "add a new record instead") -> Non
 
 @dataclass(frozen=True, slots=True)
 class VoteResult:
-    """A vote cast: the record with it, whether it counted anew, and what the record's votes come to now."""
+    """A vote cast: the record with it, whether it counted anew,
+    and what the record's votes come to now.
+    """
 
     record: Record
     new: bool
@@ -366,7 +490,9 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     record = read_collection(workspace).records.get(any_id)
     if record.phase != "live":
         message = f"{record.id} is {record.status.name}; votes count for records that hold"
-        raise RefusedError(message, hint=f"`orbit {record.kind.name} list --phase live` lists those that do")
+        raise RefusedError(
+            message, hint=f"`orbit {record.kind.name} list --phase live` lists those that do"
+        )
     refuse_inherited(workspace, record.path)
     half_life = half_life_days()
     now = datetime.now(UTC).replace(microsecond=0)

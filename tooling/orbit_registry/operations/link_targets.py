@@ -27,13 +27,16 @@ FORWARD: Mapping[Rel, tuple[str, bool]] = {
 }
 """The relation of the closed vocabulary that says it, and whether it is read from its other end."""
 
-UNRESOLVED = "x-unresolved"  # the key that keeps what a document says of another decision and that leads to no record
+# the key that keeps what a document says of another decision and that leads to no record
+UNRESOLVED = "x-unresolved"
 
 _DIGITS = re.compile(r"\d{1,9}")
 _NUMBER = re.compile(r"(?:(?:ADRs?|decision)[-_ #]{0,3}|#)?0*(?P<number>\d{1,9})\Z", re.IGNORECASE)
 _IN_FRAGMENT = re.compile(r"adr[-_ ]?0*(?P<number>\d{1,9})", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_PAGE = re.compile(r"https?://(?P<repository>[^?#]+?)/(?:-/)?(?:blob|tree|src/branch|src)/[^/?#]+/(?P<path>[^?]+)")
+_PAGE = re.compile(
+    r"https?://(?P<repository>[^?#]+?)/(?:-/)?(?:blob|tree|src/branch|src)/[^/?#]+/(?P<path>[^?]+)"
+)
 """A file's page on a forge; of a branch with a slash in its name, the path is not known."""
 
 
@@ -78,15 +81,25 @@ def location_of(record: Record) -> RecordLocation:
     source = record.source
     numbers = [name for name in record.legacy_ids if name.isdigit()]
     digits = _DIGITS.search(source.heading) if source and source.heading else None
-    number = int(digits[0]) if digits else int(numbers[0]) if numbers else sequence_number(record.id, "ADR-")
+    number = (
+        int(digits[0])
+        if digits
+        else int(numbers[0])
+        if numbers
+        else sequence_number(record.id, "ADR-")
+    )
     return RecordLocation(record.id, source.path if source else None, number, record.legacy_ids)
 
 
 class Targets:
     """Finds the record that a document means by a link, a number or a name."""
 
-    def __init__(self, locations: Iterable[RecordLocation], repositories: Collection[str] = ()) -> None:
-        """`repositories` are the web addresses of the one that the documents are in, without their scheme."""
+    def __init__(
+        self, locations: Iterable[RecordLocation], repositories: Collection[str] = ()
+    ) -> None:
+        """`repositories` are the web addresses of the one that the documents are in,
+        without their scheme.
+        """
         self._repositories = repositories
         self._paths: dict[str, str] = {}
         self._by_path: dict[str, dict[str, int | None]] = defaultdict(dict)
@@ -99,14 +112,20 @@ class Targets:
                 self._by_path[location.path][location.id] = location.number
             if location.number is not None:
                 if location.path is not None:
-                    self._by_folder[posixpath.dirname(location.path), location.number].append(location.id)
+                    self._by_folder[posixpath.dirname(location.path), location.number].append(
+                        location.id
+                    )
                 self._by_number[location.number].append(location.id)
             for name in dict.fromkeys((location.id, *location.names)):
                 self._by_name[name.casefold()].append(location.id)
 
     def find(self, path: str, relation: Relation) -> tuple[tuple[str, ...], str]:
-        """Return the ids that a statement in the document at `path` can mean, and why there is not one."""
-        target = relation.target_raw.strip().strip("<>").replace("\\", "/")  # as Windows writes a path
+        """Return the ids that a statement in the document at `path` can mean,
+        and why there is not one.
+        """
+        target = (
+            relation.target_raw.strip().strip("<>").replace("\\", "/")
+        )  # as Windows writes a path
         page = _PAGE.match(target)
         if page is not None and page["repository"].casefold() in self._repositories:
             target = f"/{page['path']}"
@@ -116,13 +135,21 @@ class Targets:
         if fragment or "/" in file or is_markdown(file):
             ids = self._in_file(path, file, fragment, relation.text)
             if ids == ():  # a file that was moved is still known by its name
-                ids = tuple(self._by_name.get(posixpath.splitext(posixpath.basename(file))[0].casefold(), ()))
+                ids = tuple(
+                    self._by_name.get(
+                        posixpath.splitext(posixpath.basename(file))[0].casefold(), ()
+                    )
+                )
             if ids is not None:
-                return ids, "the link's target holds several decisions" if len(ids) > 1 else "no decision is there"
+                return ids, "the link's target holds several decisions" if len(
+                    ids
+                ) > 1 else "no decision is there"
         return self._named(path, target) or ((), "no decision has that number or name")
 
     def _in_file(self, path: str, file: str, fragment: str, text: str) -> tuple[str, ...] | None:
-        """Return the records of the file a link names; None where the words are no link but a name with a slash."""
+        """Return the records of the file a link names;
+        None where the words are no link but a name with a slash.
+        """
         target = path_from_root(file, posixpath.dirname(path)) if file else path
         if target not in self._by_path:
             return () if is_markdown(file) else None
@@ -133,12 +160,18 @@ class Targets:
         return self._by_path.get(path, {})
 
     def at(self, path: str, fragment: str = "", text: str = "") -> tuple[str, ...]:
-        """Return the records that a file from the root holds; of several, the one whose number anchor or words say."""
+        """Return the records that a file from the root holds;
+        of several, the one whose number anchor or words say.
+        """
         records = self._by_path.get(path, {})
         if len(records) < 2:
             return tuple(records)
         number = _IN_FRAGMENT.search(fragment) or _IN_FRAGMENT.search(text)
-        return tuple(record for record, own_number in records.items() if number and own_number == int(number["number"]))
+        return tuple(
+            record
+            for record, own_number in records.items()
+            if number and own_number == int(number["number"])
+        )
 
     def _named(self, path: str, target: str) -> tuple[tuple[str, ...], str] | None:
         match = _NUMBER.match(target.strip("`[]() "))
@@ -148,9 +181,17 @@ class Targets:
             ids = here or self._nearest(path, self._by_number.get(number, []))
             if ids:
                 return tuple(dict.fromkeys(ids)), "the number is that of several decisions"
-        of_a_page = target.partition("#")[0].rstrip("/").rpartition("/")[2] if "/" in target else target
-        names = (target, of_a_page, "-".join(of_a_page.split()))  # `[[Use one queue]]` is a file with blanks
-        ids = next((matches for name in names if (matches := self._by_name.get(name.casefold()))), [])
+        of_a_page = (
+            target.partition("#")[0].rstrip("/").rpartition("/")[2] if "/" in target else target
+        )
+        names = (
+            target,
+            of_a_page,
+            "-".join(of_a_page.split()),
+        )  # `[[Use one queue]]` is a file with blanks
+        ids = next(
+            (matches for name in names if (matches := self._by_name.get(name.casefold()))), []
+        )
         return (tuple(dict.fromkeys(ids)), "several decisions have that name") if ids else None
 
     def _nearest(self, path: str, ids: list[str]) -> list[str]:
@@ -158,24 +199,35 @@ class Targets:
             return ids
         here = posixpath.dirname(path).split("/")
         shared = [
-            sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, other.split("/"), strict=False)))
+            sum(
+                1
+                for _ in takewhile(
+                    lambda pair: pair[0] == pair[1], zip(here, other.split("/"), strict=False)
+                )
+            )
             for other in (posixpath.dirname(self._paths.get(record, "")) for record in ids)
         ]
         return [record for record, depth in zip(ids, shared, strict=True) if depth == max(shared)]
 
 
 def read_edges(
-    record: str, path: str, entry: AdrDocument, targets: Targets, successions: Collection[tuple[str, str]] = ()
+    record: str,
+    path: str,
+    entry: AdrDocument,
+    targets: Targets,
+    successions: Collection[tuple[str, str]] = (),
 ) -> Iterator[Edge | Unresolved]:
     """Yield each statement of a decision's document about another decision.
 
-    Mere mentions in prose are no edges: the text itself keeps them. Links to other decisions are `references`.
-    `successions` are the (successor, predecessor) that documents state: one that the predecessor's states holds,
-    be the successor only proposed.
+    Mere mentions in prose are no edges: the text itself keeps them. Links to other decisions are
+    `references`. `successions` are the (successor, predecessor) that documents state: one that the
+    predecessor's states holds, be the successor only proposed.
     """
     linked: set[str] = set()
     for relation in entry.relations:
-        if relation.weak or (relation.rel == "references" and not is_markdown(relation.target_raw.partition("#")[0])):
+        if relation.weak or (
+            relation.rel == "references" and not is_markdown(relation.target_raw.partition("#")[0])
+        ):
             continue
         rel, inverted = FORWARD[relation.rel]
         ids, reason = targets.find(path, relation)
@@ -197,7 +249,9 @@ def read_edges(
             if not is_replaced:
                 yield Edge("related_to", record, other, record, _short_line(relation.target_raw))
             continue
-        yield Edge(rel, subject, target, record, _short_line(f"{relation.rel} {relation.target_raw}"))
+        yield Edge(
+            rel, subject, target, record, _short_line(f"{relation.rel} {relation.target_raw}")
+        )
 
 
 def _short_line(text: str) -> str:

@@ -18,23 +18,38 @@ from orbit_registry.workspace.workspace import Workspace
 
 
 def link(
-    workspace: Workspace, records: RecordSet, subject: str, word: str, target: str, author: Author, reason: str = ""
+    workspace: Workspace,
+    records: RecordSet,
+    subject: str,
+    word: str,
+    target: str,
+    author: Author,
+    reason: str = "",
 ) -> tuple[Record, Link]:
-    """Let one record state a link to another; return it and the link. `amended_by` is written at its other end."""
+    """Let one record state a link to another; return it and the link.
+
+    `amended_by` is written at its other end.
+    """
     if (record := records.get(subject)).uid == records.get(target).uid:
         raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record")
     rel, inverted = _relation(records, subject, word, target)
     start, end = _ends(records, subject, target, inverted)
     if rel == OVERRIDES and not (end.origin and reason):
         hint = "`orbit fleet update` fetches records; give the reason with --reason TEXT"
-        raise UsageError("a record overrides an inherited one, such as org:ADR-0007, for a reason", hint=hint)
+        raise UsageError(
+            "a record overrides an inherited one, such as org:ADR-0007, for a reason", hint=hint
+        )
     if rel == RELATED and Link(rel, start.id) in end.links:
-        raise RefusedError(f"{end.id} {rel} {start.id} is stated already", hint="it reads the same from both ends")
+        raise RefusedError(
+            f"{end.id} {rel} {start.id} is stated already", hint="it reads the same from both ends"
+        )
 
     def linked(data: dict[str, object]) -> Mapping[str, object]:
         links = list_in(data, "links")
         if any(_matches(entry, rel, _names(end)) for entry in links):
-            raise RefusedError(f"{start.id} {rel} {end.id} is stated already", hint=f"`orbit related {start.id}`")
+            raise RefusedError(
+                f"{start.id} {rel} {end.id} is stated already", hint=f"`orbit related {start.id}`"
+            )
         entry = {"rel": rel, "to": end.id, **({"reason": reason} if reason else {})}
         return {**data, "links": [*links, entry]}
 
@@ -58,7 +73,10 @@ def unlink(
         links = list_in(data, "links")
         remaining = [entry for entry in links if not _matches(entry, rel, names)]
         if len(remaining) == len(links):
-            hint = f"`orbit show {start.id}` lists its links; what its text refers to goes with the text"
+            hint = (
+                f"`orbit show {start.id}` lists its links; what its text refers to goes with "
+                f"the text"
+            )
             raise RefusedError(f"{start.id} states no link {rel} {names[0]}", hint=hint)
         others = {key: value for key, value in data.items() if key != "links"}
         return {**data, "links": remaining} if remaining else others
@@ -70,7 +88,10 @@ def _relation(records: RecordSet, subject: str, word: str, target: str) -> tuple
     rel, inverted = relation(word)
     if rel == SUPERSEDES:
         old, new = (subject, target) if inverted else (target, subject)
-        hint = f"`orbit {records.get(old).kind.name} supersede {old} --with {new}`; to undo one, edit both records"
+        hint = (
+            f"`orbit {records.get(old).kind.name} supersede {old} --with {new}`; to undo "
+            f"one, edit both records"
+        )
         raise UsageError(f"{word} is not a link: a record that is replaced is closed", hint=hint)
     return rel, inverted
 
@@ -91,9 +112,13 @@ def _matches(entry: object, rel: str, names: Sequence[str]) -> bool:
 def add_globs(
     workspace: Workspace, additions: Sequence[tuple[Record, Sequence[str]]], *, write: bool
 ) -> list[FileChange]:
-    """Return the changes that add globs to the records' scopes; `write` writes them, all or none."""
+    """Return the changes that add globs to the records' scopes;
+    `write` writes them, all or none.
+    """
     with writing(workspace) if write else nullcontext():
-        edits = ((record, partial(_with_globs, tuple(globs))) for record, globs in additions if globs)
+        edits = (
+            (record, partial(_with_globs, tuple(globs))) for record, globs in additions if globs
+        )
         changes = [prepare_edit(workspace, record, edit)[0] for record, edit in edits]
         changes = [change for change in changes if change.before != change.after]
         if write:
@@ -103,4 +128,7 @@ def add_globs(
 
 def _with_globs(globs: tuple[str, ...], data: dict[str, object]) -> Mapping[str, object]:
     scope = mapping_in(data, "scope")
-    return {**data, "scope": {**scope, "paths": [*dict.fromkeys((*list_in(scope, "paths"), *globs))]}}
+    return {
+        **data,
+        "scope": {**scope, "paths": [*dict.fromkeys((*list_in(scope, "paths"), *globs))]},
+    }

@@ -9,7 +9,12 @@ from orbit_registry.errors import GitError, RecordNotFoundError, RefusedError
 from orbit_registry.formats.adr.file_names import number_of_path
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.adr.reader import read_document
-from orbit_registry.formats.adr.writer import insert_entry, remove_entry, set_number, split_separator
+from orbit_registry.formats.adr.writer import (
+    insert_entry,
+    remove_entry,
+    set_number,
+    split_separator,
+)
 from orbit_registry.formats.yaml_edit import rewrite
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.record import Record
@@ -38,7 +43,9 @@ _UID = re.compile(r"[0-9a-f]{32}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Renumbered:
-    """A record's new number: what it was, what it is, and the names under which it is still found."""
+    """A record's new number: what it was, what it is,
+    and the names under which it is still found.
+    """
 
     uid: str
     title: str
@@ -47,7 +54,9 @@ class Renumbered:
     aliases: tuple[str, ...]
     path: str  # the record's file now, from the root
     document: str | None  # its document now
-    reason: str = ""  # where the highest number before it came from, or why this record and not the other
+    reason: str = (
+        ""  # where the highest number before it came from, or why this record and not the other
+    )
 
     def as_dict(self) -> dict[str, object]:
         """Return the change as JSON shows it."""
@@ -85,7 +94,9 @@ class RenumberReport:
         would = "would become" if self.dry_run else "is now"
         lines = [f"{self.record.old} ({self.record.title}) {would} {self.record.new}"]
         lines.append(f"  still found as {', '.join(self.record.aliases)}")
-        return "\n".join([*lines, *(f"  {file}" for file in self.files), *unclear_lines(self.unclear)])
+        return "\n".join(
+            [*lines, *(f"  {file}" for file in self.files), *unclear_lines(self.unclear)]
+        )
 
 
 def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
@@ -93,14 +104,25 @@ def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
     if not unclear:
         return []
     places = [
-        f"  {mention.path}:{mention.position.line}:{mention.position.column}: {mention.id} in: {mention.line}"
+        (
+            f"  {mention.path}:{mention.position.line}:{mention.position.column}: {mention.id} in: "
+            f"{mention.line}"
+        )
         for mention in unclear
     ]
-    return ["", "left as they are, because nothing tells which record they mean; correct them by hand:", *places]
+    return [
+        "",
+        "left as they are, because nothing tells which record they mean; correct them by hand:",
+        *places,
+    ]
 
 
-def renumber(workspace: Workspace, any_id: str, number: int | None = None, *, dry_run: bool = False) -> RenumberReport:
-    """Give a record, by id, uid or path, a new number, the next free one if not given; the old id still resolves."""
+def renumber(
+    workspace: Workspace, any_id: str, number: int | None = None, *, dry_run: bool = False
+) -> RenumberReport:
+    """Give a record, by id, uid or path, a new number, the next free one if not given;
+    the old id still resolves.
+    """
     if dry_run:
         return _plan(workspace, any_id, number, dry_run=True)[0]
     with writing(workspace):
@@ -109,16 +131,22 @@ def renumber(workspace: Workspace, any_id: str, number: int | None = None, *, dr
         return report
 
 
-def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: bool) -> tuple[RenumberReport, ChangeSet]:
+def _plan(
+    workspace: Workspace, any_id: str, number: int | None, *, dry_run: bool
+) -> tuple[RenumberReport, ChangeSet]:
     if workspace.git.top is None:
-        raise RefusedError("outside git nothing finds the citations", hint="run `git init`, then try again")
+        raise RefusedError(
+            "outside git nothing finds the citations", hint="run `git init`, then try again"
+        )
     if workspace.git.run("ls-files", "-u", "--", ORBIT):
         raise RefusedError("a merge waits to be resolved", hint="run `orbit resolve` first")
     records = read_collection(workspace).records
     record = _find_record(records, any_id)
     refuse_inherited(workspace, record.path)
     if record.kind.numbering != "sequence":
-        raise RefusedError(f"{record.id} has a code, not a number", hint="codes are never renumbered")
+        raise RefusedError(
+            f"{record.id} has a code, not a number", hint="codes are never renumbered"
+        )
     new, reason = _new_id(workspace, record, number, dry_run=dry_run)
     alone = len(records.with_id(record.id)) == 1
     bare = alone and not _default_branch_has_other(workspace, record)
@@ -127,7 +155,10 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
     done = _move_record(workspace, draft, record, new, aliases, reason)
     evidence = draft.readable(_EVIDENCE) if alone else None
     if evidence is not None:
-        draft.put(_EVIDENCE, re.sub(rf"(?m)^([ \t]+[\"']?){record.id}/(?=[\w-]+[\"']?:)", rf"\g<1>{new}/", evidence))
+        draft.put(
+            _EVIDENCE,
+            re.sub(rf"(?m)^([ \t]+[\"']?){record.id}/(?=[\w-]+[\"']?:)", rf"\g<1>{new}/", evidence),
+        )
 
     def meaning(path: str, line: str, cited: str) -> str | None:
         del path, line
@@ -136,7 +167,9 @@ def _plan(workspace: Workspace, any_id: str, number: int | None, *, dry_run: boo
         return cited if records.candidates(cited) else None
 
     old = record.source.path if record.source else None
-    moves = DocumentMoves({old: done.document} if old and done.document and done.document != old else {})
+    moves = DocumentMoves(
+        {old: done.document} if old and done.document and done.document != old else {}
+    )
     files, unclear = rewrite_everywhere(workspace, draft, frozenset({record.id}), meaning, moves)
     text = draft.readable(done.document) if done.document else None
     if done.document and text is not None:
@@ -150,25 +183,36 @@ def _find_record(records: RecordSet, any_id: str) -> Record:
         if path in (record.path, record.folder) or (_UID.match(any_id) and record.uid == any_id):
             return record
     if path.startswith(f"{ORBIT}/"):
-        raise RecordNotFoundError(f"there is no valid record at {path}", hint="`orbit check` says what is wrong there")
+        raise RecordNotFoundError(
+            f"there is no valid record at {path}", hint="`orbit check` says what is wrong there"
+        )
     return records.get(any_id)
 
 
-def _new_id(workspace: Workspace, record: Record, number: int | None, *, dry_run: bool) -> tuple[str, str]:
+def _new_id(
+    workspace: Workspace, record: Record, number: int | None, *, dry_run: bool
+) -> tuple[str, str]:
     kind = record.kind
     if number is None:
         allocation = allocate(workspace, kind, dry_run=dry_run)[0]
         return allocation.id, "" if dry_run else f"the next above {allocation.above}"
     requested = sequence_id(kind.prefix, number)
     if requested == record.id:
-        raise RefusedError(f"{record.id} has that number already", hint="leave --to out to get the next free number")
+        raise RefusedError(
+            f"{record.id} has that number already",
+            hint="leave --to out to get the next free number",
+        )
     numbers = list(seen_numbers(workspace, kind))
     location = _branch_with(workspace, record, requested)
-    if location is None and not any(name.rpartition("/")[2] == requested for name in record.legacy_ids):
+    if location is None and not any(
+        name.rpartition("/")[2] == requested for name in record.legacy_ids
+    ):
         location = next((other.where for other in numbers if other.number == number), None)
     if location is not None or (workspace.folder_of(kind) / requested).exists():
         where = location or "in the working tree"
-        raise RefusedError(f"{requested} is taken: {where}", hint="leave --to out to get the next free number")
+        raise RefusedError(
+            f"{requested} is taken: {where}", hint="leave --to out to get the next free number"
+        )
     if not dry_run and number > max((other.number for other in numbers), default=0):
         allocate(workspace, kind, above=number - 1)
     return requested, "as asked for"
@@ -178,21 +222,30 @@ def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | 
     git, kind = workspace.git, record.kind
     with contextlib.suppress(GitError):
         for ref, names in git.names_on_refs(f"{ORBIT}/{kind.plural}").items():
-            content = git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}") if record_id in names else None
+            content = (
+                git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}") if record_id in names else None
+            )
             if content is not None and record.uid.encode() not in content:
                 return f"on {short_name(ref)}"
     return None
 
 
 def _default_branch_has_other(workspace: Workspace, record: Record) -> bool:
-    """Say whether the default branch has another record under this id, so that the bare id will be that one's."""
+    """Say whether the default branch has another record under this id,
+    so that the bare id will be that one's.
+    """
     commit = workspace.default_commit()
     theirs = workspace.git.read(commit, record.path) if commit else None
     return theirs is not None and record.uid.encode() not in theirs
 
 
 def _move_record(
-    workspace: Workspace, draft: ChangeSet, record: Record, new: str, aliases: tuple[str, ...], reason: str
+    workspace: Workspace,
+    draft: ChangeSet,
+    record: Record,
+    new: str,
+    aliases: tuple[str, ...],
+    reason: str,
 ) -> Renumbered:
     old, kind = record.id, record.kind
     folder = f"{record.folder.rpartition('/')[0]}/{new}"
@@ -205,7 +258,11 @@ def _move_record(
     if source and document and document != source.path and draft.readable(document) is not None:
         raise RefusedError(f"{document} is there already", hint="move it away, then try again")
     text = draft.text(record.path) or ""
-    result = rewrite(text, renumbered_data(record.data, old, new, aliases, document), order=kind.schema.properties)
+    result = rewrite(
+        text,
+        renumbered_data(record.data, old, new, aliases, document),
+        order=kind.schema.properties,
+    )
     validated(result, kind, path)
     for name, content in other_files(workspace, record):
         draft.move(f"{record.folder}/{name}", f"{folder}/{name}")
@@ -216,14 +273,20 @@ def _move_record(
     if source and document:
         prose = draft.readable(source.path)
         if prose is not None:
-            numbered = renumbered_document(prose, source.path, source.heading, record.title, old, new)
+            numbered = renumbered_document(
+                prose, source.path, source.heading, record.title, old, new
+            )
             draft.put(source.path, numbered)
             draft.move(source.path, document)
     return Renumbered(record.uid, record.title, old, new, aliases, path, document, reason)
 
 
-def alias_ids(title: str, uid: str, old: str, records: Iterable[Record], *, bare: bool) -> tuple[str, ...]:
-    """Return the names that lead to a renumbered record: `title-words/ADR-0007`, and the bare id if it is free."""
+def alias_ids(
+    title: str, uid: str, old: str, records: Iterable[Record], *, bare: bool
+) -> tuple[str, ...]:
+    """Return the names that lead to a renumbered record:
+    `title-words/ADR-0007`, and the bare id if it is free.
+    """
     words = slug(title)
     name = words if len(words) <= 40 else words[:41].rpartition("-")[0] or words[:40]
     alias = f"{name}/{old}"
@@ -233,7 +296,9 @@ def alias_ids(title: str, uid: str, old: str, records: Iterable[Record], *, bare
 
 
 def moved_document(source: Mapping[str, object], old: str, new: str) -> str | None:
-    """Return where a renumbered record's document goes: `0007-use-x.md` → `0008-use-x.md`; a log stays."""
+    """Return where a renumbered record's document goes: `0007-use-x.md` → `0008-use-x.md`;
+    a log stays.
+    """
     path = str(source.get("path") or "")
     if not path or source.get("heading") is not None or path.rpartition("/")[2] == LOG_NAME:
         return path or None
@@ -249,7 +314,9 @@ def renumbered_data(
     data: Mapping[str, object], old: str, new: str, aliases: Sequence[str], document: str | None
 ) -> dict[str, object]:
     """Return a record's data under a new id, with its old names and where its document now is."""
-    names = dict.fromkeys((*(name for name in list_in(data, "legacy_ids") if name != new), *aliases))
+    names = dict.fromkeys(
+        (*(name for name in list_in(data, "legacy_ids") if name != new), *aliases)
+    )
     result = {**data, "id": new, "legacy_ids": [*names]}
     source = mapping_in(data, "source")
     if source:
@@ -268,17 +335,23 @@ def _renumbered_heading(heading: str, old: str, new: str) -> str:
 
 
 def entry_of(text: str, path: str, heading: str | None, title: str) -> AdrDocument | None:
-    """Return a record's decision in its document; of several with its number, the one with its title."""
+    """Return a record's decision in its document;
+    of several with its number, the one with its title.
+    """
     document = Document(path, text)
     first = document.entry(heading)
     if first is None or first.number is None:
         return first
     number = int(first.number)
-    entries = (entry for entry in document.file.entries if entry.number and int(entry.number) == number)
+    entries = (
+        entry for entry in document.file.entries if entry.number and int(entry.number) == number
+    )
     return next((entry for entry in entries if entry.title == title), first)
 
 
-def renumbered_document(text: str, path: str, heading: str | None, title: str, old: str, new: str) -> str:
+def renumbered_document(
+    text: str, path: str, heading: str | None, title: str, old: str, new: str
+) -> str:
     """Return a document with the number in its decision's own heading and front matter replaced."""
     entry = entry_of(text, path, heading, title)
     if entry is None or entry.number is None or int(entry.number) != number_of(old):
@@ -292,7 +365,9 @@ def renamed_votes(text: str, old: str, new: str) -> str:
 
 
 def in_order(text: str, path: str, *record_ids: str) -> str:
-    """Return a log with the entries of these ids moved to their places; a log that did not ascend stays unchanged."""
+    """Return a log with the entries of these ids moved to their places;
+    a log that did not ascend stays unchanged.
+    """
     file = read_document(text, path)
     numbers = [int(entry.number or 0) for entry in file.entries]
     moved = {number_of(record_id) for record_id in record_ids}
@@ -306,7 +381,14 @@ def in_order(text: str, path: str, *record_ids: str) -> str:
         return text
     for record_id in record_ids:
         entries = read_document(text, path).entries
-        entry = next((candidate for candidate in entries if int(candidate.number or 0) == number_of(record_id)), None)
+        entry = next(
+            (
+                candidate
+                for candidate in entries
+                if int(candidate.number or 0) == number_of(record_id)
+            ),
+            None,
+        )
         if entry is not None:
             content = split_separator(entry.span.of(text))[0]
             text = insert_entry(remove_entry(text, entry), content, record_id)

@@ -44,8 +44,16 @@ def _counts_text(report: ChangeReport) -> str:
     counts = [
         plural(len(report.files), "file"),
         plural(len(report.matches), "record applies", "records apply"),
-        *(f"{changes[what]} {what}" for what in ("added", "changed", "removed", "unreadable") if changes[what]),
-        *(plural(findings[severity], severity.value) for severity in Severity if findings[severity]),
+        *(
+            f"{changes[what]} {what}"
+            for what in ("added", "changed", "removed", "unreadable")
+            if changes[what]
+        ),
+        *(
+            plural(findings[severity], severity.value)
+            for severity in Severity
+            if findings[severity]
+        ),
     ]
     return ", ".join(counts)
 
@@ -61,7 +69,8 @@ def changes_text(report: ChangeReport) -> str:
     if report.matches:
         lines += ["", "Records that apply to these files:"]
         lines += [
-            f"  {_id(entry)}  {escaped_line(report.title(entry))}  ({_way(entry)})" for entry in report.matches[:LISTED]
+            f"  {_id(entry)}  {escaped_line(report.title(entry))}  ({_way(entry)})"
+            for entry in report.matches[:LISTED]
         ]
         lines += _more(len(report.matches), "--format json")
     if report.records:
@@ -69,17 +78,26 @@ def changes_text(report: ChangeReport) -> str:
         for change in report.records[:LISTED]:
             record = change.record
             fields = f"  ({'; '.join(map(str, change.fields))})" if change.fields else ""
-            lines.append(escaped_line(f"  {change.what:<7}  {record.id}  {record.status.name}  {record.title}{fields}"))
+            lines.append(
+                escaped_line(
+                    f"  {change.what:<7}  {record.id}  {record.status.name}  {record.title}{fields}"
+                )
+            )
         lines += _more(len(report.records), "--format json")
     if report.collisions:
         lines += ["", "Numbers that other branches took:"]
-        lines += [f"  {entry.record.id}  {', '.join(entry.branches)}" for entry in report.collisions]
+        lines += [
+            f"  {entry.record.id}  {', '.join(entry.branches)}" for entry in report.collisions
+        ]
         lines.append(f"  take the next one: `orbit adr renumber {report.collisions[0].record.id}`")
     findings = _ordered(report.findings)
     if findings:
         lines += ["", "What the gate finds:"]
         lines += [
-            f"  {finding.location}: {finding.severity} {finding.rule} {escaped_line(finding.message)}"
+            (
+                f"  {finding.location}: {finding.severity} {finding.rule} "
+                f"{escaped_line(finding.message)}"
+            )
             for finding in findings[:LISTED]
         ]
         lines += _more(len(findings), check_command(report))
@@ -87,23 +105,33 @@ def changes_text(report: ChangeReport) -> str:
 
 
 def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
-    """Return the report as the comment; `page` gives the address of a record's file on the site, `file` elsewhere."""
+    """Return the report as the comment; `page` gives the address of a record's file on the site,
+    `file` elsewhere.
+    """
     parts = [MARKER, "### Decisions in this change", _counts_text(report)]
     findings = _ordered(report.findings)
     if findings:
-        parts.append(_section("What the gate finds", [_finding(finding, file) for finding in findings]))
+        parts.append(
+            _section("What the gate finds", [_finding(finding, file) for finding in findings])
+        )
     if report.collisions:
         rows = [
-            f"- {code(entry.record.id)} is another record on {', '.join(map(code, entry.branches))}: "
+            f"- {code(entry.record.id)} is another record on "
+            f"{', '.join(map(code, entry.branches))}: "
             f"`orbit adr renumber {entry.record.id}`"
             for entry in report.collisions
         ]
         parts.append(_section("Numbers that other branches took", rows))
     if report.records:
-        parts.append(_section("Records that change", [_change(change, page, file) for change in report.records]))
+        parts.append(
+            _section(
+                "Records that change", [_change(change, page, file) for change in report.records]
+            )
+        )
     if report.matches:
         rows = [
-            f"- [{escaped(_id(entry))}]({page(entry.row.values[PATH])}) {escaped(report.title(entry))} · "
+            f"- [{escaped(_id(entry))}]({page(entry.row.values[PATH])}) "
+            f"{escaped(report.title(entry))} · "
             f"{_way(entry, code)}"
             for entry in report.matches
         ]
@@ -124,7 +152,10 @@ def _finding(finding: Diagnostic, file: Link) -> str:
     line = f"#L{location.position.line}" if location.position else ""
     link = f"[{escaped(str(location))}]({file(location.path)}{line})"
     hint = f"<br>{escaped(finding.hint)}" if finding.hint else ""
-    return f"- {_MARKS[finding.severity]} {code(finding.rule)} {link}: {escaped(finding.message)}{hint}"
+    return (
+        f"- {_MARKS[finding.severity]} {code(finding.rule)} {link}: "
+        f"{escaped(finding.message)}{hint}"
+    )
 
 
 def _change(change: RecordChange, page: Link, file: Link) -> str:
@@ -145,7 +176,9 @@ def _id(entry: Match) -> str:
 
 
 def _way(entry: Match, mark: Callable[[str], str] = str) -> str:
-    """Return the globs by which a record applies, or the files where no glob does, and how many files those are."""
+    """Return the globs by which a record applies, or the files where no glob does,
+    and how many files those are.
+    """
     ways = list(dict.fromkeys(glob or target[1:] for target, glob in entry.matched_by))
     return f"{listed([mark(way) for way in ways], 2)}: {plural(len(entry.matched_by), 'file')}"
 

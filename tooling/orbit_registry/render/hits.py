@@ -9,7 +9,10 @@ from orbit_registry.model.record import Record
 from orbit_registry.render.records import chunk_place
 from orbit_registry.search.search import Hit, SearchResult
 
-GENERIC = "the text names nothing that a record could be about: put a word in quotes to look for it all the same"
+GENERIC = (
+    "the text names nothing that a record could be about: put a word in quotes to look "
+    "for it all the same"
+)
 
 
 def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, object]:
@@ -17,8 +20,15 @@ def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, obj
     hits = [_hit_data(hit, explain=explain) for hit in result.hits]
     retired = [retirement.as_data() for retirement in result.retired]
     counts = {"omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
-    note = "; ".join([*([GENERIC] if result.generic else []), *([result.note] if result.note else [])])
-    return {"hits": hits, **counts, **({"retired": retired} if retired else {}), **({"note": note} if note else {})}
+    note = "; ".join(
+        [*([GENERIC] if result.generic else []), *([result.note] if result.note else [])]
+    )
+    return {
+        "hits": hits,
+        **counts,
+        **({"retired": retired} if retired else {}),
+        **({"note": note} if note else {}),
+    }
 
 
 def _hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
@@ -61,12 +71,16 @@ def result_text(result: SearchResult, *, explain: bool = False) -> str:
         for hit in groups[group]:
             lines += _lines(hit, explain=explain, is_said=hit.retired in result.retired)
     more = plural(result.omitted, "more hit")
-    return "\n".join([*retired, *lines, *([f"and {more}: --limit shows them"] if result.omitted else [])])
+    return "\n".join(
+        [*retired, *lines, *([f"and {more}: --limit shows them"] if result.omitted else [])]
+    )
 
 
 def _group(record: Record) -> tuple[int, str]:
     kind = record.kind
-    parted = (f"{str(record.text(name)).capitalize()}s ({kind.labels.lower()})" for name in kind.places)
+    parted = (
+        f"{str(record.text(name)).capitalize()}s ({kind.labels.lower()})" for name in kind.places
+    )
     return kind.place(record.data), next(parted, kind.labels)
 
 
@@ -77,7 +91,9 @@ def _lines(hit: Hit, *, explain: bool, is_said: bool) -> Iterable[str]:
         yield f"      {hit.retired}"
     if hit.chunk is not None:
         where = f"{record.source.path}:" if record.source is not None else "line "
-        yield f"      {where}{hit.chunk.first_line}-{hit.chunk.last_line}  {hit.chunk.breadcrumb}".rstrip()
+        yield (
+            f"      {where}{hit.chunk.first_line}-{hit.chunk.last_line}  {hit.chunk.breadcrumb}"
+        ).rstrip()
     if hit.snippet != record.title:
         yield f"      {hit.snippet}"
     if explain:
@@ -116,14 +132,20 @@ def near_text(neighbour: Neighbour) -> str:
 def duplicate_message(neighbour: Neighbour) -> str:
     """Return why a duplicate is refused."""
     if neighbour.rejection:
-        return f"this was {neighbour.rejection} ({neighbour.record.id}, {neighbour.words}: {neighbour.record.title})"
+        return (
+            f"this was {neighbour.rejection} ({neighbour.record.id}, {neighbour.words}: "
+            f"{neighbour.record.title})"
+        )
     return f"this is known already: {near_text(neighbour)}"
 
 
 def override_hint(neighbour: Neighbour, option: str) -> str:
     """Return how to write it anyway; `option` states that the two differ."""
     if neighbour.rejection and neighbour.is_exact:
-        return "what was turned down is not proposed again in the same words: say what is different now"
+        return (
+            "what was turned down is not proposed again in the same words: say what is "
+            "different now"
+        )
     return f"if the two differ, {option}"
 
 

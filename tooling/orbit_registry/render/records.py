@@ -55,7 +55,9 @@ def vote_data(votes: Sequence[Vote]) -> dict[str, object]:
 
 
 def vote_cell(votes: Sequence[Vote]) -> str:
-    """Return the count, with its current weight if that is less: `3 (1.25)`; empty without votes."""
+    """Return the count, with its current weight if that is less: `3 (1.25)`;
+    empty without votes.
+    """
     result = tally(votes, datetime.now(UTC), half_life_days())
     if not result.count:
         return ""
@@ -68,8 +70,13 @@ def _vote_words(votes: Sequence[Vote]) -> str:
     if not result.count or result.last is None:
         return "none"
     tasks = Counter(vote.task_id for vote in distinct_votes(votes))
-    by_task = ", ".join(f"{task} {count}" if count > 1 else task for task, count in sorted(tasks.items()))
-    return f"{result.count} (weighing {result.score:.2f} now), last {format_time(result.last)}, in {by_task}"
+    by_task = ", ".join(
+        f"{task} {count}" if count > 1 else task for task, count in sorted(tasks.items())
+    )
+    return (
+        f"{result.count} (weighing {result.score:.2f} now), last {format_time(result.last)}, "
+        f"in {by_task}"
+    )
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -78,10 +85,14 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     if not listed:
         return ""
     heads = tuple(column.upper() for column in columns)
-    widths = [min(40, max(len(row[index]) for row in (heads, *listed))) for index in range(len(columns))]
+    widths = [
+        min(40, max(len(row[index]) for row in (heads, *listed))) for index in range(len(columns))
+    ]
 
     def line(row: Sequence[str]) -> str:
-        return "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        return "  ".join(
+            cell.ljust(width) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
 
     return "\n".join(map(line, (heads, *listed)))
 
@@ -134,7 +145,12 @@ def freshness_data(record: Record, freshness: Freshness) -> dict[str, object]:
 def reasons_data(freshness: Freshness) -> list[Mapping[str, object]]:
     """Return the reasons for a record's freshness as JSON data."""
     return [
-        {"cause": reason.cause.value, "subject": reason.subject, "message": reason.message, "gone": reason.is_gone}
+        {
+            "cause": reason.cause.value,
+            "subject": reason.subject,
+            "message": reason.message,
+            "gone": reason.is_gone,
+        }
         for reason in freshness.reasons
     ]
 
@@ -142,7 +158,11 @@ def reasons_data(freshness: Freshness) -> list[Mapping[str, object]]:
 def remedies(record: Record, freshness: Freshness) -> list[str]:
     """Return the commands for a stale record, the likeliest first."""
     kind, verify_it = record.kind, f"orbit verify {record.id}"
-    closed = [to for to in kind.verbs.values() if to in record.status.to and kind.status(to).phase == "closed"]
+    closed = [
+        to
+        for to in kind.verbs.values()
+        if to in record.status.to and kind.status(to).phase == "closed"
+    ]
     because = " --reason WHY" if closed and kind.is_rejection(kind.status(closed[-1])) else ""
     closing = [f"orbit {kind.name} {kind.verb_of(to)} {record.id}{because}" for to in closed[-1:]]
     if freshness.cause is Cause.EXPIRED:
@@ -153,24 +173,39 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
         if reason.cause is Cause.FINGERPRINT and (reason.is_gone or reason.is_unreadable)
     ]
     without = [" ".join((verify_it, *unhashed))] if unhashed else []
-    moved = any(reason.cause is Cause.ANCHOR and reason.subject == "scope.paths" for reason in freshness.reasons)
+    moved = any(
+        reason.cause is Cause.ANCHOR and reason.subject == "scope.paths"
+        for reason in freshness.reasons
+    )
     renames = ["orbit learning prune --fix-renames"] if moved and kind.name == "learning" else []
     if moved:
         dead = "".join(f" --remove-path {quote(glob)}" for glob in record.scope.paths)
         renames.append(f"orbit {kind.name} update {record.id} --path GLOB{dead}")
-    sources = [reason for reason in freshness.reasons if kind.in_file and reason.cause is Cause.SOURCE]
+    sources = [
+        reason for reason in freshness.reasons if kind.in_file and reason.cause is Cause.SOURCE
+    ]
     where = " --path FILE" if any(reason.is_unreadable for reason in sources) else ""
     refresh = f"orbit refresh {record.id}{where}" if sources else verify_it
     return [*renames, *without, *([] if freshness.is_gone or unhashed else [refresh]), *closing]
 
 
 def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
-    """Return a record as JSON data: its file's fields, kind, phase, path, and the headline as `title`."""
+    """Return a record as JSON data: its file's fields, kind, phase, path,
+    and the headline as `title`.
+    """
     head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
     source = record.source if record.kind.in_file else None
-    text = {"text": {"path": source.path, "taken_from": record.text("path")}} if source is not None else {}
-    rejected = {"rejected": [option.as_data() for option in record.rejected]} if record.rejected else {}
-    votes = {"votes": vote_data(record.votes)} if record.votes or (prose and record.kind.voted) else {}
+    text = (
+        {"text": {"path": source.path, "taken_from": record.text("path")}}
+        if source is not None
+        else {}
+    )
+    rejected = (
+        {"rejected": [option.as_data() for option in record.rejected]} if record.rejected else {}
+    )
+    votes = (
+        {"votes": vote_data(record.votes)} if record.votes or (prose and record.kind.voted) else {}
+    )
     return {
         **head,
         "title": record.title,
@@ -198,7 +233,9 @@ def with_retirement(retirement: Retirement | None, text: str) -> str:
     return f"{retirement}\n\n{text}" if retirement is not None else text
 
 
-_OWN_LINES = frozenset(("id", "title", "status", "date", "tasks", "feature", "category", "path", "labels"))
+_OWN_LINES = frozenset(
+    ("id", "title", "status", "date", "tasks", "feature", "category", "path", "labels")
+)
 """Fields that `record_text` gives a line or a place of their own."""
 
 
@@ -211,14 +248,23 @@ def _review(record: Record) -> str:
     parts = [f"suggested by {approval['suggested_by']}"] if "suggested_by" in approval else []
     for verdict in ("approved", "rejected"):
         if f"{verdict}_by" in approval:
-            parts.append(f"{verdict} by {approval[f'{verdict}_by']} on {approval.get(f'{verdict}_at', '')[:10]}")
+            parts.append(
+                f"{verdict} by {approval[f'{verdict}_by']} on "
+                f"{approval.get(f'{verdict}_at', '')[:10]}"
+            )
     return "; ".join([*parts, *([f"because {approval['reason']}"] if "reason" in approval else [])])
 
 
 def status_line(status: Status) -> str:
     """Return a status and what it means, without its name twice: `proposed: not yet decided`."""
     name, banner = status.name, status.banner or ""
-    return name + (banner[len(name) :] if banner.startswith(name.capitalize()) else f": {banner}" if banner else "")
+    return name + (
+        banner[len(name) :]
+        if banner.startswith(name.capitalize())
+        else f": {banner}"
+        if banner
+        else ""
+    )
 
 
 def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
@@ -245,15 +291,27 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
         ("paths", ", ".join(record.scope.paths)),
         ("tags", ", ".join(record.scope.tags)),
         ("labels", ", ".join(record.words("labels"))),
-        *(("rejected" if not at else "", _rejected_line(option)) for at, option in enumerate(record.rejected)),
+        *(
+            ("rejected" if not at else "", _rejected_line(option))
+            for at, option in enumerate(record.rejected)
+        ),
         ("evidence", ", ".join(f"{kind}:{reference}" for kind, reference in record.evidence)),
-        ("links", ", ".join(f"{link.rel} {link.to}{f' ({link.reason})' * bool(link.reason)}" for link in record.links)),
+        (
+            "links",
+            ", ".join(
+                f"{link.rel} {link.to}{f' ({link.reason})' * bool(link.reason)}"
+                for link in record.links
+            ),
+        ),
         ("supersedes", ", ".join(record.supersedes)),
         ("superseded by", ", ".join(record.superseded_by)),
         ("legacy ids", ", ".join(record.legacy_ids)),
         ("votes", _vote_words(record.votes) if record.votes or record.kind.voted else ""),
         ("outcome", outcome),
-        *((freshness.state.value if not at else "", reason.message) for at, reason in enumerate(freshness.reasons)),
+        *(
+            (freshness.state.value if not at else "", reason.message)
+            for at, reason in enumerate(freshness.reasons)
+        ),
         ("digest", record.digest if record.phase == "pending" else ""),
         ("holds until", f"{end:%Y-%m-%d}" if end else ""),
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
@@ -267,15 +325,25 @@ def named_chunk(record: Record, name: str) -> Chunk:
     from orbit_registry.search.chunks import chunks_of  # few ask for a chunk
 
     chunks = chunks_of(record)
-    by_name = {anchor: chunk for chunk in chunks for anchor in chunk.anchors} | {chunk.code: chunk for chunk in chunks}
+    by_name = {anchor: chunk for chunk in chunks for anchor in chunk.anchors} | {
+        chunk.code: chunk for chunk in chunks
+    }
     chunk = by_name.get(name.lower())
     if chunk is not None:
         return chunk
     from difflib import get_close_matches  # most names are right
 
-    near = get_close_matches(name.lower(), by_name, n=NEAR) or [chunk.code for chunk in chunks[:NEAR]]
-    listed = " or ".join(f"{record.id}#{other} ({by_name[other].breadcrumb})".replace(" ()", "") for other in near)
-    hint = f"did you mean {listed}?" if near else "this record has no chunks; leave out what follows `#`"
+    near = get_close_matches(name.lower(), by_name, n=NEAR) or [
+        chunk.code for chunk in chunks[:NEAR]
+    ]
+    listed = " or ".join(
+        f"{record.id}#{other} ({by_name[other].breadcrumb})".replace(" ()", "") for other in near
+    )
+    hint = (
+        f"did you mean {listed}?"
+        if near
+        else "this record has no chunks; leave out what follows `#`"
+    )
     raise RecordNotFoundError(f"{record.id} has no chunk {name!r}", hint=hint)
 
 
@@ -296,18 +364,24 @@ def chunk_data(record: Record, chunk: Chunk, freshness: Freshness) -> dict[str, 
 
 def chunk_place(chunk: Chunk) -> dict[str, object]:
     """Return a chunk's code and lines as JSON data."""
-    return {"code": chunk.code, "breadcrumb": chunk.breadcrumb, "lines": [chunk.first_line, chunk.last_line]}
+    return {
+        "code": chunk.code,
+        "breadcrumb": chunk.breadcrumb,
+        "lines": [chunk.first_line, chunk.last_line],
+    }
 
 
 def chunk_head(record: Record, chunk: Chunk, freshness: Freshness) -> str:
     """Return the lines above a chunk's text: its place, and its record's status and freshness."""
     status, path = record.status, record.source.path if record.source is not None else record.path
-    return "\n".join([
-        f"{record.id}#{chunk.code}  {chunk.breadcrumb or record.title}",
-        status_line(status),
-        *(f"{freshness.state.value}: {reason.message}" for reason in freshness.reasons),
-        f"{path}:{chunk.first_line}-{chunk.last_line}",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"{record.id}#{chunk.code}  {chunk.breadcrumb or record.title}",
+            status_line(status),
+            *(f"{freshness.state.value}: {reason.message}" for reason in freshness.reasons),
+            f"{path}:{chunk.first_line}-{chunk.last_line}",
+        ]
+    )
 
 
 def details_text(record: Record) -> str:
@@ -327,7 +401,9 @@ def _details(record: Record) -> Iterator[tuple[str, str]]:
         value = record.data.get(name)
         if isinstance(value, str) and "\n" in value and name != record.kind.prose:
             yield name, "\n".join(f"  {line}".rstrip() for line in value.rstrip("\n").split("\n"))
-        elif isinstance(value, list) and any(isinstance(entry, Mapping) or " " in str(entry) for entry in value):
+        elif isinstance(value, list) and any(
+            isinstance(entry, Mapping) or " " in str(entry) for entry in value
+        ):
             line = _check_line if name == "checks" else _item
             yield name, "\n".join(f"- {line(entry)}" for entry in value)
 
@@ -341,7 +417,9 @@ def _item(value: object) -> str:
     if not isinstance(value, Mapping):
         return " ".join(str(value).split())
     parts = [
-        ":".join(map(str, part.values())) if isinstance(part, Mapping) else f"{name} {_plain_text(part)}"
+        ":".join(map(str, part.values()))
+        if isinstance(part, Mapping)
+        else f"{name} {_plain_text(part)}"
         for name, part in value.items()
     ]
     return ", ".join(parts)
@@ -349,13 +427,23 @@ def _item(value: object) -> str:
 
 def _references(record: Record) -> list[tuple[str, Mapping[str, object]]]:
     fields = ((name, record.data.get(name)) for name in record.kind.schema.properties)
-    return [(name, value) for name, value in fields if isinstance(value, Mapping) and {"type", "id"} <= {*value}]
+    return [
+        (name, value)
+        for name, value in fields
+        if isinstance(value, Mapping) and {"type", "id"} <= {*value}
+    ]
 
 
 def head_data(record: Record) -> dict[str, object]:
     """Return what a list says of a record."""
-    return {"id": record.id, "kind": record.kind.name, "status": record.status.name, "phase": record.phase,
-            "title": record.title, "path": record.path}  # fmt: skip
+    return {
+        "id": record.id,
+        "kind": record.kind.name,
+        "status": record.status.name,
+        "phase": record.phase,
+        "title": record.title,
+        "path": record.path,
+    }
 
 
 MOST_LINES = 20  # so many citing lines, and so many names that no record has, are listed in text
@@ -373,7 +461,9 @@ def related_data(related: Related) -> dict[str, object]:
             }
             for neighbour in related.reached
         ],
-        "dangling": [{"rel": rel, "to": to, "derived": derived} for rel, to, derived in related.dangling],
+        "dangling": [
+            {"rel": rel, "to": to, "derived": derived} for rel, to, derived in related.dangling
+        ],
         "cited_in": [{"path": path, "line": line} for path, line in related.cited_in],
     }
 
@@ -392,8 +482,13 @@ def related_text(related: Related) -> str:
         for others in dict.fromkeys(tie.others for tie in neighbour.ties if tie.others):
             listed = ", ".join(f"{other} ({', '.join(versions)})" for other, versions in others)
             versions_here = ", ".join(neighbour.record.words("versions"))
-            lines.append(f"{neighbour.record.id} is for {versions_here}; of the same file: {listed}")
-    lines += [f"leads to no record, or to several: {rel} {to}" for rel, to, _ in related.dangling[:MOST_LINES]]
+            lines.append(
+                f"{neighbour.record.id} is for {versions_here}; of the same file: {listed}"
+            )
+    lines += [
+        f"leads to no record, or to several: {rel} {to}"
+        for rel, to, _ in related.dangling[:MOST_LINES]
+    ]
     lines += [f"cited in {path}:{line}" for path, line in related.cited_in[:MOST_LINES]]
     more = max(len(related.cited_in) - MOST_LINES, 0) + max(len(related.dangling) - MOST_LINES, 0)
     lines += [f"and {more} more: `--format json` lists them"] if more else []
@@ -406,10 +501,16 @@ def unread_files(problems: Iterable[Diagnostic]) -> list[str]:
 
 
 def unread_text(problems: Iterable[Diagnostic]) -> str:
-    """Return the number of such files, the first one and its problem, in words; "" if there are none."""
+    """Return the number of such files, the first one and its problem, in words;
+    "" if there are none.
+    """
     first = {problem.location.path: problem for problem in problems if hides_record(problem)}
     if not first:
         return ""
-    count = "1 record could not be read" if len(first) == 1 else f"{len(first):,} records could not be read, the first"
+    count = (
+        "1 record could not be read"
+        if len(first) == 1
+        else f"{len(first):,} records could not be read, the first"
+    )
     problem = first[min(first)]
     return f"{count}: {problem.location}: {problem.message}"

@@ -19,7 +19,9 @@ def note_data(request: NoteRequest, result: NoteResult) -> dict[str, object]:
         "skip_reason": result.skip_reason or None,
         "turn": result.turn or None,
         "evidence": list(request.evidence),
-        "asks": [{"kind": ask.kind, "why": ask.reason, "command": ask.command} for ask in result.asks],
+        "asks": [
+            {"kind": ask.kind, "why": ask.reason, "command": ask.command} for ask in result.asks
+        ],
         "known": [{"id": record.id, "title": record.title} for record in result.similar],
         "unsolved": record_data(result.unsolved) if result.unsolved is not None else None,
         "failure": record_data(result.failure) if result.failure is not None else None,
@@ -32,7 +34,10 @@ def note_text(request: NoteRequest, result: NoteResult) -> str:
     if result.unsolved is not None:
         lines.append(f"{result.unsolved.id} says that this is unsolved\n  {result.unsolved.path}")
     if result.failure is not None:
-        lines.append(f"{result.failure.id} keeps {target_of(result.failure)} from being tried\n  {result.failure.path}")
+        lines.append(
+            f"{result.failure.id} keeps {target_of(result.failure)} from being tried\n  "
+            f"{result.failure.path}"
+        )
     if result.asks:
         how = f"{request.attempts} attempts" if request.attempts > 1 else "errors on the way"
         lines.append(f"{how}: keep what would have helped")
@@ -45,7 +50,11 @@ def failure_text(data: Mapping[str, object]) -> str:
     """Return whether a target may be tried, as text."""
     if not data["holds"]:
         return f"{data['target']} may be tried"
-    until = f"until {str(data['until'])[:16].replace('T', ' ')} UTC" if data["until"] else "until it is cleared"
+    until = (
+        f"until {str(data['until'])[:16].replace('T', ' ')} UTC"
+        if data["until"]
+        else "until it is cleared"
+    )
     tried = plural(int(str(data["attempts"])), "time")
     return f"{data['target']} failed {tried} and is left alone {until}: {data['reason']}"
 
@@ -58,8 +67,12 @@ def retro_data(result: RetroResult) -> dict[str, object]:
         "retro": record_data(result.record) if result.record is not None else None,
         "findings": [finding.as_data() for finding in result.findings],
         "counts": counts(result.findings),
-        "opened": [{"id": failure.id, "target": str(target_of(failure))} for failure in result.opened],
-        "cleared": [{"id": failure.id, "target": str(target_of(failure))} for failure in result.cleared],
+        "opened": [
+            {"id": failure.id, "target": str(target_of(failure))} for failure in result.opened
+        ],
+        "cleared": [
+            {"id": failure.id, "target": str(target_of(failure))} for failure in result.cleared
+        ],
         "notes": list(result.notes),
     }
 
@@ -72,14 +85,20 @@ def retro_text(result: RetroResult) -> str:
     lines += [f"  {result.reason}"] if result.reason else []
     lines += [entry_line(finding) for finding in result.findings]
     lines += [f"{target_of(failure)} is left alone: {failure.id}" for failure in result.opened]
-    lines += [f"{target_of(failure)} may be tried again: {failure.id}" for failure in result.cleared]
+    lines += [
+        f"{target_of(failure)} may be tried again: {failure.id}" for failure in result.cleared
+    ]
     return "\n".join([*lines, *(f"note: {note}" for note in result.notes)])
 
 
 def entry_line(result: EnsureResult) -> str:
     """Return the outcome of one entry as a line."""
     name = result.record.id if result.record is not None else result.entry.key or result.entry.kind
-    title = result.record.title if result.record is not None else result.entry.fields.get("title", "")
+    title = (
+        result.record.title if result.record is not None else result.entry.fields.get("title", "")
+    )
     text = result.reason or title
-    position = f"line {result.entry.line}: " if result.entry.line and result.outcome == REFUSED else ""
+    position = (
+        f"line {result.entry.line}: " if result.entry.line and result.outcome == REFUSED else ""
+    )
     return f"{position}{name} {result.outcome}  {text}"

@@ -73,19 +73,23 @@ def _printable(text: str) -> str:
 
 def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:
     """Return the baseline that accepts these findings."""
-    return Baseline(Counter(baseline_key(each) for each in diagnostics if each.code not in NEVER_BASELINED))
+    return Baseline(
+        Counter(baseline_key(each) for each in diagnostics if each.code not in NEVER_BASELINED)
+    )
 
 
 _NOT_RUN, _BROKEN_DECISIONS = "ORB1004", ("ORB1005", "ORB1006")
 
 
 def apply(
-    baseline: Baseline, diagnostics: Sequence[Diagnostic], is_gone: Callable[[str], bool] = lambda path: False
+    baseline: Baseline,
+    diagnostics: Sequence[Diagnostic],
+    is_gone: Callable[[str], bool] = lambda path: False,
 ) -> SortedFindings:
     """Split findings into new and accepted ones; more occurrences than accepted are new.
 
-    Broken decisions of a record whose check did not run are neither there nor gone. One in a file that `is_gone`
-    is the same one in another file.
+    Broken decisions of a record whose check did not run are neither there nor gone. One in a file
+    that `is_gone` is the same one in another file.
     """
     remaining = Counter(baseline.counts)
     moved: defaultdict[BaselineFinding, list[BaselineFinding]] = defaultdict(list)
@@ -110,7 +114,9 @@ def apply(
     fixed = sorted(
         finding
         for finding, count in remaining.items()
-        for _ in range(count if finding.code not in _BROKEN_DECISIONS or finding.record not in not_run else 0)
+        for _ in range(
+            count if finding.code not in _BROKEN_DECISIONS or finding.record not in not_run else 0
+        )
     )
     return SortedFindings(tuple(new), tuple(baselined), tuple(fixed))
 
@@ -122,7 +128,9 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
     if not file.exists() and not file.is_symlink():
         return Baseline(), []
 
-    def broken(message: str, where: Location, hint: str = "`orbit baseline update` writes a new one") -> Diagnostic:
+    def broken(
+        message: str, where: Location, hint: str = "`orbit baseline update` writes a new one"
+    ) -> Diagnostic:
         return Diagnostic(BROKEN, Severity.ERROR, message, where, hint)
 
     try:
@@ -139,8 +147,12 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
     counts: Counter[BaselineFinding] = Counter()
     for row in rows if isinstance(rows, list) else [None]:
         if not isinstance(row, dict) or not isinstance(row.get("count", 1), int):
-            return Baseline(), [broken("the baseline holds something that is no list of findings", start)]
-        code, path_of, record, message = (str(row.get(name, "")) for name in ("code", "path", "record", "message"))
+            return Baseline(), [
+                broken("the baseline holds something that is no list of findings", start)
+            ]
+        code, path_of, record, message = (
+            str(row.get(name, "")) for name in ("code", "path", "record", "message")
+        )
         finding = BaselineFinding(code, path_of, record, message.replace(_SEVERAL, ""))
         counts[finding] += max(0, int(row.get("count", 1)))
     return Baseline(counts), []
@@ -172,7 +184,10 @@ def write_baseline(workspace: Workspace, baseline: Baseline) -> bool:
     """Write the baseline; False where the file has the same text already."""
     text = _baseline_text(baseline)
     with contextlib.suppress(OrbitError):
-        if workspace.baseline.exists() and read_text(workspace.baseline, limit=DOCUMENT_LIMIT) == text:
+        if (
+            workspace.baseline.exists()
+            and read_text(workspace.baseline, limit=DOCUMENT_LIMIT) == text
+        ):
             return False
     write_atomic(workspace.baseline, text)
     return True

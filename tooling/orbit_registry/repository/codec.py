@@ -18,12 +18,18 @@ HIDING = frozenset({"ORB101", "ORB102", INVALID, UNKNOWN_FIELD, MISPLACED, NEWER
 
 
 def hides_record(problem: Diagnostic) -> bool:
-    """Say whether a problem leaves a file without a record; a folder of another program does not."""
+    """Say whether a problem leaves a file without a record;
+    a folder of another program does not.
+    """
     return problem.code in HIDING and problem.severity is Severity.ERROR
 
 
-def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> tuple[Record | None, list[Diagnostic]]:
-    """Return the record in a text, or its problems; `explain` costs a hundred times the validation."""
+def decode_record(
+    text: str, kind: Kind, path: str, *, explain: bool = True
+) -> tuple[Record | None, list[Diagnostic]]:
+    """Return the record in a text, or its problems;
+    `explain` costs a hundred times the validation.
+    """
     try:
         data = load(text)
     except YamlProblemError as error:
@@ -31,7 +37,11 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
     if not isinstance(data, dict):
         state = "empty" if data is None else "not a mapping"
         hint = "a record is `key: value` lines; compare with another record"
-        return None, [Diagnostic(INVALID, Severity.ERROR, f"the file is {state}", Location(path, Position(1)), hint)]
+        return None, [
+            Diagnostic(
+                INVALID, Severity.ERROR, f"the file is {state}", Location(path, Position(1)), hint
+            )
+        ]
     version = data.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         message = f"schema_version {version} is newer than this tool knows ({SCHEMA_VERSION})"
@@ -46,7 +56,10 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
     if folder != record.id:
         message = f"the record {record.id} is in the folder {folder}/"
         where = Location(path, position_of(text, ("id",)))
-        hint = f"rename the folder to {record.id}/, or correct the id; delete it if it is a copy of {record.id}"
+        hint = (
+            f"rename the folder to {record.id}/, or correct the id; delete it if it is a "
+            f"copy of {record.id}"
+        )
         return None, [Diagnostic(MISPLACED, Severity.ERROR, message, where, hint, record.id)]
     return record, []
 

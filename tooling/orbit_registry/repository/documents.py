@@ -1,4 +1,6 @@
-"""Documents that hold decisions: finding them, reading them, filling their prose into records; template prompts."""
+"""Documents that hold decisions: finding them, reading them, filling their prose into records;
+template prompts.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,15 @@ from orbit_registry.model.diagnostic import Diagnostic, from_error
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.workspace.cache import row_reader, to_row
-from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode, document_text, inside, is_inside, read_text, walk
+from orbit_registry.workspace.files import (
+    DOCUMENT_LIMIT,
+    decode,
+    document_text,
+    inside,
+    is_inside,
+    read_text,
+    walk,
+)
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 if TYPE_CHECKING:
@@ -31,7 +41,10 @@ _NO_DECISIONS = frozenset({ORBIT, "_templates", "templates"})
 
 
 def decision_paths(workspace: Workspace) -> Iterator[str]:
-    """Yield the paths of documents with decisions: decision folders, feature logs, the main log. It opens none."""
+    """Yield the paths of documents with decisions: decision folders, feature logs, the main log.
+
+    It opens none.
+    """
     config = workspace.config
     for folder in dict.fromkeys((config.adr.folder, *config.adr.folders)):
         yield from _markdown_below(workspace, folder)
@@ -48,7 +61,9 @@ def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:
     if folder == ".":  # a repository of decisions only: subfolders have other documents
         with contextlib.suppress(OSError):
             entries = os.scandir(workspace.root)
-            yield from sorted(entry.name for entry in entries if is_markdown(entry.name) and entry.is_file())
+            yield from sorted(
+                entry.name for entry in entries if is_markdown(entry.name) and entry.is_file()
+            )
         return
     for path in walk(workspace.root, folder, without=_NO_DECISIONS):
         if is_markdown(path):
@@ -83,15 +98,25 @@ class Document:
         return (doubted,) if doubted is not None else self.file.entries
 
     def entry(self, heading: str | None) -> AdrDocument | None:
-        """Return the decision that a record's `source.heading` names; without a heading the only one."""
+        """Return the decision that a record's `source.heading` names;
+        without a heading the only one.
+        """
         entries = self.entries
         if heading is None:
             return entries[0] if len(entries) == 1 else None
         number = _number(heading)
-        by_number = [entry for entry in entries if number is not None and _number(entry.number or "") == number]
+        by_number = [
+            entry
+            for entry in entries
+            if number is not None and _number(entry.number or "") == number
+        ]
         by_title = [entry for entry in entries if entry.title == heading]
         matches = by_number or by_title
-        return matches[0] if matches else (entries[0] if len(entries) == 1 and self.file.format != "log" else None)
+        return (
+            matches[0]
+            if matches
+            else (entries[0] if len(entries) == 1 and self.file.format != "log" else None)
+        )
 
     @cached_property
     def only_span(self) -> Span | None:
@@ -122,7 +147,9 @@ class Document:
 
 
 def row_of_document(path: str, content: bytes) -> Sequence[Any] | None:
-    """Return what the cache stores of a document: its decisions and its only span; None if it is no text."""
+    """Return what the cache stores of a document: its decisions and its only span;
+    None if it is no text.
+    """
     try:
         document = Document(path, decode(content, path))
     except OrbitError:
@@ -149,7 +176,9 @@ class Documents:
         document, position = self._position(record)
         return document.prose(position) if document and position else None
 
-    def _position(self, record: Record) -> tuple[Document | None, tuple[int, tuple[int, int]] | None]:
+    def _position(
+        self, record: Record
+    ) -> tuple[Document | None, tuple[int, tuple[int, int]] | None]:
         source = record.source
         document = self.by_path.get(source.path) if source else None
         return document, document.locate(source.heading) if document and source else None
@@ -166,7 +195,11 @@ def heading_of(entry: AdrDocument, format_name: str) -> str | None:
 
 def read_documents(workspace: Workspace, records: Iterable[Record]) -> Documents:
     """Return the documents of these records."""
-    paths = {record.source.path for record in records if record.kind.in_document and record.source is not None}
+    paths = {
+        record.source.path
+        for record in records
+        if record.kind.in_document and record.source is not None
+    }
     by_path: dict[str, Document] = {}
     problems: list[Diagnostic] = []
     for path in sorted(paths):
@@ -192,7 +225,9 @@ def home_of(workspace: Workspace, record: Record) -> tuple[Document, AdrDocument
 
 
 def load_document(workspace: Workspace, path: str) -> Document | Diagnostic | None:
-    """Return a document, or a problem; None where it is missing or a link to a file of the project."""
+    """Return a document, or a problem; None where it is missing or a link to a file of the
+    project.
+    """
     try:
         text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
     except OrbitError as error:
@@ -211,10 +246,14 @@ def _leads_inside(root: Path, path: str) -> bool:
 
 
 DecisionIn = Callable[[Record, str], tuple[str, Options] | None]
-"""Prose and options of a record's decision in the file at a path; None where it does not hold the decision."""
+"""Prose and options of a record's decision in the file at a path;
+None where it does not hold the decision.
+"""
 
 
-def with_prose(record: Record, decision_in: DecisionIn, text_of: Callable[[str], str | None]) -> Record:
+def with_prose(
+    record: Record, decision_in: DecisionIn, text_of: Callable[[str], str | None]
+) -> Record:
     """Return a record with its prose and options, whichever file holds them."""
     if record.kind.in_record:
         return record
@@ -228,7 +267,9 @@ def with_prose(record: Record, decision_in: DecisionIn, text_of: Callable[[str],
 
 
 def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> DecisionIn:
-    """Return what finds the prose of decisions in documents and body files, without their options."""
+    """Return what finds the prose of decisions in documents and body files,
+    without their options.
+    """
 
     def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
         prose = text_of(path) if path == record.body_path else documents.prose_of(record)
@@ -246,7 +287,9 @@ def whole(workspace: Workspace, records: Iterable[Record]) -> list[Record]:
         return Document(path, text_of(path) or "")
 
     def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
-        return _decision(document(path), _heading(record, path)) if text_of(path) is not None else None
+        return (
+            _decision(document(path), _heading(record, path)) if text_of(path) is not None else None
+        )
 
     return [with_prose(record, decision_in, text_of) for record in records]
 
@@ -271,9 +314,14 @@ def _number(text: str) -> int | None:
 class ProseReading:
     """Prose of records in documents and body files: hashes at once, texts on demand."""
 
-    def __init__(self, workspace: Workspace, bodies: Iterable[str], documents: Iterable[str]) -> None:
+    def __init__(
+        self, workspace: Workspace, bodies: Iterable[str], documents: Iterable[str]
+    ) -> None:
         self._workspace = workspace
-        paths = [*(path for path in sorted(set(documents)) if is_inside(workspace.root, path)), *sorted(bodies)]
+        paths = [
+            *(path for path in sorted(set(documents)) if is_inside(workspace.root, path)),
+            *sorted(bodies),
+        ]
         states = workspace.cache.hashes(workspace.root, paths)
         self.states = {path: state for path, state in states.items() if state.error is None}
         """Readable documents and bodies by path."""
@@ -295,10 +343,14 @@ class ProseReading:
         def read(path: str, content: bytes) -> dict[str, _Row | None] | None:
             try:
                 return _rows(path, content.decode("utf-8"), headings[path])
-            except UnicodeDecodeError:  # a check reports it; a record without its prose is still a record
+            except (
+                UnicodeDecodeError
+            ):  # a check reports it; a record without its prose is still a record
                 return None
 
-        stored = self._workspace.cache.files("prose", self._workspace.root, headings, read, limit=DOCUMENT_LIMIT)
+        stored = self._workspace.cache.files(
+            "prose", self._workspace.root, headings, read, limit=DOCUMENT_LIMIT
+        )
 
         def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
             heading = _heading(record, path)
@@ -316,7 +368,9 @@ class ProseReading:
 
 
 _BODY = "*"  # key of a file that holds nothing but a decision's prose
-_Row = list[Any]  # as JSON: a decision's prose, what was chosen, and pairs of a rejected option and its reason
+_Row = list[
+    Any
+]  # as JSON: a decision's prose, what was chosen, and pairs of a rejected option and its reason
 
 
 def _heading(record: Record, path: str) -> str:
@@ -341,16 +395,25 @@ def _rows(path: str, text: str, headings: Iterable[str]) -> dict[str, _Row | Non
         decision = _decision(document, heading)
         if decision is not None:
             prose, options = decision
-            rows[heading] = [prose, options.chosen, [[option.option, option.reason] for option in options.rejected]]
+            rows[heading] = [
+                prose,
+                options.chosen,
+                [[option.option, option.reason] for option in options.rejected],
+            ]
     return rows
 
 
 def _options_of(chosen: str, rejected: Sequence[Sequence[str]]) -> Options:
-    return Options(tuple(RejectedOption(*option) for option in rejected), chosen) if rejected or chosen else NO_OPTIONS
+    return (
+        Options(tuple(RejectedOption(*option) for option in rejected), chosen)
+        if rejected or chosen
+        else NO_OPTIONS
+    )
 
 
 _PLACEHOLDER = re.compile(
-    r"\{[A-Za-z][^{}\":;()\n]{0,300}[ |][^{}\":;()\n]{1,300}\}|\[(?:short title|[Dd]escribe|[Ii]nsert) [^\]\n]{0,200}\]"
+    r"\{[A-Za-z][^{}\":;()\n]{0,300}[ |][^{}\":;()\n]{1,300}\}|\[(?:short "
+    r"title|[Dd]escribe|[Ii]nsert) [^\]\n]{0,200}\]"
     r"|TBD\.?|TODO:?|…"
 )
 NOTHING = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t].*)?|[-*+]|<!--.*-->|[-*_]{3,})?[ \t]*")
@@ -379,13 +442,23 @@ def is_prompt(line: str, prompts: frozenset[str]) -> bool:
 
 def first_prompt(text: str, prompts: frozenset[str]) -> tuple[int, str] | None:
     """Return the offset and the text of the first prompt."""
-    return next(((offset, line.strip()) for offset, line in lines_outside_code(text) if is_prompt(line, prompts)), None)
+    return next(
+        (
+            (offset, line.strip())
+            for offset, line in lines_outside_code(text)
+            if is_prompt(line, prompts)
+        ),
+        None,
+    )
 
 
 def has_text(text: str, entry: AdrDocument) -> bool:
     """Say whether a decision says more than its headings and the facts of its header."""
     lines = re.finditer(r"[^\r\n]+", entry.span.of(text))
-    spans = ((match[0], entry.span.start + match.start(), entry.span.start + match.end()) for match in lines)
+    spans = (
+        (match[0], entry.span.start + match.start(), entry.span.start + match.end())
+        for match in lines
+    )
     return any(
         NOTHING.fullmatch(line) is None
         and not any(fact.span.start < end and start < fact.span.end for fact in entry.facts)
@@ -402,10 +475,15 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
         from orbit_registry.formats.adr.templates import prompts_in
         from orbit_registry.formats.adr.vocabulary import languages
 
-        texts += [text for language in (None, *languages()) for text in prompts_in(language).values()]
+        texts += [
+            text for language in (None, *languages()) for text in prompts_in(language).values()
+        ]
     lines = (_DRESS.sub("", line).strip() for text in texts for line in text.split("\n"))
     return frozenset(
         line
         for line in lines
-        if line and "$" not in line and not line.startswith("#") and (" " in line or not line.isascii())
+        if line
+        and "$" not in line
+        and not line.startswith("#")
+        and (" " in line or not line.isascii())
     )

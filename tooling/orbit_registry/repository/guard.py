@@ -1,6 +1,8 @@
-"""Guard of writing: no new secrets, and agents change no live records; records without secrets for readers.
+"""Guard of writing: no new secrets, and agents change no live records; records without secrets for
+readers.
 
-It can't stop anyone who edits the files; it keeps this package's commands from being a way round review.
+It can't stop anyone who edits the files; it keeps this package's commands from being a way round
+review.
 """
 
 import json
@@ -22,7 +24,9 @@ from orbit_registry.workspace.author import Author, acting_role
 from orbit_registry.workspace.journal import FileChange, apply_step
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
-BY_A_PERSON = "a person runs this, or decides in review (ORBIT_ACTOR=human says that a person runs it)"
+BY_A_PERSON = (
+    "a person runs this, or decides in review (ORBIT_ACTOR=human says that a person runs it)"
+)
 UPDATE = "fleet-update"  # name of the one step that writes inherited records
 _LISTED = 3
 LONGEST_DAYS = 30  # longest life in days of an agent's unreviewed record
@@ -31,16 +35,24 @@ AGENT_EDITABLE = frozenset(("attempts", "freshness", "status", "updated_at"))
 
 
 def write_step(
-    workspace: Workspace, name: str, changes: Iterable[FileChange], *, author: Author | None = None,
+    workspace: Workspace,
+    name: str,
+    changes: Iterable[FileChange],
+    *,
+    author: Author | None = None,
     taken_over: bool = False,
-) -> None:  # fmt: skip
-    """Make all changes as one step under the caller's lock, unless refused; `taken_over` texts may have secrets."""
+) -> None:
+    """Make all changes as one step under the caller's lock, unless refused;
+    `taken_over` texts may have secrets.
+    """
     step_changes = list(changes)
     if name != UPDATE:
         refuse_inherited(workspace, *(change.path for change in step_changes))
     refuse_for_agent(workspace, step_changes, author=author)
     if not taken_over:
-        existing_secrets = set().union(*(_secrets(_content(each.path, each.before)) for each in step_changes))
+        existing_secrets = set().union(
+            *(_secrets(_content(each.path, each.before)) for each in step_changes)
+        )
         refuse_secrets_in(step_changes, existing_secrets)
     apply_step(workspace, name, step_changes)
 
@@ -48,9 +60,17 @@ def write_step(
 def refuse_inherited(workspace: Workspace, *paths: str) -> None:
     """Raise where a path is that of an inherited record, which is changed where it comes from."""
     for source in filter(None, map(source_of, paths)):
-        address = next((each.public_address for each in workspace.config.extends if each.name == source), "elsewhere")
-        hint = "to decide otherwise here, add a record and link it: `orbit link ID overrides ID --reason TEXT`"
-        raise RefusedError(f"records of {source} are inherited from {address}; change them there", hint=hint)
+        address = next(
+            (each.public_address for each in workspace.config.extends if each.name == source),
+            "elsewhere",
+        )
+        hint = (
+            "to decide otherwise here, add a record and link it: `orbit link ID overrides ID "
+            "--reason TEXT`"
+        )
+        raise RefusedError(
+            f"records of {source} are inherited from {address}; change them there", hint=hint
+        )
 
 
 def refuse_secrets_in(changes: Iterable[FileChange], allowed: Collection[str] = ()) -> None:
@@ -61,17 +81,23 @@ def refuse_secrets_in(changes: Iterable[FileChange], allowed: Collection[str] = 
 
 
 def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> None:
-    """Raise, without quoting it, where a text, labelled `name` or by its key in a value, has a secret."""
+    """Raise, without quoting it, where a text, labelled `name` or by its key in a value,
+    has a secret.
+    """
     for label, text in _texts(name, value):
         for secret in find_secrets(text):
             if text[secret.start : secret.end] not in allowed:
                 line = f":{text.count(chr(10), 0, secret.start) + 1}" if "\n" in text else ""
                 hint = "revoke it, take it out of the text, then try again"
-                raise RefusedError(f"{label}{line} holds a secret: {secret.kind}; nothing was written", hint=hint)
+                raise RefusedError(
+                    f"{label}{line} holds a secret: {secret.kind}; nothing was written", hint=hint
+                )
 
 
 def refuse_hidden(value: object, before: object = None) -> None:
-    """Raise where a text in a value holds hidden characters; texts that were there before are left to the checks."""
+    """Raise where a text in a value holds hidden characters;
+    texts that were there before are left to the checks.
+    """
     existing = {text for _, text in _texts("", before)}
     for label, text in _texts("", value):
         if text not in existing and (hidden := first_hidden(text)):
@@ -107,8 +133,12 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
             yield from _texts(name, part)
 
 
-def refuse_for_agent(workspace: Workspace, changes: Iterable[FileChange], *, author: Author | None = None) -> None:
-    """Raise where an agent would put a record live, reject or change one; failures have limits of their own."""
+def refuse_for_agent(
+    workspace: Workspace, changes: Iterable[FileChange], *, author: Author | None = None
+) -> None:
+    """Raise where an agent would put a record live, reject or change one;
+    failures have limits of their own.
+    """
     role = author.role if author is not None else acting_role()
     if role != "agent":
         return
@@ -141,17 +171,28 @@ def refuse_for_agent(workspace: Workspace, changes: Iterable[FileChange], *, aut
 
 
 def _refuse_overreach(before: Record | None, after: Record | None) -> None:
-    """Raise where an agent's live record would outrank or outlast reviewed ones, or change a person's."""
+    """Raise where an agent's live record would outrank or outlast reviewed ones,
+    or change a person's.
+    """
     if after is None or after.phase != "live":
         return
     if before is not None and before.role == "human":
-        changed = {name for name in {*before.data, *after.data} if before.data.get(name) != after.data.get(name)}
+        changed = {
+            name
+            for name in {*before.data, *after.data}
+            if before.data.get(name) != after.data.get(name)
+        }
         if forbidden := sorted(changed - AGENT_EDITABLE):
-            message = f"{before.id} is what a person said; an agent may not change its {', '.join(forbidden)}"
+            message = (
+                f"{before.id} is what a person said; an agent may not change its "
+                f"{', '.join(forbidden)}"
+            )
             raise RefusedError(message, hint=BY_A_PERSON)
         return
     days = after.data.get("ttl_days")
-    is_long = "expires_at" in freshness_fields(after) or (isinstance(days, int) and not 0 < days <= LONGEST_DAYS)
+    is_long = "expires_at" in freshness_fields(after) or (
+        isinstance(days, int) and not 0 < days <= LONGEST_DAYS
+    )
     if is_long or after.data.get("priority") or after.legacy_ids:
         what = f"an agent's {after.kind.label.lower()}"
         message = f"{what} holds {LONGEST_DAYS} days at most, without priority or earlier ids"
@@ -167,11 +208,16 @@ _UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "
 
 def free_of_secrets(records: Iterable[Record]) -> list[Record]:
     """Return the records, those with a secret redacted."""
-    return [redacted(record, without_secrets) if NEEDLES.search(_text_of(record)) else record for record in records]
+    return [
+        redacted(record, without_secrets) if NEEDLES.search(_text_of(record)) else record
+        for record in records
+    ]
 
 
 def redacted(record: Record, redact: Callable[[str], str]) -> Record:
-    """Return a record with every text redacted, votes and names of keys included; ids and times stay."""
+    """Return a record with every text redacted, votes and names of keys included;
+    ids and times stay.
+    """
 
     def cleaned(value: object) -> object:
         if isinstance(value, str):
@@ -180,17 +226,30 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
             return {redact(str(name)): cleaned(part) for name, part in value.items()}
         return [cleaned(part) for part in value] if isinstance(value, list) else value
 
-    data = {redact(name): value if name in _UNTOUCHED else cleaned(value) for name, value in record.data.items()}
-    votes = [replace(each, voter_model=redact(each.voter_model), task_id=redact(each.task_id)) for each in record.votes]
+    data = {
+        redact(name): value if name in _UNTOUCHED else cleaned(value)
+        for name, value in record.data.items()
+    }
+    votes = [
+        replace(each, voter_model=redact(each.voter_model), task_id=redact(each.task_id))
+        for each in record.votes
+    ]
     options = _redacted_options(record, redact)
-    return replace(record, data=data, prose=redact(record.prose), votes=tuple(votes), options=options)
+    return replace(
+        record, data=data, prose=redact(record.prose), votes=tuple(votes), options=options
+    )
 
 
 def _redacted_options(record: Record, redact: Callable[[str], str]) -> Options:
-    options = tuple(RejectedOption(redact(option.option), redact(option.reason)) for option in record.options.rejected)
+    options = tuple(
+        RejectedOption(redact(option.option), redact(option.reason))
+        for option in record.options.rejected
+    )
     return Options(options, redact(record.options.chosen))
 
 
 def _text_of(record: Record) -> str:
     votes = [f"{vote.voter_model}\n{vote.task_id}" for vote in record.votes]
-    return "\n".join([json.dumps(record.data, ensure_ascii=False, default=str), record.prose, *votes])
+    return "\n".join(
+        [json.dumps(record.data, ensure_ascii=False, default=str), record.prose, *votes]
+    )

@@ -1,7 +1,7 @@
 """Allocation of sequence numbers that no branch, remote, work tree or process has used.
 
-The next number is one above every number in the working tree (records, documents), in local and remote-tracking refs,
-and in the claims in git's common folder, which all work trees share.
+The next number is one above every number in the working tree (records, documents), in local and
+remote-tracking refs, and in the claims in git's common folder, which all work trees share.
 """
 
 import contextlib
@@ -24,7 +24,8 @@ from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 _HEADING = re.compile(rb"(?m)^#{1,6}[ \t]*(?:\[)?ADR[- ]?(\d{1,6})\b")
-_MOST = 999_999  # highest number that a heading or a claim may reserve; only a record may have a higher one
+# highest number that a heading or a claim may reserve; only a record may have a higher one
+_MOST = 999_999
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +45,49 @@ class _SeenNumber:
 def allocate(
     workspace: Workspace, kind: Kind, count: int = 1, *, above: int = 0, dry_run: bool = False
 ) -> list[Allocation]:
-    """Reserve the next numbers above `above` and all that were ever used; a dry run only names them."""
+    """Reserve the next numbers above `above` and all that were ever used;
+    a dry run only names them.
+    """
     claims = _claims_file(workspace, kind)
     with nullcontext() if dry_run else locked(claims.with_suffix(".lock")):
-        highest = max(seen_numbers(workspace, kind), key=lambda entry: entry.number, default=_SeenNumber(0, ""))
+        highest = max(
+            seen_numbers(workspace, kind),
+            key=lambda entry: entry.number,
+            default=_SeenNumber(0, ""),
+        )
         top = max(highest.number, above)
         if not dry_run:
             claim = {"highest": top + count, "root": str(workspace.root), "at": int(time.time())}
             write_atomic(claims, json.dumps(claim))
     words = f"{sequence_id(kind.prefix, highest.number)} {highest.where}" if highest.number else ""
-    return [Allocation(sequence_id(kind.prefix, top + index), words) for index in range(1, count + 1)]
+    return [
+        Allocation(sequence_id(kind.prefix, top + index), words) for index in range(1, count + 1)
+    ]
 
 
 def new_ids(
-    workspace: Workspace, kind: Kind, count: int, avoid: Collection[int] = (), *, dry_run: bool = False
+    workspace: Workspace,
+    kind: Kind,
+    count: int,
+    avoid: Collection[int] = (),
+    *,
+    dry_run: bool = False,
 ) -> list[str]:
     """Return `count` new ids above every number there is and those of `avoid`."""
     above = max(avoid, default=0)
-    return [allocation.id for allocation in allocate(workspace, kind, count, above=above, dry_run=dry_run)]
+    return [
+        allocation.id
+        for allocation in allocate(workspace, kind, count, above=above, dry_run=dry_run)
+    ]
 
 
 def release(workspace: Workspace, kind: Kind, record_id: str) -> None:
     """Give back the number reserved last, if it was not used; otherwise it is lost."""
     claims = _claims_file(workspace, kind)
-    with contextlib.suppress(OrbitError, OSError, ValueError, KeyError, TypeError), locked(claims.with_suffix(".lock")):
+    with (
+        contextlib.suppress(OrbitError, OSError, ValueError, KeyError, TypeError),
+        locked(claims.with_suffix(".lock")),
+    ):
         claim = json.loads(claims.read_text(encoding="utf-8"))
         if sequence_id(kind.prefix, claim["highest"]) == record_id:
             write_atomic(claims, json.dumps({**claim, "highest": claim["highest"] - 1}))
@@ -85,7 +105,11 @@ def numbers_of_folders(workspace: Workspace, kind: Kind) -> set[int]:
     for pending in (False, True):
         with contextlib.suppress(OSError):
             names = (entry.name for entry in os.scandir(workspace.folder_of(kind, pending=pending)))
-            numbers.update(number for name in names if (number := sequence_number(name, kind.prefix)) is not None)
+            numbers.update(
+                number
+                for name in names
+                if (number := sequence_number(name, kind.prefix)) is not None
+            )
     return numbers
 
 
@@ -107,7 +131,9 @@ def _in_documents(workspace: Workspace) -> Iterator[_SeenNumber]:
         if number is not None and number.isdigit() and int(number) <= _MOST:
             yield _SeenNumber(int(number), f"in {path}")
         with contextlib.suppress(OrbitError):
-            for heading in _HEADING.finditer(read_bytes(workspace.root / path, limit=DOCUMENT_LIMIT)):
+            for heading in _HEADING.finditer(
+                read_bytes(workspace.root / path, limit=DOCUMENT_LIMIT)
+            ):
                 yield _SeenNumber(int(heading[1]), f"in {path}")
 
 
@@ -127,9 +153,15 @@ def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
         return
     with contextlib.suppress(GitError):
         for ref, names in git.names_on_refs(f"{ORBIT}/{kind.plural}").items():
-            numbers = [number for name in names if (number := sequence_number(name, kind.prefix)) is not None]
+            numbers = [
+                number
+                for name in names
+                if (number := sequence_number(name, kind.prefix)) is not None
+            ]
             if numbers:
-                yield _SeenNumber(max(numbers), f"on {short_name(ref)}{_fetch_age(git.common_dir, ref)}")
+                yield _SeenNumber(
+                    max(numbers), f"on {short_name(ref)}{_fetch_age(git.common_dir, ref)}"
+                )
 
 
 def short_name(ref: str) -> str:

@@ -1,4 +1,6 @@
-"""Records of another repository that `extends` names: where their copies are, under which ids, what overrides them."""
+"""Records of another repository that `extends` names:
+where their copies are, under which ids, what overrides them.
+"""
 
 import hashlib
 from collections import defaultdict
@@ -15,17 +17,25 @@ ID_LISTS = ("supersedes", "superseded_by", "distinct_from")
 
 
 def is_inheritable(kind: Kind) -> bool:
-    """Say whether records of a kind are inherited: those that another record can take the place of."""
+    """Say whether records of a kind are inherited:
+    those that another record can take the place of.
+    """
     return SUPERSEDED in kind.statuses and not kind.in_file
 
 
 def source_of(path: str) -> str:
     """Return the name of the source whose copy a path is in; empty for other paths."""
-    return path.removeprefix(f"{INHERITED}/").partition("/")[0] if path.startswith(f"{INHERITED}/") else ""
+    return (
+        path.removeprefix(f"{INHERITED}/").partition("/")[0]
+        if path.startswith(f"{INHERITED}/")
+        else ""
+    )
 
 
 def namespaced(data: Mapping[str, object], source: str) -> dict[str, object]:
-    """Return the data of a copied record with its own id and those that it names as they are called here."""
+    """Return the data of a copied record with its own id and those that it names as they are called
+    here.
+    """
     result = {**data, "id": f"{source}:{data['id']}"}
     for name in ID_LISTS:
         if name in data:
@@ -37,7 +47,9 @@ def namespaced(data: Mapping[str, object], source: str) -> dict[str, object]:
 
 
 def with_overrides(records: Sequence[Record]) -> list[Record]:
-    """Return the records; an inherited one that a live record here overrides is superseded by that one."""
+    """Return the records; an inherited one that a live record here overrides is superseded by that
+    one.
+    """
     by_target: defaultdict[str, list[str]] = defaultdict(list)
     for record in records:
         if not record.origin and record.phase == "live":
@@ -49,7 +61,10 @@ def with_overrides(records: Sequence[Record]) -> list[Record]:
         data = {**record.data, "status": SUPERSEDED, "superseded_by": by_target[record.id]}
         return replace(record, data=data)
 
-    return [overridden(record) if record.origin and record.id in by_target else record for record in records]
+    return [
+        overridden(record) if record.origin and record.id in by_target else record
+        for record in records
+    ]
 
 
 def copy_digest(hashes: Iterable[tuple[str, str]]) -> str:

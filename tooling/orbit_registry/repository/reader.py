@@ -1,4 +1,6 @@
-"""Reader of all records of a workspace through the cache; a bad file becomes a diagnostic and hides no other."""
+"""Reader of all records of a workspace through the cache;
+a bad file becomes a diagnostic and hides no other.
+"""
 
 import errno
 import os
@@ -33,7 +35,9 @@ _OLD = re.compile(r"L-?\d+(?:-\d+)?\.yaml|L\d{8}-\d+|superseded")
 
 
 def _legacy_names(plural: str, names: Iterable[str]) -> list[str]:
-    """Return the names in a kind's folder that belong to an older layout (`L-0001.yaml`, `L20260517-3/`)."""
+    """Return the names in a kind's folder that belong to an older layout (`L-0001.yaml`,
+    `L20260517-3/`).
+    """
     return [name for name in names if _OLD.fullmatch(name)] if plural == PLURAL else []
 
 
@@ -41,7 +45,9 @@ def refuse_legacy_layout(workspace: Workspace, kind: Kind) -> None:
     """Raise where a kind's records are in an older layout."""
     if kind.plural == PLURAL:
         try:
-            names = _legacy_names(kind.plural, sorted(entry.name for entry in os.scandir(workspace.folder_of(kind))))
+            names = _legacy_names(
+                kind.plural, sorted(entry.name for entry in os.scandir(workspace.folder_of(kind)))
+            )
         except OSError:
             return
         if names:
@@ -49,7 +55,11 @@ def refuse_legacy_layout(workspace: Workspace, kind: Kind) -> None:
 
 
 def _message(names: list[str]) -> str:
-    subject = f"{names[0]} is" if len(names) == 1 else f"{', '.join(names[:3])}{' …' if names[3:] else ''} are"
+    subject = (
+        f"{names[0]} is"
+        if len(names) == 1
+        else f"{', '.join(names[:3])}{' …' if names[3:] else ''} are"
+    )
     return f"{subject} in an older layout, which is not read"
 
 
@@ -116,7 +126,9 @@ class Reading:
         self._by_votes = {entry.votes_path: entry for entry in self.entries if entry.has_votes}
         files = workspace.cache.files
         self.states: Mapping[str, FileValue] = {
-            **{path: FileValue(path) for path in (*self._by_path, *self._by_votes)},  # a file may vanish meanwhile
+            **{
+                path: FileValue(path) for path in (*self._by_path, *self._by_votes)
+            },  # a file may vanish meanwhile
             **files("records", self._root, self._by_path, self._data_in),
             **files("votes", self._root, self._by_votes, self._votes_in, limit=DOCUMENT_LIMIT),
         }
@@ -188,7 +200,9 @@ class Reading:
         data = self.states[entry.path].value
         if data is None:
             return None
-        record = record_of(namespaced(data, entry.source) if entry.source else data, entry.kind, entry.path)
+        record = record_of(
+            namespaced(data, entry.source) if entry.source else data, entry.kind, entry.path
+        )
         return replace(record, votes=self._votes(entry)) if entry.has_votes else record
 
     def _votes(self, entry: RecordFolder) -> tuple[Vote, ...]:
@@ -196,7 +210,10 @@ class Reading:
         if path in self._faulty_votes:
             return tuple(self._faulty_votes[path])
         rows = self.states[path].value or ()
-        return tuple(Vote(entry.record_id, model, datetime.fromisoformat(at), task) for model, at, task in rows)
+        return tuple(
+            Vote(entry.record_id, model, datetime.fromisoformat(at), task)
+            for model, at, task in rows
+        )
 
 
 def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[RecordFolder]:
@@ -224,7 +241,9 @@ def _entries_in(
     record_file = f"{kind.name}.yaml"
     old = _legacy_names(kind.plural, names)
     if old:
-        problems.append(Diagnostic(LEGACY_LAYOUT, Severity.ERROR, _message(old), Location(folder), MIGRATE))
+        problems.append(
+            Diagnostic(LEGACY_LAYOUT, Severity.ERROR, _message(old), Location(folder), MIGRATE)
+        )
     skipped = frozenset(old)
     for name in names:
         if name in skipped or name.startswith("."):
@@ -240,8 +259,12 @@ def _entries_in(
         if files is None:
             problems.append(_misplaced(path, f"`{name}` is not the folder of a record", kind))
         elif record_file in files:
-            yield RecordFolder(kind, f"{path}/{record_file}", VOTES in files, pending, BODY in files)
-        elif any(file[0] != "." for file in files):  # a folder may be empty while its record is written or moved
+            yield RecordFolder(
+                kind, f"{path}/{record_file}", VOTES in files, pending, BODY in files
+            )
+        elif any(
+            file[0] != "." for file in files
+        ):  # a folder may be empty while its record is written or moved
             problems.append(_misplaced(path, f"the folder holds no {record_file}", kind, name))
 
 
@@ -253,12 +276,23 @@ def _list_folder(folder: str) -> list[str]:
 
 def _unlistable(folder: str, reason: str) -> Diagnostic:
     hint = "make it a folder that can be read, and no symbolic link"
-    return Diagnostic(UNREADABLE, Severity.ERROR, f"can't be listed: {reason}", Location(folder), hint)
+    return Diagnostic(
+        UNREADABLE, Severity.ERROR, f"can't be listed: {reason}", Location(folder), hint
+    )
 
 
 def _misplaced(path: str, message: str, kind: Kind, folder: str = "") -> Diagnostic:
     where = f"records are at .orbit/{kind.file_of('<ID>')}"
     if folder and not folder.startswith(kind.prefix):
-        hint = f"{where}; if another program keeps this folder, leave it, and let `orbit baseline update` take it in"
+        hint = (
+            f"{where}; if another program keeps this folder, leave it, and let `orbit "
+            f"baseline update` take it in"
+        )
         return Diagnostic(MISPLACED, Severity.WARNING, message, Location(path), hint)
-    return Diagnostic(MISPLACED, Severity.ERROR, message, Location(path), f"{where}; move the file there, or delete it")
+    return Diagnostic(
+        MISPLACED,
+        Severity.ERROR,
+        message,
+        Location(path),
+        f"{where}; move the file there, or delete it",
+    )

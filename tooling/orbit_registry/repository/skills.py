@@ -1,4 +1,7 @@
-"""Skills of a project: `SKILL.md` pages in the folders where agents look. Those made by `orbit export` are left out."""
+"""Skills of a project: `SKILL.md` pages in the folders where agents look.
+
+Those made by `orbit export` are left out.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,15 +16,22 @@ from orbit_registry.workspace.files import inside, read_text
 from orbit_registry.workspace.workspace import Workspace
 
 SKILL_FOLDERS = (
-    "skills", ".agents/skills", ".claude/skills", ".codex/skills", ".cursor/skills", ".gemini/skills", ".github/skills",
-)  # fmt: skip
+    "skills",
+    ".agents/skills",
+    ".claude/skills",
+    ".codex/skills",
+    ".cursor/skills",
+    ".gemini/skills",
+    ".github/skills",
+)
 PAGE, SKILL = "SKILL.md", "skill"
 MARK = "<!-- Made by `orbit export`: changes are lost. -->"
 LIMIT, MOST = 200_000, 500  # limits: bytes of a page, and pages of a folder
 _PATH = re.compile(rf"(?:{'|'.join(map(re.escape, SKILL_FOLDERS))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
 _HEAD = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
 _SECTION = re.compile(
-    r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*#*[ \t]*$", re.I | re.M
+    r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*#*[ \t]*$",
+    re.I | re.M,
 )
 _HEADING = re.compile(r"^(#{1,6})[ \t]", re.M)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
@@ -77,7 +87,9 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
                 start = head(text)
                 read = read_fields(start, Span(0, len(start)))
                 fields = {field.key: " ".join(field.value.split()) for field in read}
-                skills.append(Skill(path, fields.get("name") or name, fields.get("description", ""), text))
+                skills.append(
+                    Skill(path, fields.get("name") or name, fields.get("description", ""), text)
+                )
     return skills, problems
 
 
@@ -85,11 +97,30 @@ def skill_records(workspace: Workspace) -> list[Record]:
     """Return the skills as records of a kind without files, with their paths as ids."""
     if SKILL in workspace.kinds:
         return []
-    status = Status("active", "live", pushed=False, searched=True, shown=False, word="active", banner=None, to=())
+    status = Status(
+        "active",
+        "live",
+        pushed=False,
+        searched=True,
+        shown=False,
+        word="active",
+        banner=None,
+        to=(),
+    )
     kind = replace(
-        workspace.kinds["learning"], name=SKILL, plural="skills", prefix="", label="Skill", labels="Skills",
-        headline="title", prose="body", initial={}, statuses={"active": status}, verbs={}, voted=False,
-    )  # fmt: skip
+        workspace.kinds["learning"],
+        name=SKILL,
+        plural="skills",
+        prefix="",
+        label="Skill",
+        labels="Skills",
+        headline="title",
+        prose="body",
+        initial={},
+        statuses={"active": status},
+        verbs={},
+        voted=False,
+    )
     records = []
     for skill in read_skills(workspace)[0]:
         title = f"{skill.name}: {skill.description}" if skill.description else skill.name
@@ -99,26 +130,47 @@ def skill_records(workspace: Workspace) -> list[Record]:
 
 
 def statements(skill: Skill) -> Sequence[str]:
-    """Return the statements of a skill: items, paragraphs and their sentences, without headings and code."""
+    """Return the statements of a skill: items, paragraphs and their sentences,
+    without headings and code.
+    """
     without_code = re.sub(r"```.*?(?:```|\Z)", "\n\n", skill.body, flags=re.DOTALL)
     blocks = re.split(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d+\.)[ \t])", without_code)
-    lines = (" ".join(re.sub(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+", "", block.strip("\n")).split()) for block in blocks)
+    lines = (
+        " ".join(re.sub(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+", "", block.strip("\n")).split())
+        for block in blocks
+    )
     texts = [line for line in lines if line and not line.startswith("#")]
-    return [*dict.fromkeys(chain.from_iterable([text, *filter(None, _SENTENCE_END.split(text))] for text in texts))]
+    return [
+        *dict.fromkeys(
+            chain.from_iterable([text, *filter(None, _SENTENCE_END.split(text))] for text in texts)
+        )
+    ]
 
 
 def with_items(text: str, items: Iterable[str]) -> str:
-    """Return a page with more items in its section of learnings, which is added if missing; line ends are kept."""
+    """Return a page with more items in its section of learnings, which is added if missing;
+    line ends are kept.
+    """
     if 0 < text.count("\n") == text.count("\r\n"):
         return with_items(text.replace("\r\n", "\n"), items).replace("\n", "\r\n")
     section = _SECTION.search(text)
     if section is None:
         start = text if text.endswith("\n") or not text else f"{text}\n"
-        return f"{start}{chr(10) if start.strip() else ''}{_NEW_SECTION}\n\n" + "".join(f"{item}\n" for item in items)
+        return f"{start}{chr(10) if start.strip() else ''}{_NEW_SECTION}\n\n" + "".join(
+            f"{item}\n" for item in items
+        )
     following = (
-        heading.start() for heading in _HEADING.finditer(text, section.end()) if len(heading[1]) <= len(section[1])
+        heading.start()
+        for heading in _HEADING.finditer(text, section.end())
+        if len(heading[1]) <= len(section[1])
     )
     end = next(following, len(text))
     written = text[:end].rstrip()
     is_list = written.split("\n")[-1].lstrip().startswith(("-", "*", "+"))
-    return written + ("\n" if is_list else "\n\n") + "\n".join(items) + (text[len(written) : end] or "\n") + text[end:]
+    return (
+        written
+        + ("\n" if is_list else "\n\n")
+        + "\n".join(items)
+        + (text[len(written) : end] or "\n")
+        + text[end:]
+    )

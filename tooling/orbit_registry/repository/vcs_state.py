@@ -46,8 +46,12 @@ class VcsState:
     head: str | None = None  # the commit checked out
     base: str | None = None  # the base of `changed`, in words
     base_commit: str | None = None
-    changed: frozenset[str] | None = None  # paths that differ from the base; None where git can't tell
-    before: Mapping[str, EarlierRecord] = field(default_factory=dict)  # changed records at the base, by id
+    changed: frozenset[str] | None = (
+        None  # paths that differ from the base; None where git can't tell
+    )
+    before: Mapping[str, EarlierRecord] = field(
+        default_factory=dict
+    )  # changed records at the base, by id
     authors: Mapping[str, str] = field(default_factory=dict)
     """Author of the last commit of records that are new or were pending at the base, by id."""
     texts_before: Mapping[str, str] = field(default_factory=dict)
@@ -57,9 +61,13 @@ class VcsState:
     at_against: Mapping[str, EarlierRecord] = field(default_factory=dict)
     """Changed records at that revision, by id."""
     unavailable: tuple[UnavailableInfo, ...] = ()
-    citing: tuple[str, ...] = ()  # files that may cite records, sorted: documents and, where configured, code
+    citing: tuple[
+        str, ...
+    ] = ()  # files that may cite records, sorted: documents and, where configured, code
     journals: tuple[str, ...] = ()  # names of unfinished journal steps
-    body_files: frozenset[str] = frozenset()  # body files in folders of decisions: `body.md`, `imported-body.md`
+    body_files: frozenset[str] = (
+        frozenset()
+    )  # body files in folders of decisions: `body.md`, `imported-body.md`
     documents_gone: frozenset[str] = frozenset()  # missing documents of records
     unknown_folders: Mapping[str, str] = field(default_factory=dict)
     no_folders: tuple[str, ...] = ()
@@ -69,7 +77,9 @@ class VcsState:
 def collect_vcs_state(
     workspace: Workspace, reading: Reading, documents: Collection[str], against: str | None = None
 ) -> VcsState:
-    """Return the state; `documents` are those of records, `against` is the revision that the work is merged into."""
+    """Return the state; `documents` are those of records,
+    `against` is the revision that the work is merged into.
+    """
     git, entries = workspace.git, reading.entries
     unavailable: list[UnavailableInfo] = []
     tracked = _tracked(git, unavailable)
@@ -82,7 +92,11 @@ def collect_vcs_state(
     against_commit = git.commit(against) if against is not None and tracked is not None else None
     commit = base.commit if base else None
     before = _records_at(git, commit, moved) if commit else {}
-    files = islice(walk(workspace.root, hidden=False), _MOST_FILES) if tracked is None else (*tracked, *untracked)
+    files = (
+        islice(walk(workspace.root, hidden=False), _MOST_FILES)
+        if tracked is None
+        else (*tracked, *untracked)
+    )
     return VcsState(
         tracked=None if tracked is None else tuple(tracked),
         untracked=untracked,
@@ -121,31 +135,47 @@ def _tracked(git: Git, unavailable: list[UnavailableInfo]) -> list[str] | None:
     except GitStoppedError:
         raise
     except GitError as error:
-        unavailable.append(UnavailableInfo(f"git can't list the tracked files: {error.message}", error.hint))
+        unavailable.append(
+            UnavailableInfo(f"git can't list the tracked files: {error.message}", error.hint)
+        )
         return None
     if tracked is None:
-        message = "not in a git repository: can't tell which records changed, nor which globs match no tracked file"
+        message = (
+            "not in a git repository: can't tell which records changed, nor which globs "
+            "match no tracked file"
+        )
         unavailable.append(UnavailableInfo(message, "run it in a git work tree"))
     return tracked
 
 
-def _base(git: Git, head: str | None, against: str | None, unavailable: list[UnavailableInfo]) -> _Base | None:
+def _base(
+    git: Git, head: str | None, against: str | None, unavailable: list[UnavailableInfo]
+) -> _Base | None:
     requested = git.commit(against) if against is not None else None
     if against is not None and requested is None:
         if git.is_shallow:
             message = f"can't compare with {against}: this shallow clone doesn't hold it"
-            branch = "" if any(mark in against for mark in "~^@:") else f" origin {_branch(against)}"
-            unavailable.append(UnavailableInfo(message, f"fetch it: `git fetch --unshallow{branch}`"))
+            branch = (
+                "" if any(mark in against for mark in "~^@:") else f" origin {_branch(against)}"
+            )
+            unavailable.append(
+                UnavailableInfo(message, f"fetch it: `git fetch --unshallow{branch}`")
+            )
             return None
         raise UsageError(
-            f"{against!r} names no commit here", hint="fetch it first, or name a branch or commit you have"
+            f"{against!r} names no commit here",
+            hint="fetch it first, or name a branch or commit you have",
         )
     if head is None:
         return _Base(None, "nothing: there is no commit yet")
     target, tip = (against, requested) if against is not None else git.default_tip() or (None, None)
     if target is None and git.ask("symbolic-ref", "--quiet", "HEAD") is None:
         message = "can't tell what changed: HEAD is detached and no default branch is in this clone"
-        unavailable.append(UnavailableInfo(message, "name the branch this work goes to: `orbit check --against REF`"))
+        unavailable.append(
+            UnavailableInfo(
+                message, "name the branch this work goes to: `orbit check --against REF`"
+            )
+        )
         return None
     if target is None or tip == head:
         return _Base(head, "HEAD: uncommitted changes", head)
@@ -155,17 +185,23 @@ def _base(git: Git, head: str | None, against: str | None, unavailable: list[Una
     reason, hint = "they share no commit", "name the branch it goes to: --against REF"
     if git.is_shallow:
         reason, hint = "the clone is shallow", "fetch the history: `git fetch --unshallow`"
-    unavailable.append(UnavailableInfo(f"can't tell what changed since {_branch(target)}: {reason}", hint))
+    unavailable.append(
+        UnavailableInfo(f"can't tell what changed since {_branch(target)}: {reason}", hint)
+    )
     return None
 
 
 def _branch(revision: str) -> str:
-    return revision.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
+    return (
+        revision.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
+    )
 
 
 def _edited(git: Git, unavailable: list[UnavailableInfo]) -> set[str] | None:
     try:
-        rows = git.run_names("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", ".")
+        rows = git.run_names(
+            "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", "."
+        )
     except GitError as error:
         unavailable.append(_unknown_changes(error))
         return None
@@ -173,7 +209,9 @@ def _edited(git: Git, unavailable: list[UnavailableInfo]) -> set[str] | None:
 
 
 def _unknown_changes(error: GitError) -> UnavailableInfo:
-    return UnavailableInfo(f"can't tell what changed: {error.message}", "check the repository with `git fsck`")
+    return UnavailableInfo(
+        f"can't tell what changed: {error.message}", "check the repository with `git fsck`"
+    )
 
 
 def _changed(
@@ -192,7 +230,16 @@ def _changed(
     try:
         if base.commit != base.head:
             changed |= {
-                *git.run_names("diff", "--name-only", "-z", "--no-renames", "--relative", base.commit, "HEAD", "--")
+                *git.run_names(
+                    "diff",
+                    "--name-only",
+                    "-z",
+                    "--no-renames",
+                    "--relative",
+                    base.commit,
+                    "HEAD",
+                    "--",
+                )
             }
     except GitError as error:
         unavailable.append(_unknown_changes(error))
@@ -201,28 +248,50 @@ def _changed(
 
 
 def _records_at(git: Git, commit: str, entries: Sequence[RecordFolder]) -> dict[str, EarlierRecord]:
-    ids = {f"{folder}/{entry.kind.file_of(entry.record_id)}": entry.record_id
-           for entry in entries for folder in (".orbit", ".orbit/inbox")}  # fmt: skip
+    ids = {
+        f"{folder}/{entry.kind.file_of(entry.record_id)}": entry.record_id
+        for entry in entries
+        for folder in (".orbit", ".orbit/inbox")
+    }
     texts = _texts_at(git, commit, ids)
     by_id: dict[str, EarlierRecord] = {}
     for path, record_id in ids.items():
         data = data_in(texts.get(path))
         if data is not None and "uid" in data:
-            by_id.setdefault(record_id, EarlierRecord(str(data["uid"]), str(data.get("status", "")), path))
+            by_id.setdefault(
+                record_id, EarlierRecord(str(data["uid"]), str(data.get("status", "")), path)
+            )
     return by_id
 
 
 def _authors(
-    git: Git, commit: str, entries: Sequence[RecordFolder], before: Mapping[str, EarlierRecord], edited: Collection[str]
+    git: Git,
+    commit: str,
+    entries: Sequence[RecordFolder],
+    before: Mapping[str, EarlierRecord],
+    edited: Collection[str],
 ) -> dict[str, str]:
     def waited(entry: RecordFolder) -> bool:
         earlier = before.get(entry.record_id)
         return earlier is None or entry.kind.status(earlier.status).phase == "pending"
 
-    ids_by_path = {entry.path: entry.record_id for entry in entries if entry.path not in edited and waited(entry)}
+    ids_by_path = {
+        entry.path: entry.record_id
+        for entry in entries
+        if entry.path not in edited and waited(entry)
+    }
     if not ids_by_path:
         return {}
-    output = git.run("log", "-z", "--relative", "--format=%x1e%an", "--name-only", f"{commit}..HEAD", "--", ".orbit")
+    output = git.run(
+        "log",
+        "-z",
+        "--relative",
+        "--format=%x1e%an",
+        "--name-only",
+        f"{commit}..HEAD",
+        "--",
+        ".orbit",
+    )
     authors: dict[str, str] = {}
     for commit_text in output.decode("utf-8", "replace").split("\x1e")[1:]:
         author, *names = commit_text.replace("\n", "\0").split("\0")
@@ -234,14 +303,19 @@ def _authors(
 
 def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
     names = {f"{commit}:{git.prefix}{path}": path for path in sorted(paths)}
-    return {names[name]: blob.decode("utf-8", "replace") for name, blob in git.blobs(names, check=False).items()}
+    return {
+        names[name]: blob.decode("utf-8", "replace")
+        for name, blob in git.blobs(names, check=False).items()
+    }
 
 
 def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
     """Yield the files that match the configured citation globs, those of `.orbit/` left out."""
     globs = readable_globs((*workspace.config.citations, *workspace.config.code))
     index = GlobIndex([("citing", globs)])
-    yield from (path for path in sorted(files) if not path.startswith(".orbit/") and index.match(path))
+    yield from (
+        path for path in sorted(files) if not path.startswith(".orbit/") and index.match(path)
+    )
 
 
 def _body_files(root: Path, entries: Iterable[RecordFolder]) -> Iterator[str]:
@@ -254,10 +328,14 @@ def _body_files(root: Path, entries: Iterable[RecordFolder]) -> Iterator[str]:
 
 
 def unknown_folders(workspace: Workspace) -> dict[str, str]:
-    """Return folders in `.orbit/` of no kind that have records, with the folder of the records' kind."""
+    """Return folders in `.orbit/` of no kind that have records,
+    with the folder of the records' kind.
+    """
     folders = {kind.plural for kind in workspace.kinds}
     try:
-        unknown = sorted({entry.name for entry in os.scandir(workspace.orbit)} - RESERVED_NAMES - folders)
+        unknown = sorted(
+            {entry.name for entry in os.scandir(workspace.orbit)} - RESERVED_NAMES - folders
+        )
     except OSError:
         return {}
     return {
@@ -269,7 +347,9 @@ def unknown_folders(workspace: Workspace) -> dict[str, str]:
 
 
 def _no_folders(workspace: Workspace) -> Iterator[str]:
-    """Yield the configured folders of decisions that are none; the one for new decisions may be missing."""
+    """Yield the configured folders of decisions that are none;
+    the one for new decisions may be missing.
+    """
     root, adr = workspace.root, workspace.config.adr
     yield from (folder for folder in adr.folders if not (root / folder).is_dir())
     if (root / adr.folder).is_file():

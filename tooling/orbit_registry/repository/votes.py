@@ -22,21 +22,29 @@ NAME = "votes.jsonl"
 FIELDS = ("learning_id", "voter_model", "voted_at", "task_id")
 MOST_PROBLEMS = 50  # most diagnostics of one file
 LONGEST_HALF_LIFE = 1_000_000.0
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # lone surrogates, which JSON can spell but UTF-8 can't
+_HALF_CHARACTER = re.compile(
+    "[\ud800-\udfff]"
+)  # lone surrogates, which JSON can spell but UTF-8 can't
 HALF_LIFE = "ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS"
 
 
 def half_life_days(environment: Mapping[str, str] | None = None) -> float:
-    """Return the half-life of a vote in days, which the environment may set; 0 disables the decay."""
+    """Return the half-life of a vote in days, which the environment may set;
+    0 disables the decay.
+    """
     value = (os.environ if environment is None else environment).get(HALF_LIFE, "").strip()
     days = number_in(value, LONGEST_HALF_LIFE) if value else HALF_LIFE_DAYS
     if days is None:
-        hint = "set it to a number of days such as 180, to 0 to count votes as they are, or not at all"
+        hint = (
+            "set it to a number of days such as 180, to 0 to count votes as they are, or not at all"
+        )
         raise UsageError(f"{HALF_LIFE} is {value!r}, which is not a number of days", hint=hint)
     return days
 
 
-def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[list[Vote], list[Diagnostic]]:
+def parse_votes(
+    text: str, path: str, record_id: str, now: datetime
+) -> tuple[list[Vote], list[Diagnostic]]:
     """Return the votes in a text; each invalid line becomes a diagnostic."""
     votes: list[Vote] = []
     problems: list[Diagnostic] = []
@@ -49,7 +57,9 @@ def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[li
         if isinstance(vote, Vote) and vote.learning_id != record_id:
             problem = f"the vote is for {vote.learning_id!r}, but the file belongs to {record_id}"
         elif isinstance(vote, Vote) and vote.voted_at - now > AHEAD:
-            problem = f"the vote is dated {format_time(vote.voted_at)}, in the future; it is not counted"
+            problem = (
+                f"the vote is dated {format_time(vote.voted_at)}, in the future; it is not counted"
+            )
         if isinstance(vote, Vote) and not problem:
             votes.append(vote)
         elif len(problems) < MOST_PROBLEMS:
@@ -59,7 +69,9 @@ def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[li
             more += 1
     if more:
         message, hint = f"{more:,} more lines are not votes", hint.replace("line", "lines")
-        problems.append(Diagnostic(BROKEN, Severity.WARNING, message, Location(path), hint, record_id))
+        problems.append(
+            Diagnostic(BROKEN, Severity.WARNING, message, Location(path), hint, record_id)
+        )
     return votes, problems
 
 
@@ -84,11 +96,21 @@ def _vote_in(line: str) -> Vote | str:
 def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) -> bool:
     """Append a vote to a record's file; False where the same voter and task voted already."""
     if not vote.task_id.strip() or not vote.voter_model.strip():
-        raise RefusedError("a vote needs a task and a voter", hint="`orbit learning vote ID --task T --model M`")
+        raise RefusedError(
+            "a vote needs a task and a voter", hint="`orbit learning vote ID --task T --model M`"
+        )
     if _HALF_CHARACTER.search(vote.task_id + vote.voter_model):
-        raise RefusedError("task and voter of a vote have to be text", hint="name the task in UTF-8")
+        raise RefusedError(
+            "task and voter of a vote have to be text", hint="name the task in UTF-8"
+        )
     path = folder / NAME
-    row = dict(zip(FIELDS, (vote.learning_id, vote.voter_model, format_time(vote.voted_at), vote.task_id), strict=True))
+    row = dict(
+        zip(
+            FIELDS,
+            (vote.learning_id, vote.voter_model, format_time(vote.voted_at), vote.task_id),
+            strict=True,
+        )
+    )
     line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
     with locked(lock):
         text = read_text(path, limit=DOCUMENT_LIMIT) if path.exists() else ""

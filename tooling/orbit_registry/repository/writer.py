@@ -6,7 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import count
 
-from orbit_registry.errors import InvalidRecordError, LockTimeoutError, OrbitError, RefusedError, UnreadableFileError
+from orbit_registry.errors import (
+    InvalidRecordError,
+    LockTimeoutError,
+    OrbitError,
+    RefusedError,
+    UnreadableFileError,
+)
 from orbit_registry.formats.globs import parse_glob
 from orbit_registry.formats.position import Problem, YamlProblemError
 from orbit_registry.formats.yaml import dump, load
@@ -19,7 +25,12 @@ from orbit_registry.model.schema import SCHEMA_VERSION
 from orbit_registry.model.scope import Scope, symbol_problem
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository.codec import MISPLACED, decode_record, ordered
-from orbit_registry.repository.guard import refuse_for_agent, refuse_hidden, refuse_secrets_in, write_step
+from orbit_registry.repository.guard import (
+    refuse_for_agent,
+    refuse_hidden,
+    refuse_secrets_in,
+    write_step,
+)
 from orbit_registry.repository.reader import read_collection, refuse_legacy_layout
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, read_text
@@ -28,11 +39,26 @@ from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 Edit = Callable[[dict[str, object]], Mapping[str, object]]
-PreWriteHook = Callable[[Record], None]  # called under the write lock with a new record; raises to refuse it
-FIXED = frozenset((
-    "schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes", "superseded_by",
-    "key", "ensured", "source", "approval",
-))  # fmt: skip
+PreWriteHook = Callable[
+    [Record], None
+]  # called under the write lock with a new record; raises to refuse it
+FIXED = frozenset(
+    (
+        "schema_version",
+        "id",
+        "uid",
+        "status",
+        "created_at",
+        "updated_at",
+        "created_by",
+        "supersedes",
+        "superseded_by",
+        "key",
+        "ensured",
+        "source",
+        "approval",
+    )
+)
 """Fields of all kinds that only verbs change; a kind's own are `readOnly` in its schema."""
 _SHORTLY = 0.5
 EDITED = f"{ORBIT}/state/edits/new"  # path of a text in an editor, for the schema it names
@@ -52,7 +78,9 @@ def finish_steps(workspace: Workspace) -> None:
         pass
 
 
-def new_data(kind: Kind, record_id: str, uid: str, author: Author, fields: Mapping[str, object]) -> dict[str, object]:
+def new_data(
+    kind: Kind, record_id: str, uid: str, author: Author, fields: Mapping[str, object]
+) -> dict[str, object]:
     """Return the data of a new record in the schema's order, empty fields left out."""
     now = format_time(datetime.now(UTC))
     envelope = {
@@ -69,7 +97,9 @@ def new_data(kind: Kind, record_id: str, uid: str, author: Author, fields: Mappi
 
 
 def render(workspace: Workspace, kind: Kind, data: Mapping[str, object], path: str) -> str:
-    """Return the text of a new record file; it names the kind's schema to editors, if the project has the file."""
+    """Return the text of a new record file; it names the kind's schema to editors,
+    if the project has the file.
+    """
     has_schema = (workspace.root / workspace.config.schemas / f"{kind.name}.schema.json").is_file()
     return dump(data, comment=schema_line(workspace, kind, path) if has_schema else None)
 
@@ -78,30 +108,48 @@ def schema_line(workspace: Workspace, kind: Kind, path: str) -> str:
     """Return the comment that names a kind's schema to editors."""
     # Absolute, or the current folder would be looked up.
     schema = f"/{workspace.config.schemas}/{kind.name}.schema.json"
-    return f"yaml-language-server: $schema={posixpath.relpath(schema, posixpath.dirname(f'/{path}'))}"
+    return (
+        f"yaml-language-server: $schema={posixpath.relpath(schema, posixpath.dirname(f'/{path}'))}"
+    )
 
 
-def record_path(workspace: Workspace, kind: Kind, record_id: str, *, pending_review: bool = False) -> str:
+def record_path(
+    workspace: Workspace, kind: Kind, record_id: str, *, pending_review: bool = False
+) -> str:
     """Return the path of a record's file, from the root."""
-    return workspace.relative((workspace.inbox if pending_review else workspace.orbit) / kind.file_of(record_id))
+    return workspace.relative(
+        (workspace.inbox if pending_review else workspace.orbit) / kind.file_of(record_id)
+    )
 
 
 def free_code_id(workspace: Workspace, kind: Kind, uid: str) -> str:
     """Return the shortest free id for a uid."""
     folders = (workspace.folder_of(kind), workspace.folder_of(kind, pending=True))
     ids = (code_id(kind.prefix, uid, length) for length in count(CODE_LENGTH))
-    return next(record_id for record_id in ids if not any((folder / record_id).exists() for folder in folders))
+    return next(
+        record_id
+        for record_id in ids
+        if not any((folder / record_id).exists() for folder in folders)
+    )
 
 
-def draft_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> tuple[str, Record]:
+def draft_record(
+    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]
+) -> tuple[str, Record]:
     """Return the file text and the record that `create_record` would write; nothing is written."""
-    return build_record(workspace, kind, author, *_new_record(workspace, kind, author, fields, dry_run=True))
+    return build_record(
+        workspace, kind, author, *_new_record(workspace, kind, author, fields, dry_run=True)
+    )
 
 
-def draft_text(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> str:
+def draft_text(
+    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]
+) -> str:
     """Return the text of a new record for an editor, with its empty headline to fill in."""
     _, data = _new_record(workspace, kind, author, fields, dry_run=True)
-    full_data = ordered({kind.headline: "", kind.prose: "", **fields, **data}, kind.schema.properties)
+    full_data = ordered(
+        {kind.headline: "", kind.prose: "", **fields, **data}, kind.schema.properties
+    )
     return render(workspace, kind, full_data, EDITED)
 
 
@@ -114,29 +162,53 @@ def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
         raise InvalidRecordError(message, hint=_hint(errors, kind))
     data = load(text)
     fixed = FIXED | kind.schema.managed
-    return {name: value for name, value in data.items() if name not in fixed} if isinstance(data, dict) else {}
+    return (
+        {name: value for name, value in data.items() if name not in fixed}
+        if isinstance(data, dict)
+        else {}
+    )
 
 
 def create_record(
-    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object], admit: PreWriteHook | None = None,
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    fields: Mapping[str, object],
+    admit: PreWriteHook | None = None,
     attachments: Mapping[str, str] | None = None,
-) -> Record:  # fmt: skip
-    """Write a new record with a code as id; `attachments` are further files in its folder, by name."""
+) -> Record:
+    """Write a new record with a code as id; `attachments` are further files in its folder,
+    by name.
+    """
     if kind.in_document:
-        raise RefusedError(f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} new` writes both")
+        raise RefusedError(
+            f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} new` writes both"
+        )
     if kind.in_file and attachments is None:
-        raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
+        raise RefusedError(
+            f"a {kind.name} needs the file that it is about", hint="`orbit import --help`"
+        )
     with writing(workspace):
         record_id, data = _new_record(workspace, kind, author, fields, dry_run=False)
         text, record = build_record(workspace, kind, author, record_id, data)
         if admit is not None:
             admit(record)
-        more = [FileChange(f"{record.folder}/{name}", None, content) for name, content in (attachments or {}).items()]
-        write_step(workspace, f"{kind.name}-add", [FileChange(record.path, None, text), *more], author=author)
+        more = [
+            FileChange(f"{record.folder}/{name}", None, content)
+            for name, content in (attachments or {}).items()
+        ]
+        write_step(
+            workspace,
+            f"{kind.name}-add",
+            [FileChange(record.path, None, text), *more],
+            author=author,
+        )
         return record
 
 
-def records_added(workspace: Workspace, kind: Kind, existing_paths: Collection[str]) -> Iterator[Record]:
+def records_added(
+    workspace: Workspace, kind: Kind, existing_paths: Collection[str]
+) -> Iterator[Record]:
     """Yield a kind's records whose paths are not among the existing ones."""
     records = read_collection(workspace).records.of_kind(kind.name)
     return (record for record in records if record.path not in existing_paths)
@@ -145,7 +217,9 @@ def records_added(workspace: Workspace, kind: Kind, existing_paths: Collection[s
 def build_record(
     workspace: Workspace, kind: Kind, author: Author, record_id: str, data: Mapping[str, object]
 ) -> tuple[str, Record]:
-    """Return the file text and the record of new data, checked as for writing; nothing is written."""
+    """Return the file text and the record of new data, checked as for writing;
+    nothing is written.
+    """
     refuse_legacy_layout(workspace, kind)
     waits = not kind.in_document and kind.status(str(data["status"])).phase == "pending"
     path = record_path(workspace, kind, record_id, pending_review=waits)
@@ -164,14 +238,20 @@ def _new_record(
     if kind.numbering == "code":
         record_id = free_code_id(workspace, kind, uid)
     else:
-        from orbit_registry.repository.ids import allocate  # slow to import, and codes don't need it
+        from orbit_registry.repository.ids import (
+            allocate,
+        )  # slow to import, and codes don't need it
 
         record_id = allocate(workspace, kind, dry_run=dry_run)[0].id
     return record_id, new_data(kind, record_id, uid, author, fields)
 
 
-def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[FileChange, Record]:
-    """Return file change and record after an edit, which leaves other bytes; the caller holds the write lock."""
+def prepare_edit(
+    workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True
+) -> tuple[FileChange, Record]:
+    """Return file change and record after an edit, which leaves other bytes;
+    the caller holds the write lock.
+    """
     text = read_text(workspace.root / record.path)
     current = validated(text, record.kind, record.path)
     data = dict(edit(dict(current.data)))
@@ -182,7 +262,10 @@ def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: boo
     try:
         result = rewrite(text, data, order=record.kind.schema.properties)
     except YamlProblemError as error:
-        hint = error.problem.hint or f"repair {record.path} by hand; `orbit check` says when it is right"
+        hint = (
+            error.problem.hint
+            or f"repair {record.path} by hand; `orbit check` says when it is right"
+        )
         raise InvalidRecordError(error.problem.at(record.path), hint=hint) from None
     changed = validated(result, record.kind, record.path)
     refuse_bad_values(changed, previous=current)
@@ -190,14 +273,18 @@ def prepare_edit(workspace: Workspace, record: Record, edit: Edit, *, touch: boo
 
 
 def refuse_bad_values(record: Record, *, previous: Record | None = None) -> None:
-    """Raise for hidden characters and a bad glob, symbol or evidence path that the `previous` record did not have."""
+    """Raise for hidden characters and a bad glob,
+    symbol or evidence path that the `previous` record did not have.
+    """
     refuse_hidden(record.data, previous.data if previous is not None else None)
     before = previous.scope if previous is not None else Scope()
     for path in record.scope.paths:
         parsed = parse_glob(path) if path not in before.paths else None
         if isinstance(parsed, Problem):
             hint = parsed.hint or "write it from the project's root: `src/**`, `docs/*.md`"
-            raise InvalidRecordError(f"`{path}` can't be a scope's path: {parsed.message}", hint=hint)
+            raise InvalidRecordError(
+                f"`{path}` can't be a scope's path: {parsed.message}", hint=hint
+            )
     for symbol in record.scope.symbols:
         problem = symbol_problem(symbol) if symbol not in before.symbols else None
         if problem is not None:
@@ -207,7 +294,9 @@ def refuse_bad_values(record: Record, *, previous: Record | None = None) -> None
         is_new = kind == "file" and (previous is None or (kind, file) not in previous.evidence)
         if is_new and (file.startswith("/") or ".." in file.split("/")):
             hint = "name a file of the project from its root; for one elsewhere write `external:`"
-            raise InvalidRecordError(f"`{file}` can't be evidence: it does not stay inside the project", hint=hint)
+            raise InvalidRecordError(
+                f"`{file}` can't be evidence: it does not stay inside the project", hint=hint
+            )
 
 
 def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Record:
@@ -243,7 +332,9 @@ class ChangeSet:
         if path not in self._before:
             file = inside(self._root, path)
             content = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
-            self._before[path] = None if content is None else content.decode("utf-8", "surrogateescape")
+            self._before[path] = (
+                None if content is None else content.decode("utf-8", "surrogateescape")
+            )
         return self._before[path]
 
     def readable(self, path: str) -> str | None:
@@ -264,15 +355,21 @@ class ChangeSet:
         if text is None or old == new:
             return
         if self.text(new) not in (None, text):
-            raise UnreadableFileError(f"{new} is there already", hint="move it away, then try again")
+            raise UnreadableFileError(
+                f"{new} is there already", hint="move it away, then try again"
+            )
         self.put(new, text)
         self.put(old, None)
         self.came_from[new] = old
 
     @property
     def changes(self) -> list[FileChange]:
-        """The file changes, what is new before what goes, so that a reader in between misses nothing."""
-        changes = [FileChange(path, self._before[path], after) for path, after in self._after.items()]
+        """The file changes, what is new before what goes,
+        so that a reader in between misses nothing.
+        """
+        changes = [
+            FileChange(path, self._before[path], after) for path, after in self._after.items()
+        ]
         return sorted((change for change in changes if change.before != change.after), key=_order)
 
 

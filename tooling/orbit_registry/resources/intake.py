@@ -1,4 +1,6 @@
-"""Import of documents and scripts as resources: a document is copied, a script stays where it is."""
+"""Import of documents and scripts as resources:
+a document is copied, a script stays where it is.
+"""
 
 import hashlib
 import re
@@ -22,7 +24,8 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 KIND = "resource"
 DOC, SCRIPT = "doc", "script"
 SHARED = "shared"
-LARGEST = 1_000_000  # bytes of a text that is taken over: a larger one is a data set, or a book that wants to be split
+# bytes of a text that is taken over: a larger one is a data set, or a book that wants to be split
+LARGEST = 1_000_000
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}\Z")
 _NAME = re.compile(r"[^/\\\n\r\x00]{1,200}\Z")
 
@@ -71,10 +74,14 @@ def source_at(workspace: Workspace, path: str) -> IntakeSource:
 
 
 def source_from_stream(stream: IO[bytes]) -> IntakeSource:
-    """Return a text that comes over standard input, which may have no end; raises what `source_at` does."""
+    """Return a text that comes over standard input, which may have no end;
+    raises what `source_at` does.
+    """
     content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
-        raise RefusedError(f"the text has more than {LARGEST:,} bytes, the most that is taken", hint="split it")
+        raise RefusedError(
+            f"the text has more than {LARGEST:,} bytes, the most that is taken", hint="split it"
+        )
     return _source(None, content)
 
 
@@ -87,7 +94,9 @@ def _source(path: str | None, content: bytes) -> IntakeSource:
     name = path or "the standard input"
     text = decode(content, name)
     if "\x00" in text:
-        raise RefusedError(f"{name} is not text", hint="import text; name other files as evidence of a record")
+        raise RefusedError(
+            f"{name} is not text", hint="import text; name other files as evidence of a record"
+        )
     if not text.strip():
         raise RefusedError(f"{name} is empty", hint="take it over when it says something")
     refuse_secrets(name, text)
@@ -100,12 +109,16 @@ def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool]:
         return None, False
     pathspec = f":(literal){path}"
     try:
-        commit, _, parents = (git.ask("log", "-1", "--format=%H %P", "--", pathspec) or "").partition(" ")
+        commit, _, parents = (
+            git.ask("log", "-1", "--format=%H %P", "--", pathspec) or ""
+        ).partition(" ")
         status = git.run("status", "--porcelain=v1", "-z", "--ignored", "--", pathspec)
     except GitError:
         return None, True
     is_dirty = bool(status) or not commit
-    is_known = bool(parents) or not git.is_shallow  # a shallow clone's first commit need not have touched the file
+    is_known = (
+        bool(parents) or not git.is_shallow
+    )  # a shallow clone's first commit need not have touched the file
     return (commit if is_known else "") or None, is_dirty
 
 
@@ -114,11 +127,15 @@ def versions_of(requested: Sequence[str]) -> list[str]:
     versions = list(dict.fromkeys(requested)) or [UNVERSIONED]
     for version in versions:
         if not _VERSION.match(version) or version == SHARED:
-            hint = "letters, digits, `.`, `_`, `+` and `-`: 2.1; `shared` is the folder of what several have"
+            hint = (
+                "letters, digits, `.`, `_`, `+` and `-`: 2.1; `shared` is the folder of what "
+                "several have"
+            )
             raise UsageError(f"{version!r} can't be a version", hint=hint)
     if UNVERSIONED in versions and len(versions) > 1:
         raise UsageError(
-            "an unversioned resource has no other version", hint="leave `unversioned` out, or name it alone"
+            "an unversioned resource has no other version",
+            hint="leave `unversioned` out, or name it alone",
         )
     return versions
 
@@ -131,17 +148,29 @@ def stored_path(versions: Sequence[str], name: str) -> str:
 def import_resource(
     workspace: Workspace, request: IntakeRequest, author: Author, *, dry_run: bool = False
 ) -> IntakeResult:
-    """Make a record of a text, unless there is one with its path and, for a document, its versions."""
+    """Make a record of a text, unless there is one with its path and, for a document,
+    its versions.
+    """
     kind, text = workspace.kinds[KIND], request.text
     versions = versions_of(request.versions)
     if not _NAME.match(request.name) or request.name.startswith("."):
-        raise UsageError(f"{request.name!r} can't be the name of a text", hint="give another with --name")
+        raise UsageError(
+            f"{request.name!r} can't be the name of a text", hint="give another with --name"
+        )
     if request.type == SCRIPT and text.path is None:
-        raise UsageError("a script needs a path: it stays the file that it is", hint="orbit import script PATH")
-    parts = cut(text.content, chunking_from(request.chunking), markdown=is_markdown(text.path or request.name))
+        raise UsageError(
+            "a script needs a path: it stays the file that it is", hint="orbit import script PATH"
+        )
+    parts = cut(
+        text.content,
+        chunking_from(request.chunking),
+        markdown=is_markdown(text.path or request.name),
+    )
     existing = existing_resource(workspace, request.type, text, versions)
     if existing is not None:
-        return IntakeResult(existing, False, parts, tuple(_differences(existing, request, versions)))
+        return IntakeResult(
+            existing, False, parts, tuple(_differences(existing, request, versions))
+        )
     fields: dict[str, object] = {
         **request.fields,
         "title": request.title or _title_in(text.content, text.path or request.name),
@@ -157,12 +186,16 @@ def import_resource(
         fields["file"] = file_path = stored_path(versions, request.name)
         attachments = {file_path: text.content}
     if dry_run:
-        return IntakeResult(draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text)))
+        return IntakeResult(
+            draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text))
+        )
 
     def admit(_: Record) -> None:  # another process may have imported it meanwhile
         meanwhile = existing_resource(workspace, request.type, text, versions)
         if meanwhile is not None:
-            raise RefusedError(f"{meanwhile.id} has just taken it over", hint=f"orbit show {meanwhile.id}")
+            raise RefusedError(
+                f"{meanwhile.id} has just taken it over", hint=f"orbit show {meanwhile.id}"
+            )
 
     record = create_record(workspace, kind, author, fields, admit, attachments=attachments)
     return IntakeResult(record, True, parts, tuple(_doubts(text)))
@@ -177,11 +210,19 @@ def _title_in(text: str, name: str) -> str:
 
 
 def existing_resource(
-    workspace: Workspace, type_: str, text: IntakeSource, versions: Sequence[str], but: Record | None = None
+    workspace: Workspace,
+    type_: str,
+    text: IntakeSource,
+    versions: Sequence[str],
+    but: Record | None = None,
 ) -> Record | None:
     """Return the live or pending resource of a text, other than `but`; None if there is none."""
     for record in read_collection(workspace).records.of_kind(KIND):
-        is_other = record.phase == "closed" or record.text("type") != type_ or record.text("path") != text.path
+        is_other = (
+            record.phase == "closed"
+            or record.text("type") != type_
+            or record.text("path") != text.path
+        )
         if is_other or (but is not None and record.uid == but.uid):
             continue
         is_same = text.path is not None or record.text("content_hash") == text.digest
@@ -193,15 +234,25 @@ def existing_resource(
 def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]) -> list[str]:
     differences, text = [], request.text
     if record.text("content_hash") != text.digest:
-        differences.append(f"{text.path} has changed since: `orbit refresh {record.id}` shows how, and takes it over")
+        differences.append(
+            f"{text.path} has changed since: `orbit refresh {record.id}` shows how, and takes "
+            f"it over"
+        )
     if set(record.words("versions")) != set(versions):
-        options, current = " ".join(f"--version {version}" for version in versions), ", ".join(record.words("versions"))
+        options, current = (
+            " ".join(f"--version {version}" for version in versions),
+            ", ".join(record.words("versions")),
+        )
         differences.append(f"its versions are {current}: `orbit refresh {record.id} {options}`")
     arguments = {**request.fields, "title": request.title, "chunking": request.chunking}
-    ignored = sorted(name for name, value in arguments.items() if value and record.data.get(name) != value)
+    ignored = sorted(
+        name for name, value in arguments.items() if value and record.data.get(name) != value
+    )
     if ignored:
         message = f"{', '.join(ignored)}: as before, not as given here"
-        differences.append(f"{message}; `orbit {record.kind.name} update {record.id} --help` names what changes it")
+        differences.append(
+            f"{message}; `orbit {record.kind.name} update {record.id} --help` names what changes it"
+        )
     return differences
 
 

@@ -34,7 +34,9 @@ class RefreshRequest:
 
 @dataclass(frozen=True, slots=True)
 class RefreshResult:
-    """What was brought up to date: the record, the commits before and after, the text's difference, its chunks."""
+    """What was brought up to date: the record, the commits before and after,
+    the text's difference, its chunks.
+    """
 
     record: Record
     old_ref: str | None
@@ -46,9 +48,16 @@ class RefreshResult:
 
 
 def refresh(
-    workspace: Workspace, any_id: str, author: Author, request: RefreshRequest | None = None, *, dry_run: bool = False
+    workspace: Workspace,
+    any_id: str,
+    author: Author,
+    request: RefreshRequest | None = None,
+    *,
+    dry_run: bool = False,
 ) -> RefreshResult:
-    """Take a resource's text over again: a document's copy is replaced, a script counts as looked at."""
+    """Take a resource's text over again: a document's copy is replaced,
+    a script counts as looked at.
+    """
     request = request or RefreshRequest()
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
@@ -56,7 +65,10 @@ def refresh(
         path = request.path or record.text("path")
         if path is None and request == RefreshRequest():
             hint = "take the new text over with `orbit import doc -`, then retire this one"
-            raise RefusedError(f"{record.id} came over standard input; there is no file to look at again", hint=hint)
+            raise RefusedError(
+                f"{record.id} came over standard input; there is no file to look at again",
+                hint=hint,
+            )
         text = _current_source(workspace, record, path)
         _refuse_second(workspace, record, text, request)
         old = _previous_text(workspace, record)
@@ -67,19 +79,32 @@ def refresh(
             write_step(workspace, "refresh", changes, author=author)
             old_ref, new_ref = record.text("source_ref"), result.text("source_ref")
             note(
-                str(workspace.root), "refreshed", "cli", time.time(), id=record.id, by=author.name, role=author.role,
-                old_ref=old_ref, new_ref=new_ref, content_hash=text.digest,
-            )  # fmt: skip
+                str(workspace.root),
+                "refreshed",
+                "cli",
+                time.time(),
+                id=record.id,
+                by=author.name,
+                role=author.role,
+                old_ref=old_ref,
+                new_ref=new_ref,
+                content_hash=text.digest,
+            )
     chunking = chunking_from(result.data.get("chunking"))
     diff = "" if old is None else unified_diff([FileChange(path or "text", old, text.content)])
     parts = cut(text.content, chunking, markdown=is_markdown(_copy_path(result)))
     refs = (record.text("source_ref"), result.text("source_ref"))
-    return RefreshResult(result, *refs, is_changed, diff, parts, tuple(_notes(refs, text, old is None)))
+    return RefreshResult(
+        result, *refs, is_changed, diff, parts, tuple(_notes(refs, text, old is None))
+    )
 
 
 def _refuse(record: Record) -> None:
     if not record.kind.in_file:
-        raise UsageError(f"{record.id} is not a resource: it has no file", hint="`orbit resource list` lists them")
+        raise UsageError(
+            f"{record.id} is not a resource: it has no file",
+            hint="`orbit resource list` lists them",
+        )
     if record.phase == "closed":
         hint = "import it again: `orbit import --help`"
         raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
@@ -98,13 +123,24 @@ def _current_source(workspace: Workspace, record: Record, path: str | None) -> i
         raise UnreadableFileError(error.message, hint=hint) from None
 
 
-def _refuse_second(workspace: Workspace, record: Record, text: intake.IntakeSource, request: RefreshRequest) -> None:
+def _refuse_second(
+    workspace: Workspace, record: Record, text: intake.IntakeSource, request: RefreshRequest
+) -> None:
     if request.path is None and request.versions is None:
         return
-    versions = record.words("versions") if request.versions is None else intake.versions_of(request.versions)
-    other = intake.existing_resource(workspace, record.text("type") or intake.DOC, text, versions, but=record)
+    versions = (
+        record.words("versions")
+        if request.versions is None
+        else intake.versions_of(request.versions)
+    )
+    other = intake.existing_resource(
+        workspace, record.text("type") or intake.DOC, text, versions, but=record
+    )
     if other is not None:
-        message = f"{other.id} is {text.path or 'that text'}, {', '.join(other.words('versions'))}, already"
+        message = (
+            f"{other.id} is {text.path or 'that text'}, "
+            f"{', '.join(other.words('versions'))}, already"
+        )
         hint = f"retire one of the two: `orbit {record.kind.name} retire {record.id}`"
         raise RefusedError(message, hint=hint)
 
@@ -123,8 +159,14 @@ def _previous_text(workspace: Workspace, record: Record) -> str | None:
     return content.decode("utf-8", "replace")
 
 
-def _edit(record: Record, text: intake.IntakeSource, request: RefreshRequest, author: Author) -> Edit:
-    versions = list(record.words("versions")) if request.versions is None else intake.versions_of(request.versions)
+def _edit(
+    record: Record, text: intake.IntakeSource, request: RefreshRequest, author: Author
+) -> Edit:
+    versions = (
+        list(record.words("versions"))
+        if request.versions is None
+        else intake.versions_of(request.versions)
+    )
     now = format_time(datetime.now(UTC))
 
     def edit(data: dict[str, object]) -> Mapping[str, object]:
@@ -151,7 +193,9 @@ def _edit(record: Record, text: intake.IntakeSource, request: RefreshRequest, au
     return edit
 
 
-def _copy_changes(workspace: Workspace, record: Record, result: Record, text: intake.IntakeSource) -> list[FileChange]:
+def _copy_changes(
+    workspace: Workspace, record: Record, result: Record, text: intake.IntakeSource
+) -> list[FileChange]:
     if record.text("type") != intake.DOC:
         return []
     old, new = _copy_path(record), _copy_path(result)
@@ -161,10 +205,15 @@ def _copy_changes(workspace: Workspace, record: Record, result: Record, text: in
         before = None
     if old == new:
         return [FileChange(new, before, text.content)]
-    return [FileChange(new, None, text.content), *([FileChange(old, before, None)] if before is not None else [])]
+    return [
+        FileChange(new, None, text.content),
+        *([FileChange(old, before, None)] if before is not None else []),
+    ]
 
 
-def _notes(refs: tuple[str | None, str | None], text: intake.IntakeSource, is_unknown: bool) -> list[str]:
+def _notes(
+    refs: tuple[str | None, str | None], text: intake.IntakeSource, is_unknown: bool
+) -> list[str]:
     notes, (old, new) = [], refs
     if old != new and text.path is not None:
         then, now = (old or "none")[:12], (new or "none")[:12]

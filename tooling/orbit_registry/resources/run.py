@@ -26,16 +26,31 @@ from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, inside, read_bytes, write_error
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
-INHERITED = frozenset(("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "NO_COLOR"))
+INHERITED = frozenset(
+    ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "NO_COLOR")
+)
 """Environment variables that a script gets, besides `LC_*` and the two below."""
 ID_VARIABLE = "ORBIT_RESOURCE"
 PATH_VARIABLE = "ORBIT_RESOURCE_PATH"
-"""Variable with the path of the script's own file: what is started is a copy of the checked bytes."""
+"""Variable with the path of the script's own file:
+what is started is a copy of the checked bytes.
+"""
 SECONDS = 600.0
 TIMED_OUT = 124  # the exit code where the time was over, as of `timeout`
-OUTPUT_LIMIT = 100_000  # bytes of what a script printed that are kept, the last ones, where it is not shown as it comes
-_INTERPRETERS: Mapping[str, tuple[str, ...]] = {".py": (sys.executable,), ".sh": ("sh",), ".bash": ("bash",)}
-_DECIDING = ("id", "type", "status", "path", "content_hash")  # the fields of a record that decide what is run
+# bytes of what a script printed that are kept, the last ones, where it is not shown as it comes
+OUTPUT_LIMIT = 100_000
+_INTERPRETERS: Mapping[str, tuple[str, ...]] = {
+    ".py": (sys.executable,),
+    ".sh": ("sh",),
+    ".bash": ("bash",),
+}
+_DECIDING = (
+    "id",
+    "type",
+    "status",
+    "path",
+    "content_hash",
+)  # the fields of a record that decide what is run
 _GRACE = 2.0  # seconds that a script has to end when its time is over
 
 
@@ -48,7 +63,8 @@ class RunOptions:
     trust: bool = False  # whether the user vouches for a script that differs from the reviewed one
     passed: Sequence[str] = ()  # further variables of the environment that it gets
     surface: str = "cli"  # the door that it is asked through, as the event says it
-    captured: bool = False  # whether what it prints is kept, instead of being shown as it comes; it gets no input then
+    # whether what it prints is kept, instead of being shown as it comes; it gets no input then
+    captured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +79,35 @@ class RunResult:
 
     def as_data(self, any_id: str) -> dict[str, object]:
         """Return the end of a script as JSON data."""
-        return {"id": any_id, "exit_code": self.exit_code, "seconds": round(self.seconds, 3),
-                "timed_out": self.is_over_time, "stdout": self.stdout, "stderr": self.stderr}  # fmt: skip
+        return {
+            "id": any_id,
+            "exit_code": self.exit_code,
+            "seconds": round(self.seconds, 3),
+            "timed_out": self.is_over_time,
+            "stdout": self.stdout,
+            "stderr": self.stderr,
+        }
 
 
 def run(workspace: Workspace, record: Record, author: Author, order: RunOptions) -> RunResult:
-    """Run a script in the project's root, and write down that it was run, by whom, and how it ended."""
+    """Run a script in the project's root, and write down that it was run, by whom,
+    and how it ended.
+    """
     path = record.text("path")
     if not record.kind.in_file or record.text("type") != SCRIPT or path is None:
         raise UsageError(f"{record.id} is not a script", hint="`orbit show` prints a document")
     if order.trust and author.role == "agent":
         _note_refused(workspace, record, author, order)
-        raise RefusedError("an agent can't trust a script for you", hint="a person reviews it, and runs it")
+        raise RefusedError(
+            "an agent can't trust a script for you", hint="a person reviews it, and runs it"
+        )
     file = inside(workspace.root, path)
     content = read_bytes(file, limit=LARGEST)
     doubts = list(_doubts(workspace, record, path, content))
     if doubts and not order.trust:
         hint = (
-            f"read {path}, then `orbit run --trust {record.id}`, or commit it, `orbit refresh {record.id}`, commit that"
+            f"read {path}, then `orbit run --trust {record.id}`, or commit it, `orbit "
+            f"refresh {record.id}`, commit that"
         )
         _note_refused(workspace, record, author, order, content_hash=raw_digest(content))
         raise RefusedError(f"{record.id} is not run: {'; '.join(doubts)}", hint=hint)
@@ -89,20 +116,42 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
         words = [*_command(file, content, started), *order.arguments]
         ran = _start(workspace.root, words, _environment(record, file, order), order)
     note(
-        str(workspace.root), "run", order.surface, began, id=record.id, by=author.name, role=author.role,
-        exit_code=ran.exit_code, content_hash=raw_digest(content), trusted=int(bool(doubts)),
+        str(workspace.root),
+        "run",
+        order.surface,
+        began,
+        id=record.id,
+        by=author.name,
+        role=author.role,
+        exit_code=ran.exit_code,
+        content_hash=raw_digest(content),
+        trusted=int(bool(doubts)),
         duration_ms=round(ran.seconds * 1000),
-    )  # fmt: skip
+    )
     return ran
 
 
-def _note_refused(workspace: Workspace, record: Record, author: Author, order: RunOptions, **fields: str) -> None:
+def _note_refused(
+    workspace: Workspace, record: Record, author: Author, order: RunOptions, **fields: str
+) -> None:
     root, now = str(workspace.root), time.time()
-    note(root, "run", order.surface, now, id=record.id, by=author.name, role=author.role, refused=1, **fields)
+    note(
+        root,
+        "run",
+        order.surface,
+        now,
+        id=record.id,
+        by=author.name,
+        role=author.role,
+        refused=1,
+        **fields,
+    )
 
 
 def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> Iterator[str]:
-    """Yield reasons not to run a script: it must be what its record says, and both what was committed."""
+    """Yield reasons not to run a script: it must be what its record says,
+    and both what was committed.
+    """
     if record.phase != "live":
         yield f"it is {record.status.name}"
     if record.text("content_hash") != raw_digest(content):
@@ -115,15 +164,23 @@ def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> 
 
 def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes) -> Iterator[str]:
     default = workspace.default_commit()
-    only_default = workspace.trusts_only_default_branch or workspace.default_branch_trusts_only_itself(default)
-    revision, where = (default, "commit of the default branch") if only_default else ("HEAD", "commit")
+    only_default = (
+        workspace.trusts_only_default_branch or workspace.default_branch_trusts_only_itself(default)
+    )
+    revision, where = (
+        (default, "commit of the default branch") if only_default else ("HEAD", "commit")
+    )
     # Without a revision git would read the index, which anybody may have written.
     is_known = workspace.git.top is not None and bool(revision)
     committed = workspace.git.read(revision, path) if is_known else None
     if committed is None:
         yield f"{path} is in no {where}"
     elif committed != content:
-        yield f"{path} is not as in the last {where}" if only_default else f"{path} has changes that are not committed"
+        yield (
+            f"{path} is not as in the last {where}"
+            if only_default
+            else f"{path} has changes that are not committed"
+        )
     if not is_known or not _is_record_committed(workspace, record, revision):
         yield f"the record has changes that are not committed ({record.path})"
 
@@ -141,12 +198,16 @@ def _is_record_committed(workspace: Workspace, record: Record, revision: str) ->
     except (YamlProblemError, UnicodeDecodeError):
         return False
     # The record may come from the cache, which git does not hold.
-    return isinstance(data, dict) and all(data.get(name) == record.data.get(name) for name in _DECIDING)
+    return isinstance(data, dict) and all(
+        data.get(name) == record.data.get(name) for name in _DECIDING
+    )
 
 
 @contextlib.contextmanager
 def _copy(file: Path, content: bytes) -> Iterator[Path]:
-    """Yield a private copy of the checked bytes, which no other user can replace, in a new folder."""
+    """Yield a private copy of the checked bytes, which no other user can replace,
+    in a new folder.
+    """
     with contextlib.ExitStack() as stack:
         try:
             folder = tempfile.TemporaryDirectory(prefix="orbit-run-", ignore_cleanup_errors=True)
@@ -171,24 +232,34 @@ def _command(file: Path, content: bytes, started: Path) -> list[str]:
         return [*words, str(started)]
     interpreter = _INTERPRETERS.get(PurePosixPath(file.name).suffix.lower())
     if interpreter is None:
-        raise RefusedError(f"no program for {file.name}", hint="start it with a line such as #!/bin/sh")
+        raise RefusedError(
+            f"no program for {file.name}", hint="start it with a line such as #!/bin/sh"
+        )
     return [*interpreter, str(started)]
 
 
 def _environment(record: Record, file: Path, order: RunOptions) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if name in INHERITED or name.startswith("LC_")}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name in INHERITED or name.startswith("LC_")
+    }
     passed = {name: os.environ[name] for name in order.passed if name in os.environ}
     return {**inherited, **passed, ID_VARIABLE: record.id, PATH_VARIABLE: str(file)}
 
 
-def _start(root: Path, words: Sequence[str], environment: Mapping[str, str], order: RunOptions) -> RunResult:
+def _start(
+    root: Path, words: Sequence[str], environment: Mapping[str, str], order: RunOptions
+) -> RunResult:
     began = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         streams: dict[str, Any] = {}
         if order.captured:
             streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
         try:
-            process = subprocess.Popen(words, cwd=root, env=environment, start_new_session=True, **streams)
+            process = subprocess.Popen(
+                words, cwd=root, env=environment, start_new_session=True, **streams
+            )
         except (OSError, ValueError) as error:
             cause = (getattr(error, "strerror", None) or str(error)).lower()
             hint = "install it, or correct the first line of the script"
@@ -198,11 +269,15 @@ def _start(root: Path, words: Sequence[str], environment: Mapping[str, str], ord
         with process:
             try:
                 code = process.wait(order.seconds)
-                _signal(process, signal.SIGKILL)  # background processes of the script were not reviewed
+                _signal(
+                    process, signal.SIGKILL
+                )  # background processes of the script were not reviewed
             except subprocess.TimeoutExpired:
                 over = True
                 code = _terminate(process)
-            except BaseException:  # a person stopped us: the script is in another session and got no signal
+            except (
+                BaseException
+            ):  # a person stopped us: the script is in another session and got no signal
                 _terminate(process)
                 raise
         code = TIMED_OUT if over else code if code >= 0 else 128 - code

@@ -35,15 +35,20 @@ _LINE = 'a line is an object: {"kind": "learning", "key": "meeting/7/1", "summar
 
 @dataclass(frozen=True, slots=True)
 class EnsureRequest:
-    """Record that a producer asks for: kind, key, fields, and a status or a prose file if needed."""
+    """Record that a producer asks for: kind, key, fields,
+    and a status or a prose file if needed.
+    """
 
     kind: str
     key: str
     fields: Mapping[str, object] = field(default_factory=dict)
     status: str = ""
     text: str | None = None
-    join: Callable[[Record], EnsureRequest] | None = None  # merges the request with the existing record, under the lock
-    share: float = 0.0  # share of the shorter headline's words that makes two records the same; 0: only the key counts
+    join: Callable[[Record], EnsureRequest] | None = (
+        None  # merges the request with the existing record, under the lock
+    )
+    # share of the shorter headline's words that makes two records the same; 0: only the key counts
+    share: float = 0.0
     line: int = 0  # line in a batch, from 1
 
     @property
@@ -64,11 +69,18 @@ class EnsureResult:
 
     def as_data(self) -> dict[str, object]:
         """Return it for JSON."""
-        record_id, path = (self.record.id, self.record.path) if self.record is not None else (None, None)
+        record_id, path = (
+            (self.record.id, self.record.path) if self.record is not None else (None, None)
+        )
         return {
-            "kind": self.entry.kind, "key": self.entry.key, "line": self.entry.line or None, "outcome": self.outcome,
-            "id": record_id, "path": path, "why": self.reason or None,
-        }  # fmt: skip
+            "kind": self.entry.kind,
+            "key": self.entry.key,
+            "line": self.entry.line or None,
+            "outcome": self.outcome,
+            "id": record_id,
+            "path": path,
+            "why": self.reason or None,
+        }
 
 
 def counts(results: Iterable[EnsureResult]) -> dict[str, int]:
@@ -81,12 +93,18 @@ def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[EnsureRequest
     """Yield the request of each JSON line, or what is wrong with it; `kind` is the default kind."""
     for number, line in enumerate(lines, 1):
         if number > MOST_ENTRIES:
-            yield UsageError(f"line {number}: a batch has at most {MOST_ENTRIES:,} lines", hint="split it")
+            yield UsageError(
+                f"line {number}: a batch has at most {MOST_ENTRIES:,} lines", hint="split it"
+            )
             return
         if not line.strip():
             continue
         try:
-            data = json.loads(line, parse_constant=refuse_constant) if len(line) <= LARGEST_LINE else None
+            data = (
+                json.loads(line, parse_constant=refuse_constant)
+                if len(line) <= LARGEST_LINE
+                else None
+            )
         except (ValueError, RecursionError):
             data = None
         if not isinstance(data, dict) or not isinstance(data.get("fields", {}), dict):
@@ -95,7 +113,13 @@ def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[EnsureRequest
         extra = {name: value for name, value in data.items() if name not in _NAMED}
         kind_name = str(data.get("kind") or kind)
         fields = {**data.get("fields", {}), **extra}
-        yield EnsureRequest(kind_name, str(data.get("key") or ""), fields, str(data.get("status") or ""), line=number)
+        yield EnsureRequest(
+            kind_name,
+            str(data.get("key") or ""),
+            fields,
+            str(data.get("status") or ""),
+            line=number,
+        )
 
 
 def refuse_constant(name: str) -> None:
@@ -104,10 +128,16 @@ def refuse_constant(name: str) -> None:
 
 
 def ensure(
-    workspace: Workspace, entries: Sequence[EnsureRequest], author: Author, *, pending: bool = False,
+    workspace: Workspace,
+    entries: Sequence[EnsureRequest],
+    author: Author,
+    *,
+    pending: bool = False,
     dry_run: bool = False,
-) -> list[EnsureResult]:  # fmt: skip
-    """Insert, update or skip each record under one lock and in one step; return the results in order."""
+) -> list[EnsureResult]:
+    """Insert, update or skip each record under one lock and in one step;
+    return the results in order.
+    """
     entries = [_with_headline(workspace, entry) for entry in entries]
     batch = _Batch(workspace, author, pending=pending)
     batch.read()
@@ -115,7 +145,9 @@ def ensure(
     if dry_run:
         results = [batch.plan(entry) for entry in entries]
         return [
-            replace(result, outcome=UPDATED) if batch.sets_status(result) and result.outcome == UNCHANGED else result
+            replace(result, outcome=UPDATED)
+            if batch.sets_status(result) and result.outcome == UNCHANGED
+            else result
             for result in results
         ]
     with writer.writing(workspace):
@@ -137,8 +169,12 @@ class _Batch:
         self._keys: dict[tuple[str, str], list[Record]] = {}
         self._of_kind: dict[str, dict[str, Record]] = {}
         self._near: dict[tuple[str, str], tuple[str, str]] = {}
-        """Path of the record that says nearly the same as a new entry, by kind and key, and how it says it."""
-        self._wordings: dict[tuple[str, str], str] = {}  # paths of the batch's records, by kind and normalised wording
+        """Path of the record that says nearly the same as a new entry, by kind and key,
+        and how it says it.
+        """
+        self._wordings: dict[
+            tuple[str, str], str
+        ] = {}  # paths of the batch's records, by kind and normalised wording
         self._touched: set[str] = set()
         self._ids: set[str] = set()
 
@@ -166,7 +202,9 @@ class _Batch:
         for name, by_key in drafts.items():
             existing = [*self._of_kind.get(name, {}).values()]
             try:
-                neighbour_lists = near_duplicates_of_all(self.workspace, existing, [*by_key.values()])
+                neighbour_lists = near_duplicates_of_all(
+                    self.workspace, existing, [*by_key.values()]
+                )
             except (OrbitError, OSError, ValueError):
                 continue  # a broken index must not stop a producer
             for key, near in zip(by_key, neighbour_lists, strict=True):
@@ -191,8 +229,11 @@ class _Batch:
         kind = self.workspace.kinds[entry.kind]
         _refuse_invalid(kind, entry)
         matches = self._keys.get((kind.name, entry.key), [])
-        preferred = (*(match for match in matches if match.phase != "closed"),
-                     *(match for match in matches if match.is_rejected), *matches[-1:])  # fmt: skip
+        preferred = (
+            *(match for match in matches if match.phase != "closed"),
+            *(match for match in matches if match.is_rejected),
+            *matches[-1:],
+        )
         record = next(iter(preferred), None)
         if record is not None and record.path in self._touched:
             raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
@@ -203,19 +244,36 @@ class _Batch:
             _refuse_invalid(kind, entry)
         if record.is_rejected:
             by = record.approval.get("rejected_by")
-            return EnsureResult(entry, UNCHANGED, record, f"rejected by {by}" if by else f"it was {record.status.name}")
+            return EnsureResult(
+                entry,
+                UNCHANGED,
+                record,
+                f"rejected by {by}" if by else f"it was {record.status.name}",
+            )
         if record.data.get("ensured") == entry.digest:
             entry = replace(entry, status="")  # a repeated request: later edits stay
-            return EnsureResult(entry, UNCHANGED, record, record.status.word if record.phase == "closed" else "")
+            return EnsureResult(
+                entry, UNCHANGED, record, record.status.word if record.phase == "closed" else ""
+            )
         differs = self._differs(record, entry)
         if record.phase == "closed" and differs:
             return self._inserted(kind, entry)
         if not differs:
-            return EnsureResult(entry, UNCHANGED, record, record.status.word if record.phase == "closed" else "")
-        return EnsureResult(entry, UPDATED, record) if kind.in_document else self._updated(record, entry)
+            return EnsureResult(
+                entry, UNCHANGED, record, record.status.word if record.phase == "closed" else ""
+            )
+        return (
+            EnsureResult(entry, UPDATED, record)
+            if kind.in_document
+            else self._updated(record, entry)
+        )
 
     def _differs(self, record: Record, entry: EnsureRequest) -> bool:
-        if any(record.data.get(name) != value for name, value in entry.fields.items() if not _is_prose(record, name)):
+        if any(
+            record.data.get(name) != value
+            for name, value in entry.fields.items()
+            if not _is_prose(record, name)
+        ):
             return True
         return entry.text is not None and entry.text != self._text(record)
 
@@ -246,7 +304,9 @@ class _Batch:
         record_id = writer.free_code_id(self.workspace, kind, uid)
         while record_id in self._ids:
             record_id = code_id(kind.prefix, uid, len(record_id) - len(kind.prefix) + 1)
-        data = writer.new_data(kind, record_id, uid, self.author, {**entry.fields, **_identity_fields(entry), **status})
+        data = writer.new_data(
+            kind, record_id, uid, self.author, {**entry.fields, **_identity_fields(entry), **status}
+        )
         return writer.build_record(self.workspace, kind, self.author, record_id, data)
 
     def _same(self, entry: EnsureRequest, new: Record) -> tuple[Record, str] | None:
@@ -255,8 +315,14 @@ class _Batch:
         path, how = self._near.get((name, entry.key), ("", "the same, word for word"))
         path = path or self._wordings.get((name, normalised(wording(new))), "")
         if entry.share and not path:
-            alike = (other for other in existing.values() if says_the_same(other.title, new.title, entry.share))
-            path = next((other.path for other in alike if other.phase != "closed" or other.is_rejected), "")
+            alike = (
+                other
+                for other in existing.values()
+                if says_the_same(other.title, new.title, entry.share)
+            )
+            path = next(
+                (other.path for other in alike if other.phase != "closed" or other.is_rejected), ""
+            )
             how = "in other words"
         record = existing.get(path)
         if record is None or (record.phase == "closed" and not record.is_rejected):
@@ -268,7 +334,9 @@ class _Batch:
 
     def _updated(self, record: Record, entry: EnsureRequest) -> EnsureResult:
         fields = {**entry.fields, **_identity_fields(entry)}
-        change, result = writer.prepare_edit(self.workspace, record, lambda data: {**data, **fields})
+        change, result = writer.prepare_edit(
+            self.workspace, record, lambda data: {**data, **fields}
+        )
         changes = [change]
         if entry.text is not None and record.source is not None:
             changes.append(FileChange(record.source.path, self._text(record), entry.text))
@@ -286,48 +354,74 @@ class _Batch:
         if result.outcome == REFUSED:
             return result
         try:
-            result = self._decision(result) if self.workspace.kinds[entry.kind].in_document else result
+            result = (
+                self._decision(result) if self.workspace.kinds[entry.kind].in_document else result
+            )
         except OrbitError as error:
             return replace(result, outcome=REFUSED, reason=f"{error.message}; {error.hint}")
         try:
             if result.record is None or not self.sets_status(result):
                 return result
-            moved = lifecycle.transition(self.workspace, result.record.id, entry.status, self.author)
-            return replace(result, record=moved, outcome=INSERTED if result.outcome == INSERTED else UPDATED)
+            moved = lifecycle.transition(
+                self.workspace, result.record.id, entry.status, self.author
+            )
+            return replace(
+                result, record=moved, outcome=INSERTED if result.outcome == INSERTED else UPDATED
+            )
         except OrbitError as error:
             reason = f"{error.message}; {error.hint}"
-            return replace(result, outcome=REFUSED if result.outcome == UNCHANGED else result.outcome, reason=reason)
+            return replace(
+                result,
+                outcome=REFUSED if result.outcome == UNCHANGED else result.outcome,
+                reason=reason,
+            )
 
     def sets_status(self, result: EnsureResult) -> bool:
         """Say whether a request sets another status of its record."""
         entry, record = result.entry, result.record
-        if not entry.status or record is None or str(record.data["status"]) == entry.status or record.is_rejected:
+        if (
+            not entry.status
+            or record is None
+            or str(record.data["status"]) == entry.status
+            or record.is_rejected
+        ):
             return False
         return result.outcome != UNCHANGED or record.text("key") == entry.key
 
     def _decision(self, result: EnsureResult) -> EnsureResult:
         entry, record = result.entry, result.record
         if result.outcome == INSERTED:
-            status = "proposed" if self.pending or self.author.role == "agent" else entry.status or None
+            status = (
+                "proposed" if self.pending or self.author.role == "agent" else entry.status or None
+            )
             request = adrs.new_adr(entry.fields, **_identity_fields(entry), status=status)
             added = adrs.add_adr(self.workspace, request, self.author, self._is_new(entry))
             return replace(result, record=added.record)
         if result.outcome != UPDATED or record is None:
             return result
-        fields = {name: value for name, value in entry.fields.items() if not _is_prose(record, name)}
-        title = str(fields.pop("title")) if fields.get("title") != record.data.get("title") else None
+        fields = {
+            name: value for name, value in entry.fields.items() if not _is_prose(record, name)
+        }
+        title = (
+            str(fields.pop("title")) if fields.get("title") != record.data.get("title") else None
+        )
         fields |= _identity_fields(entry)
         changed = adrs.update_adr(
             self.workspace, record.id, lambda data: {**data, **fields}, title, author=self.author
-        )  # fmt: skip
+        )
         return replace(result, record=changed)
 
     def _is_new(self, entry: EnsureRequest) -> writer.PreWriteHook:
 
         def admit(new: Record) -> None:
-            for other in writer.records_added(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
+            for other in writer.records_added(
+                self.workspace, new.kind, self._of_kind.get(new.kind.name, {})
+            ):
                 if other.text("key") == entry.key:
-                    raise RefusedError(f"{other.id} says {entry.key} since just now", hint=f"`orbit show {other.id}`")
+                    raise RefusedError(
+                        f"{other.id} says {entry.key} since just now",
+                        hint=f"`orbit show {other.id}`",
+                    )
 
         return admit
 
@@ -350,17 +444,29 @@ def _is_prose(record: Record, name: str) -> bool:
 
 def _refuse_invalid(kind: Kind, entry: EnsureRequest) -> None:
     if not entry.key.strip() or any(map(str.isspace, entry.key)):
-        raise UsageError(f"{entry.key[:80]!r} is not a key", hint="give each thing a name without spaces: meeting/7/1")
+        raise UsageError(
+            f"{entry.key[:80]!r} is not a key",
+            hint="give each thing a name without spaces: meeting/7/1",
+        )
     fixed = sorted(
-        {*entry.fields} & (writer.FIXED | (kind.schema.managed - {"file"} if entry.text else kind.schema.managed))
+        {*entry.fields}
+        & (writer.FIXED | (kind.schema.managed - {"file"} if entry.text else kind.schema.managed))
     )
     if fixed:
-        raise UsageError(f"`{fixed[0]}` can't be given", hint="the registry sets it; `status` is a field of the call")
+        raise UsageError(
+            f"`{fixed[0]}` can't be given",
+            hint="the registry sets it; `status` is a field of the call",
+        )
     if entry.status and entry.status not in kind.statuses:
         message = f"{kind.with_article} has no status {entry.status[:80]!r}"
         raise InvalidRecordError(message, hint=f"statuses: {', '.join(kind.statuses)}")
     if kind.in_file and entry.text is None:
-        raise RefusedError(f"{kind.with_article} needs the file that it is about", hint="`orbit import --help`")
+        raise RefusedError(
+            f"{kind.with_article} needs the file that it is about", hint="`orbit import --help`"
+        )
     called = without_secrets(entry.key)
-    refuse_secrets(f"{kind.name} {called}", json.dumps([entry.key, entry.fields], ensure_ascii=False, default=str))
+    refuse_secrets(
+        f"{kind.name} {called}",
+        json.dumps([entry.key, entry.fields], ensure_ascii=False, default=str),
+    )
     refuse_secrets(f"the text of {called}", entry.text or "")

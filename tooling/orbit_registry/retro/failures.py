@@ -39,14 +39,23 @@ class Target:
 
     def as_data(self) -> dict[str, str]:
         """Return the target as a record's field."""
-        return {"type": self.type, **({"project": self.project} if self.project else {}), "id": self.id}
+        return {
+            "type": self.type,
+            **({"project": self.project} if self.project else {}),
+            "id": self.id,
+        }
 
 
 def read_target(text: str) -> Target:
     """Parse a target such as `story:shop:S-1`."""
     kind, _, qualified_id = text.partition(":")
     project, _, name = qualified_id.rpartition(":")
-    if not _TYPE.match(kind) or not name.strip() or (qualified_id.startswith(":")) or any(map(str.isspace, text)):
+    if (
+        not _TYPE.match(kind)
+        or not name.strip()
+        or (qualified_id.startswith(":"))
+        or any(map(str.isspace, text))
+    ):
         raise UsageError(f"{text[:100]!r} is not a target", hint=_FORM)
     return Target(kind, project, name)
 
@@ -54,7 +63,9 @@ def read_target(text: str) -> Target:
 def target_from(value: object) -> Target:
     """Return the target in a record's field."""
     fields: Mapping[str, object] = value if isinstance(value, Mapping) else {}
-    return Target(str(fields.get("type", "")), str(fields.get("project", "")), str(fields.get("id", "")))
+    return Target(
+        str(fields.get("type", "")), str(fields.get("project", "")), str(fields.get("id", ""))
+    )
 
 
 def target_of(record: Record) -> Target:
@@ -73,28 +84,47 @@ def open_failures(records: Iterable[Record], now: datetime) -> Iterator[Record]:
 
 def open_failure(records: Iterable[Record], target: Target, now: datetime) -> Record | None:
     """Return the open failure of a target; None if it may be tried."""
-    return next((record for record in open_failures(records, now) if target_of(record) == target), None)
+    return next(
+        (record for record in open_failures(records, now) if target_of(record) == target), None
+    )
 
 
 def fail(
-    workspace: Workspace, target: Target, fields: Mapping[str, object], author: Author, now: datetime, *,
-    dry_run: bool = False, verb: str = "failed:",
-) -> tuple[Record, bool]:  # fmt: skip
-    """Record a failure of a target, or update the open one; return the record and whether it is new."""
+    workspace: Workspace,
+    target: Target,
+    fields: Mapping[str, object],
+    author: Author,
+    now: datetime,
+    *,
+    dry_run: bool = False,
+    verb: str = "failed:",
+) -> tuple[Record, bool]:
+    """Record a failure of a target, or update the open one;
+    return the record and whether it is new.
+    """
     if target.type in PROTECTED_TYPES:
         hint = "keep what it runs from being tried: story:shop:S-1"
         raise RefusedError(f"{target} runs the work itself and can't be left alone", hint=hint)
     updates = {name: value for name, value in fields.items() if value is not None}
     existing = open_failure(read_collection(workspace).records, target, now)
     if existing is not None and (author.role, existing.role) == ("agent", "human"):
-        updates = {name: value for name, value in updates.items() if name == "attempts"}  # not a person's text
+        updates = {
+            name: value for name, value in updates.items() if name == "attempts"
+        }  # not a person's text
     if existing is None:
 
         def admit(_: Record) -> None:  # another process may have recorded it meanwhile
             if other := open_failure(read_collection(workspace).records, target, now):
-                raise RefusedError(f"{other.id} says so of {target} since just now", hint="run the command again")
+                raise RefusedError(
+                    f"{other.id} says so of {target} since just now", hint="run the command again"
+                )
 
-        initial = {"attempts": 1, **updates, "title": _title(target, verb, updates), "target": target.as_data()}
+        initial = {
+            "attempts": 1,
+            **updates,
+            "title": _title(target, verb, updates),
+            "target": target.as_data(),
+        }
         if dry_run:
             return draft_record(workspace, workspace.kinds[KIND], author, initial)[1], True
         record = create_record(workspace, workspace.kinds[KIND], author, initial, admit)
@@ -102,8 +132,16 @@ def fail(
 
         def again(data: dict[str, object]) -> dict[str, object]:
             freshness, tried = data.get("freshness"), data.get("attempts")
-            verified = {**(freshness if isinstance(freshness, Mapping) else {}), "verified_at": format_time(now)}
-            changed = {**data, "attempts": tried + 1 if isinstance(tried, int) else 1, **updates, "freshness": verified}
+            verified = {
+                **(freshness if isinstance(freshness, Mapping) else {}),
+                "verified_at": format_time(now),
+            }
+            changed = {
+                **data,
+                "attempts": tried + 1 if isinstance(tried, int) else 1,
+                **updates,
+                "freshness": verified,
+            }
             for name in {"links", "evidence"} & updates.keys():
                 changed[name] = _united(data.get(name), updates[name])
             return {**changed, "title": _title(target, verb, changed)}
@@ -111,11 +149,18 @@ def fail(
         if dry_run:
             return lifecycle.plan_change(workspace, existing.id, again)[0], False
         record = lifecycle.change_fields(workspace, existing.id, again)
-    write_event(workspace, FAILED, [record.id], {"target": str(target), "attempts": record.data.get("attempts", 1)})
+    write_event(
+        workspace,
+        FAILED,
+        [record.id],
+        {"target": str(target), "attempts": record.data.get("attempts", 1)},
+    )
     return record, existing is None
 
 
-def clear(workspace: Workspace, target: Target, author: Author, now: datetime, event: str = CLEARED) -> Record:
+def clear(
+    workspace: Workspace, target: Target, author: Author, now: datetime, event: str = CLEARED
+) -> Record:
     """Close the open failure of a target; `event` names the cause in the log."""
     existing = open_failure(read_collection(workspace).records, target, now)
     if existing is None:
@@ -128,7 +173,9 @@ def clear(workspace: Workspace, target: Target, author: Author, now: datetime, e
 
 def _united(current: object, more: object) -> list[object]:
     listed = [*current] if isinstance(current, list) else []
-    return listed + [entry for entry in (more if isinstance(more, list) else []) if entry not in listed]
+    return listed + [
+        entry for entry in (more if isinstance(more, list) else []) if entry not in listed
+    ]
 
 
 def _title(target: Target, verb: str, fields: Mapping[str, object]) -> str:
@@ -139,7 +186,10 @@ def state(record: Record, now: datetime) -> dict[str, object]:
     """Return a failure's target, attempts, reason, whether it is open, and until when."""
     end = expires_at(record)
     return {
-        "target": str(target_of(record)), "id": record.id, "holds": any(open_failures([record], now)),
-        "attempts": record.data.get("attempts", 1), "reason": record.text("reason"),
+        "target": str(target_of(record)),
+        "id": record.id,
+        "holds": any(open_failures([record], now)),
+        "attempts": record.data.get("attempts", 1),
+        "reason": record.text("reason"),
         "until": None if end is None else format_time(end.astimezone(UTC)),
-    }  # fmt: skip
+    }

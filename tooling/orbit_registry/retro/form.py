@@ -27,7 +27,10 @@ def _parts() -> Mapping[str, str]:
 
 
 def part_of(heading: str) -> str:
-    """Return the part of a retro that a heading starts: `1. What didn't go well? 😕` is `struggled`."""
+    """Return the part of a retro that a heading starts: `1.
+
+    What didn't go well? 😕` is `struggled`.
+    """
     return _parts().get(_words(heading), "")
 
 
@@ -50,8 +53,13 @@ COMMAND_PURPOSE = "command"
 """Target type of the project's commands (`command:test`); their failures never block a target."""
 _LISTS = ("worked", "struggled", "durable_behavior", "recommendations")
 _KEYS = (*TRIGGERS, "trigger", "project", "date", "title", "summary", "outcomes", *_LISTS, "text")
-_FORM = 'for example {"loop": "L-17", "outcomes": [{"target": "story:shop:S-1", "result": "failed", "attempts": 3}]}'
-_OUTCOME = "write it as TARGET=RESULT,attempts=N,tool=NAME,reason=WHY: story:shop:S-1=failed,attempts=3"
+_FORM = (
+    'for example {"loop": "L-17", "outcomes": [{"target": "story:shop:S-1", "result": '
+    '"failed", "attempts": 3}]}'
+)
+_OUTCOME = (
+    "write it as TARGET=RESULT,attempts=N,tool=NAME,reason=WHY: story:shop:S-1=failed,attempts=3"
+)
 _DIGITS = 6
 _ITEM = re.compile(r"[ \t]{0,3}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
@@ -68,7 +76,11 @@ class Outcome:
 
     def as_data(self) -> dict[str, object]:
         """Return the outcome as a record's field."""
-        optional = {"attempts": self.attempts, "tools": list(self.tools) or None, "reason": self.reason or None}
+        optional = {
+            "attempts": self.attempts,
+            "tools": list(self.tools) or None,
+            "reason": self.reason or None,
+        }
         details = {name: value for name, value in optional.items() if value is not None}
         return {"target": self.target.as_data(), "result": self.result, **details}
 
@@ -91,8 +103,14 @@ class Retro:
     @property
     def findings(self) -> tuple[tuple[str, str], ...]:
         """Findings worth a learning, each with its label."""
-        lists = (("durable", self.durable_behavior), ("worked", self.worked), ("struggled", self.struggled))
-        pairs = [(word, text) for word, texts in lists for text in texts if len(text) >= SHORTEST_FINDING]
+        lists = (
+            ("durable", self.durable_behavior),
+            ("worked", self.worked),
+            ("struggled", self.struggled),
+        )
+        pairs = [
+            (word, text) for word, texts in lists for text in texts if len(text) >= SHORTEST_FINDING
+        ]
         words = {text: word for word, text in reversed(pairs)}  # of two labels the first counts
         return tuple((word, text) for word, text in pairs if words[text] == word)
 
@@ -101,9 +119,13 @@ class Retro:
         if self.findings:
             return ""
         longest = max(map(len, self.recommendations), default=0)
-        if longest >= SHORTEST_FINDING or (longest and self.struggled):  # `CI slow`, `cache it`: short but useful
+        if longest >= SHORTEST_FINDING or (
+            longest and self.struggled
+        ):  # `CI slow`, `cache it`: short but useful
             return ""
-        if any(outcome.result == FAILED or (outcome.attempts or 0) > 1 for outcome in self.outcomes):
+        if any(
+            outcome.result == FAILED or (outcome.attempts or 0) > 1 for outcome in self.outcomes
+        ):
             return ""
         tried = len({outcome.target for outcome in self.outcomes if outcome.attempts != 0})
         if tried >= fewest_targets:
@@ -159,7 +181,9 @@ def read_outcome(text: str, where: str = "--outcome") -> Outcome:
 def read_retro(text: str, where: str) -> Retro:
     """Parse a retro from JSON, YAML or Markdown; `where` names the source in errors."""
     if len(text) > LARGEST:
-        raise UsageError(f"{where}: a retro has at most {LARGEST:,} characters", hint="say what it came to")
+        raise UsageError(
+            f"{where}: a retro has at most {LARGEST:,} characters", hint="say what it came to"
+        )
     if not text.lstrip().startswith("{"):
         return _from_markdown(parse_markdown(text), where)
     return _from_data(_mapping(text, where), where)
@@ -178,13 +202,20 @@ def _mapping(text: str, where: str) -> Mapping[str, Any]:
 def _from_data(data: Mapping[str, Any], where: str) -> Retro:
     unknown = sorted(set(data) - set(_KEYS))
     if unknown:
-        raise UsageError(f"{where}: `{unknown[0][:80]}` is not known", hint=f"known are {', '.join(_KEYS)}")
+        raise UsageError(
+            f"{where}: `{unknown[0][:80]}` is not known", hint=f"known are {', '.join(_KEYS)}"
+        )
     outcomes = data.get("outcomes") or []
     if not isinstance(outcomes, list):
         raise UsageError(f"{where}: `outcomes` is not a list", hint=_FORM)
-    words: dict[str, Any] = {name: _line(data.get(name), name, where) for name in ("date", "title", "summary")}
+    words: dict[str, Any] = {
+        name: _line(data.get(name), name, where) for name in ("date", "title", "summary")
+    }
     words |= {name: _texts(data.get(name), name, where) for name in _LISTS}
-    read_outcomes = [_outcome(outcome, f"{where}: outcome {number}") for number, outcome in enumerate(outcomes, 1)]
+    read_outcomes = [
+        _outcome(outcome, f"{where}: outcome {number}")
+        for number, outcome in enumerate(outcomes, 1)
+    ]
     retro = Retro(trigger=_trigger(data, where), outcomes=tuple(read_outcomes), **words)
     text = str(data.get("text") or "").strip()
     if not text:
@@ -200,14 +231,19 @@ def _trigger(data: Mapping[str, Any], where: str) -> Target | None:
         triggers.append((target.type, target.id))
         data = {"project": target.project, **data}
     if len(triggers) > 1:
-        raise UsageError(f"{where}: it looks back on more than one thing", hint=f"name one of {', '.join(TRIGGERS)}")
+        raise UsageError(
+            f"{where}: it looks back on more than one thing",
+            hint=f"name one of {', '.join(TRIGGERS)}",
+        )
     return trigger_of(*triggers[0], str(data.get("project") or "")) if triggers else None
 
 
 def trigger_of(kind: str, name: str, project: str = "") -> Target:
     """Return the run that a retro is about."""
     if kind not in TRIGGERS:
-        raise UsageError(f"a retro is of no {kind[:80]!r}", hint=f"it is of one of {', '.join(TRIGGERS)}")
+        raise UsageError(
+            f"a retro is of no {kind[:80]!r}", hint=f"it is of one of {', '.join(TRIGGERS)}"
+        )
     return read_target(":".join(filter(None, (kind, project, name))))
 
 
@@ -217,8 +253,12 @@ def _outcome(value: object, where: str) -> Outcome:
     if target is None or result not in RESULTS:
         hint = f"it has a `target` and as `result` one of {', '.join(RESULTS)}"
         raise UsageError(f"{where}: {str(result)[:80]!r} is not a result", hint=hint)
-    if attempts is not None and (not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 0):
-        raise UsageError(f"{where}: `attempts` is {str(attempts)[:80]!r}", hint="a whole number; 0: never tried")
+    if attempts is not None and (
+        not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 0
+    ):
+        raise UsageError(
+            f"{where}: `attempts` is {str(attempts)[:80]!r}", hint="a whole number; 0: never tried"
+        )
     parsed_target = read_target(target) if isinstance(target, str) else target_from(target)
     read_target(str(parsed_target))  # validates a mapping as well
     tools = data.get("tools", data.get("tool"))
@@ -226,7 +266,9 @@ def _outcome(value: object, where: str) -> Outcome:
     if not isinstance(listed, list):
         raise UsageError(f"{where}: `tools` is not a list of names", hint='"tools": ["codex"]')
     reason = " ".join(str(data.get("reason") or "").split())
-    return Outcome(parsed_target, str(result), attempts, tuple(dict.fromkeys(map(str, listed))), reason[:2000])
+    return Outcome(
+        parsed_target, str(result), attempts, tuple(dict.fromkeys(map(str, listed))), reason[:2000]
+    )
 
 
 def _line(value: object, name: str, where: str) -> str:
@@ -243,14 +285,20 @@ def _texts(value: object, name: str, where: str) -> tuple[str, ...]:
 
 
 def _merge_texts(current: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
-    by_letters = {text.casefold(): text for text in (*reversed([*more]), *reversed([*current])) if text}
+    by_letters = {
+        text.casefold(): text for text in (*reversed([*more]), *reversed([*current])) if text
+    }
     return tuple(reversed(by_letters.values()))
 
 
 def _from_markdown(document: Document, where: str) -> Retro:
     front = document.front_matter
-    data = dict(_mapping(document.text[front.start : front.end], where)) if front is not None else {}
-    fields = {name: value for name, value in data.items() if name in _KEYS}  # other front matter is ignored
+    data = (
+        dict(_mapping(document.text[front.start : front.end], where)) if front is not None else {}
+    )
+    fields = {
+        name: value for name, value in data.items() if name in _KEYS
+    }  # other front matter is ignored
     notes: list[str] = []
     for heading, section, body in _sections(document):
         name = part_of(heading)
@@ -260,7 +308,10 @@ def _from_markdown(document: Document, where: str) -> Retro:
             fields["outcomes"] = [*(fields.get("outcomes") or []), *_rows(document, section, where)]
         elif name:
             verb = verb_of(heading)
-            fields[name] = [*(fields.get(name) or []), *(_with_verb(verb, item) for item in _items(body))]
+            fields[name] = [
+                *(fields.get(name) or []),
+                *(_with_verb(verb, item) for item in _items(body)),
+            ]
         elif section.level == 1 and section is document.headings[0]:
             fields["title"] = fields.get("title") or heading
             fields["summary"] = fields.get("summary") or body
@@ -273,8 +324,12 @@ def _from_markdown(document: Document, where: str) -> Retro:
 
 
 def _sections(document: Document) -> Iterator[tuple[str, Heading, str]]:
-    has_parts_below = any(heading.level == 3 and part_of(heading.text) for heading in document.headings)
-    headings = [heading for heading in document.headings if heading.level <= (3 if has_parts_below else 2)]
+    has_parts_below = any(
+        heading.level == 3 and part_of(heading.text) for heading in document.headings
+    )
+    headings = [
+        heading for heading in document.headings if heading.level <= (3 if has_parts_below else 2)
+    ]
     for heading, following in zip_longest(headings, headings[1:]):
         end = following.section.start if following is not None else heading.body.end
         yield heading.text, heading, document.text[heading.body.start : end].strip()
@@ -285,20 +340,36 @@ def _with_verb(verb: str, item: str) -> str:
 
 
 def _results(document: Document, step: Heading) -> list[str]:
-    within = (heading for heading in document.headings if step.body.start <= heading.section.start < step.body.end)
+    within = (
+        heading
+        for heading in document.headings
+        if step.body.start <= heading.section.start < step.body.end
+    )
     results = (heading for heading in within if heading.text.casefold().strip(" :") == "result")
-    return [text for heading in results if (text := document.text[heading.body.start : heading.body.end].strip())]
+    return [
+        text
+        for heading in results
+        if (text := document.text[heading.body.start : heading.body.end].strip())
+    ]
 
 
 def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = []
-    tables = [table for table in document.tables if section.body.start <= table.span.start < section.body.end]
+    tables = [
+        table
+        for table in document.tables
+        if section.body.start <= table.span.start < section.body.end
+    ]
     for table in tables:
         names = [cell.text.casefold().strip() for cell in table.rows[0]]
         for row in table.rows[1:]:
-            cells: dict[str, Any] = {name: cell.text.strip() for name, cell in zip(names, row, strict=False)}
+            cells: dict[str, Any] = {
+                name: cell.text.strip() for name, cell in zip(names, row, strict=False)
+            }
             count, tools = cells.get("attempts", ""), cells.get("tools", "")
-            cells["attempts"] = int(count) if count.isdecimal() and len(count) <= _DIGITS else count or None
+            cells["attempts"] = (
+                int(count) if count.isdecimal() and len(count) <= _DIGITS else count or None
+            )
             cells["tools"] = [tool for tool in (word.strip() for word in tools.split(",")) if tool]
             cells["target"] = cells.get("target", cells.get("story"))
             rows.append(cells)

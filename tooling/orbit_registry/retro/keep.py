@@ -17,8 +17,23 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.retro import failures
-from orbit_registry.retro.ensure import INSERTED, UNCHANGED, UPDATED, EnsureRequest, EnsureResult, ensure
-from orbit_registry.retro.form import COMMAND_PURPOSE, COMPLETED, FAILED, REQUEUED, Outcome, Retro, read_retro
+from orbit_registry.retro.ensure import (
+    INSERTED,
+    UNCHANGED,
+    UPDATED,
+    EnsureRequest,
+    EnsureResult,
+    ensure,
+)
+from orbit_registry.retro.form import (
+    COMMAND_PURPOSE,
+    COMPLETED,
+    FAILED,
+    REQUEUED,
+    Outcome,
+    Retro,
+    read_retro,
+)
 from orbit_registry.retro.gather import GatheredRetro
 from orbit_registry.retro.note import LEARNING
 from orbit_registry.search.similarity import normalised
@@ -30,7 +45,9 @@ from orbit_registry.workspace.workspace import Workspace
 KIND, FILE = "retro", "retro.md"
 BELOW = "below the noise bar"
 LONGEST_SUMMARY = 500
-ALIKE = 0.85  # share of words that makes a finding the same as a learning, unless a negation differs
+ALIKE = (
+    0.85  # share of words that makes a finding the same as a learning, unless a negation differs
+)
 _DAYS = 7
 
 
@@ -49,15 +66,30 @@ class RetroResult:
     @property
     def is_written(self) -> bool:
         """Whether anything was written."""
-        has_written_finding = any(finding.outcome in (INSERTED, UPDATED) for finding in self.findings)
-        return self.outcome in (INSERTED, UPDATED) or has_written_finding or bool(self.opened or self.cleared)
+        has_written_finding = any(
+            finding.outcome in (INSERTED, UPDATED) for finding in self.findings
+        )
+        return (
+            self.outcome in (INSERTED, UPDATED)
+            or has_written_finding
+            or bool(self.opened or self.cleared)
+        )
 
 
 def record_retro(
-    workspace: Workspace, retro: Retro, author: Author, now: datetime, *, pending: bool = False,
-    scope: Mapping[str, Sequence[str]] | None = None, gathered: GatheredRetro | None = None, dry_run: bool = False,
-) -> RetroResult:  # fmt: skip
-    """Write a retro, merged with the earlier one of the same run; `scope` is that of its findings."""
+    workspace: Workspace,
+    retro: Retro,
+    author: Author,
+    now: datetime,
+    *,
+    pending: bool = False,
+    scope: Mapping[str, Sequence[str]] | None = None,
+    gathered: GatheredRetro | None = None,
+    dry_run: bool = False,
+) -> RetroResult:
+    """Write a retro, merged with the earlier one of the same run;
+    `scope` is that of its findings.
+    """
     if retro.trigger is None:
         hint = "orbit retro --loop L-17 --from retro.md; or --session, --incident"
         raise UsageError("of which run is it", hint=hint)
@@ -69,7 +101,9 @@ def record_retro(
     fewest = workspace.config.setting("loop", "retro_targets")
     if noise := merged.noise(fewest):
         if not dry_run:
-            write_event(workspace, events.RETRO, [], {"trigger": key, "skip_reason": "below-noise-bar"})
+            write_event(
+                workspace, events.RETRO, [], {"trigger": key, "skip_reason": "below-noise-bar"}
+            )
         return RetroResult(UNCHANGED, reason=f"{BELOW}: {noise}")
 
     def joined(current: Record) -> EnsureRequest:  # another process may have added to it meanwhile
@@ -87,12 +121,20 @@ def record_retro(
     else:
         entries = [*_findings(workspace, merged, key, record, scope or {})]
         findings = ensure(workspace, entries, author, pending=True, dry_run=dry_run)
-    failure_changes = _FailureChanges(workspace, record, author, now, is_gathered=gathered is not None, dry_run=dry_run)
+    failure_changes = _FailureChanges(
+        workspace, record, author, now, is_gathered=gathered is not None, dry_run=dry_run
+    )
     failure_changes.apply(merged.outcomes)
-    changed = (tuple(failure_changes.opened), tuple(failure_changes.cleared), tuple(failure_changes.notes))
+    changed = (
+        tuple(failure_changes.opened),
+        tuple(failure_changes.cleared),
+        tuple(failure_changes.notes),
+    )
     done = RetroResult(ensured.outcome, record, ensured.reason, tuple(findings), *changed)
     if done.is_written and not dry_run:
-        write_event(workspace, events.RETRO, [record.id], {"trigger": key, "findings": len(findings)})
+        write_event(
+            workspace, events.RETRO, [record.id], {"trigger": key, "findings": len(findings)}
+        )
     return done
 
 
@@ -100,17 +142,25 @@ def _retro_of(record: Record, text: str = "") -> Retro:
     data: Mapping[str, Any] = record.data
     outcomes = [
         Outcome(
-            failures.target_from(outcome.get("target")), str(outcome.get("result")), outcome.get("attempts"),
-            tuple(map(str, outcome.get("tools", ()))), str(outcome.get("reason", "")),
+            failures.target_from(outcome.get("target")),
+            str(outcome.get("result")),
+            outcome.get("attempts"),
+            tuple(map(str, outcome.get("tools", ()))),
+            str(outcome.get("reason", "")),
         )
         for outcome in data.get("outcomes", ())
-    ]  # fmt: skip
+    ]
     parsed = read_retro(text, FILE) if text.lstrip().startswith("#") else Retro()
     retro = replace(
-        parsed, trigger=failures.target_from(data.get("trigger")), date=str(data.get("date", "")), title="",
-        summary=str(data.get("summary", "")), outcomes=tuple(outcomes),
-        durable_behavior=record.words("durable_behavior"), recommendations=record.words("recommendations"),
-    )  # fmt: skip
+        parsed,
+        trigger=failures.target_from(data.get("trigger")),
+        date=str(data.get("date", "")),
+        title="",
+        summary=str(data.get("summary", "")),
+        outcomes=tuple(outcomes),
+        durable_behavior=record.words("durable_behavior"),
+        recommendations=record.words("recommendations"),
+    )
     return retro if record.title == _title(retro) else replace(retro, title=record.title)
 
 
@@ -124,7 +174,9 @@ def recorded_retros(workspace: Workspace, records: RecordSet) -> Iterator[tuple[
 def _existing_retro(workspace: Workspace, record: Record | None) -> Retro:
     if record is None or record.source is None:
         return Retro()
-    text = document_text(workspace.root, record.source.path)  # without it, the record's fields remain
+    text = document_text(
+        workspace.root, record.source.path
+    )  # without it, the record's fields remain
     return _retro_of(record, text or "")
 
 
@@ -139,7 +191,11 @@ def _completed(retro: Retro, now: datetime) -> Retro:
         raise UsageError(f"{date[:80]!r} is not a date", hint=hint) from None
     summary, text = retro.summary, retro.text
     if len(summary) > LONGEST_SUMMARY:
-        text = "\n\n".join(filter(None, (f"## In full\n\n{summary}", text))) if summary not in text else text
+        text = (
+            "\n\n".join(filter(None, (f"## In full\n\n{summary}", text)))
+            if summary not in text
+            else text
+        )
         summary = cut(summary, LONGEST_SUMMARY)
     dated = replace(retro, date=date, summary=summary, text=text)
     return replace(dated, title=(dated.title or _title(dated))[:300])
@@ -148,16 +204,23 @@ def _completed(retro: Retro, now: datetime) -> Retro:
 def _title(retro: Retro) -> str:
     results = [outcome.result for outcome in retro.outcomes]
     counts = ", ".join(f"{results.count(name)} {name}" for name in dict.fromkeys(results))
-    return f"{retro.trigger}: {counts or retro.summary or plural(len(retro.findings), 'finding')}"[:300]
+    return f"{retro.trigger}: {counts or retro.summary or plural(len(retro.findings), 'finding')}"[
+        :300
+    ]
 
 
 def _entry(retro: Retro, key: str) -> EnsureRequest:
     trigger = retro.trigger.as_data() if retro.trigger is not None else {}
     values = {
-        "title": retro.title, "trigger": trigger, "date": retro.date, "summary": retro.summary,
-        "outcomes": [outcome.as_data() for outcome in retro.outcomes], "durable_behavior": list(retro.durable_behavior),
-        "recommendations": list(retro.recommendations), "file": FILE,
-    }  # fmt: skip
+        "title": retro.title,
+        "trigger": trigger,
+        "date": retro.date,
+        "summary": retro.summary,
+        "outcomes": [outcome.as_data() for outcome in retro.outcomes],
+        "durable_behavior": list(retro.durable_behavior),
+        "recommendations": list(retro.recommendations),
+        "file": FILE,
+    }
     fields = {name: value for name, value in values.items() if value not in ("", [])}
     return EnsureRequest(KIND, key, fields, text=retro.body())
 
@@ -168,15 +231,25 @@ def _findings(
     longest = workspace.kinds[LEARNING].schema.longest("summary")
     axes = {axis: list(words) for axis, words in scope.items() if words}
     trigger = retro.trigger
-    session = [{"kind": "session", "reference": trigger.id}] if trigger and trigger.type == "session" else []
+    session = (
+        [{"kind": "session", "reference": trigger.id}]
+        if trigger and trigger.type == "session"
+        else []
+    )
     for word, text in retro.findings:
         summary = cut(text, longest)
         values = {
-            "summary": summary, "body": text if summary != text else "", "labels": [word], "scope": axes,
-            "links": [{"rel": "derived_from", "to": record.id}], "evidence": session,
-        }  # fmt: skip
+            "summary": summary,
+            "body": text if summary != text else "",
+            "labels": [word],
+            "scope": axes,
+            "links": [{"rel": "derived_from", "to": record.id}],
+            "evidence": session,
+        }
         fields = {name: value for name, value in values.items() if value}
-        digest = hashlib.sha256(normalised(text).replace(" ", "").encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        digest = hashlib.sha256(
+            normalised(text).replace(" ", "").encode("utf-8", "surrogatepass")
+        ).hexdigest()[:12]
         yield EnsureRequest(LEARNING, f"{key}/{digest}", fields, share=ALIKE)
 
 
@@ -184,7 +257,14 @@ def _propose_findings(
     workspace: Workspace, gathered: GatheredRetro, retro: Record, *, dry_run: bool
 ) -> list[EnsureResult]:
     existing = read_collection(workspace).records.of_kind(LEARNING)
-    result = propose(workspace, existing, gathered.lessons, gathered.recalled, sources=[retro.id], dry_run=dry_run)
+    result = propose(
+        workspace,
+        existing,
+        gathered.lessons,
+        gathered.recalled,
+        sources=[retro.id],
+        dry_run=dry_run,
+    )
     return [
         EnsureResult(EnsureRequest(LEARNING, candidate.record.id), INSERTED, candidate.record)
         for candidate in result.candidates
@@ -193,7 +273,14 @@ def _propose_findings(
 
 class _FailureChanges:
     def __init__(
-        self, workspace: Workspace, record: Record, author: Author, now: datetime, *, is_gathered: bool, dry_run: bool
+        self,
+        workspace: Workspace,
+        record: Record,
+        author: Author,
+        now: datetime,
+        *,
+        is_gathered: bool,
+        dry_run: bool,
     ) -> None:
         self.workspace, self.record, self.author, self.now = workspace, record, author, now
         self.is_gathered, self.dry_run = is_gathered, dry_run
@@ -204,17 +291,25 @@ class _FailureChanges:
         self.notes: list[str] = []
 
     def apply(self, outcomes: Iterable[Outcome]) -> None:
-        """Open failures of targets that failed when tried; clear those that succeeded or were requeued."""
+        """Open failures of targets that failed when tried;
+        clear those that succeeded or were requeued.
+        """
         for outcome in outcomes:
             records = read_collection(self.workspace).records
             active = failures.open_failure(records, outcome.target, self.now)
             try:
                 if outcome.result == FAILED:
                     self._failed(outcome, records, active)
-                elif outcome.result in (COMPLETED, REQUEUED) and active is not None and not self._is_anothers(active):
+                elif (
+                    outcome.result in (COMPLETED, REQUEUED)
+                    and active is not None
+                    and not self._is_anothers(active)
+                ):
                     name = events.REQUEUED if outcome.result == REQUEUED else events.CLEARED
                     if not self.dry_run:
-                        active = failures.clear(self.workspace, outcome.target, self.author, self.now, name)
+                        active = failures.clear(
+                            self.workspace, outcome.target, self.author, self.now, name
+                        )
                     self.cleared.append(active)
             except OrbitError as error:
                 self.notes.append(f"{outcome.target}: {error.message}")
@@ -238,7 +333,9 @@ class _FailureChanges:
             return  # the same failure from the events, or a later one
         reason = outcome.reason or f"failed in {self.record.data['key']}"
         fields = {"reason": reason, "attempts": attempts or 1, "links": [self.link]}
-        opened = failures.fail(self.workspace, target, fields, self.author, self.now, dry_run=self.dry_run)[0]
+        opened = failures.fail(
+            self.workspace, target, fields, self.author, self.now, dry_run=self.dry_run
+        )[0]
         self.opened.append(opened)
 
     def _is_mine(self, failure: Record) -> bool:

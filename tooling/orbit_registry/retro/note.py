@@ -79,7 +79,8 @@ def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Au
         work = replace(work, skip_reason=skip_reason(workspace, work, turn))
     if not (work.skip_reason or work.text.strip()):
         raise UsageError(
-            "the note is empty", hint=f"say it, or why there is nothing: --skip-reason {' | '.join(SKIPS)}"
+            "the note is empty",
+            hint=f"say it, or why there is nothing: --skip-reason {' | '.join(SKIPS)}",
         )
     target = read_target(f"task:{work.task}") if work.failed and work.task else None
     contribution = _contribution(workspace, records, work, author) if work.asks else NoteResult()
@@ -87,10 +88,15 @@ def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Au
         scope = {"scope": {"paths": list(work.paths)}} if work.paths else {}
         tried = work.attempts if work.attempts > 1 else None
         fields = {"reason": work.text.strip(), "attempts": tried, **scope}
-        contribution = replace(contribution, failure=fail(workspace, target, fields, author, datetime.now(UTC))[0])
+        contribution = replace(
+            contribution, failure=fail(workspace, target, fields, author, datetime.now(UTC))[0]
+        )
     details: dict[str, object] = {
-        "attempts": work.attempts, "errors": work.errors, "failed": work.failed, "task": work.task or None,
-    }  # fmt: skip
+        "attempts": work.attempts,
+        "errors": work.errors,
+        "failed": work.failed,
+        "task": work.task or None,
+    }
     if work.asks:
         details["asked"] = [ask.kind for ask in contribution.asks]
     else:
@@ -99,7 +105,9 @@ def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Au
         details |= {"turn": turn, "fingerprint": fingerprint(work.text)}
     if work.evidence:
         details["evidence"] = list(work.evidence)
-    write_event(workspace, NOTED, [contribution.unsolved.id] if contribution.unsolved else [], details)
+    write_event(
+        workspace, NOTED, [contribution.unsolved.id] if contribution.unsolved else [], details
+    )
     return replace(contribution, turn=turn, skip_reason=work.skip_reason)
 
 
@@ -111,7 +119,11 @@ def skip_reason(workspace: Workspace, work: NoteRequest, turn: str) -> str:
     if not (turn and text):
         return ""
     rows = (row for _, row in rows_in(log_files(workspace.state), time.time(), LogScan()))
-    fingerprints = {row.get("fingerprint") for row in rows if row.get("event") == NOTED and row.get("turn") != turn}
+    fingerprints = {
+        row.get("fingerprint")
+        for row in rows
+        if row.get("event") == NOTED and row.get("turn") != turn
+    }
     if fingerprint(text) in fingerprints:
         return "duplicate-signal"
     return "no-new-information" if work.tools == 0 and len(text) < SHORT else ""
@@ -119,7 +131,9 @@ def skip_reason(workspace: Workspace, work: NoteRequest, turn: str) -> str:
 
 def fingerprint(text: str) -> str:
     """Return 16 hexadecimal digits that identify a text regardless of case and spaces."""
-    return hashlib.sha256(" ".join(text.casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(
+        " ".join(text.casefold().split()).encode("utf-8", "surrogatepass")
+    ).hexdigest()[:16]
 
 
 def _turn(workspace: Workspace, work: NoteRequest) -> str:
@@ -135,13 +149,20 @@ def _turn(workspace: Workspace, work: NoteRequest) -> str:
 
 def _refuse_contradictions(work: NoteRequest) -> None:
     if work.skip_reason and (work.failed or work.errors or work.attempts > 1):
-        message = "--skip-reason says that there is nothing to tell, and attempts or errors that there is"
+        message = (
+            "--skip-reason says that there is nothing to tell, and attempts or errors that there is"
+        )
         raise UsageError(message, hint="leave one of them out")
     if work.asks and not work.text.strip():
-        raise UsageError("the note says nothing", hint='orbit note "Uploads fail without a retry key" --attempts 3')
+        raise UsageError(
+            "the note says nothing",
+            hint='orbit note "Uploads fail without a retry key" --attempts 3',
+        )
 
 
-def _contribution(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Author) -> NoteResult:
+def _contribution(
+    workspace: Workspace, records: RecordSet, work: NoteRequest, author: Author
+) -> NoteResult:
     kind = workspace.kinds[LEARNING]
     fields = _learning(work, kind.schema.longest("summary"))
     draft = draft_record(workspace, kind, author, fields)[1]
@@ -151,11 +172,15 @@ def _contribution(workspace: Workspace, records: RecordSet, work: NoteRequest, a
 
         def refuse(copies: Sequence[Neighbour]) -> None:
             if copies:
-                raise RefusedError("another process has just noted the same", hint="run the command again")
+                raise RefusedError(
+                    "another process has just noted the same", hint="run the command again"
+                )
 
         admit = refusing_copies(workspace, kind, records.of_kind(LEARNING), refuse)
         unsolved = same or create_record(workspace, kind, author, fields, admit)
-        similar = tuple(neighbour.record for neighbour in near if neighbour.record.uid != unsolved.uid)
+        similar = tuple(
+            neighbour.record for neighbour in near if neighbour.record.uid != unsolved.uid
+        )
         return NoteResult(similar=similar, unsolved=unsolved)
     similar = tuple(neighbour.record for neighbour in near)
     live = next((record for record in similar if record.phase == "live"), None)
@@ -168,19 +193,30 @@ def _linked(records: RecordSet, learning: Record) -> dict[str, str]:
     ends = [record for link in learning.links for record in records.candidates(link.to)]
     ends += [record for record in records if any(link.to in names for link in record.links)]
     return {
-        record.kind.name: record.id for record in reversed(ends)
-        if record.phase != "closed" and (record.kind.name == RULE or record.text("type") == "script")
-    }  # fmt: skip
+        record.kind.name: record.id
+        for record in reversed(ends)
+        if record.phase != "closed"
+        and (record.kind.name == RULE or record.text("type") == "script")
+    }
 
 
 def _learning(work: NoteRequest, longest: int) -> dict[str, object]:
-    scope = {axis: list(words) for axis, words in (("paths", work.paths), ("tags", work.tags)) if words}
-    fields: dict[str, object] = {"summary": cut(" ".join(work.text.split()), longest), "scope": scope}
+    scope = {
+        axis: list(words) for axis, words in (("paths", work.paths), ("tags", work.tags)) if words
+    }
+    fields: dict[str, object] = {
+        "summary": cut(" ".join(work.text.split()), longest),
+        "scope": scope,
+    }
     if work.task:
         fields["evidence"] = [{"kind": "task", "reference": work.task}]
     if work.failed:
         tried = f"Tried {plural(work.attempts, 'time')}, not solved."
-        fields |= {"body": f"{work.text.strip()}\n\n{tried}", "confidence": "low", "basis": "observed"}
+        fields |= {
+            "body": f"{work.text.strip()}\n\n{tried}",
+            "confidence": "low",
+            "basis": "observed",
+        }
         fields["labels"] = list(UNSOLVED)
     return fields
 
@@ -193,14 +229,27 @@ def _suggestions(
     if live is not None:
         strengthen = ["orbit", LEARNING, "vote", live.id, "--task", work.task or "TASK"]
         with_linked = f", with {' and '.join(sorted(linked.values()))}" if linked else ""
-        first = Suggestion(LEARNING, f"{live.id} says it already{with_linked}: strengthen it", shlex.join(strengthen))
+        first = Suggestion(
+            LEARNING,
+            f"{live.id} says it already{with_linked}: strengthen it",
+            shlex.join(strengthen),
+        )
     else:
         task = ["--evidence", f"task:{work.task}"] if work.task else []
         add = ["orbit", LEARNING, "new", "--summary", str(fields["summary"]), *where, *task]
         first = Suggestion(LEARNING, "what would have saved the further attempts", shlex.join(add))
     name = live.id if live is not None else "L-…"
     proof = f"a script that shows that it is so; then: orbit link RES-… proves {name}"
-    rule = ["orbit", RULE, "new", "--title", "WHAT TO DO", "--rationale", str(fields["summary"]), *where]
+    rule = [
+        "orbit",
+        RULE,
+        "new",
+        "--title",
+        "WHAT TO DO",
+        "--rationale",
+        str(fields["summary"]),
+        *where,
+    ]
     asks = [
         first,
         Suggestion(RESOURCE, proof, "orbit import script PATH"),

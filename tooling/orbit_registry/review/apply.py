@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.formats.diff import Conflict, added_lines, apply_diff, digest_of, removes_lines, unified_diff
+from orbit_registry.formats.diff import (
+    Conflict,
+    added_lines,
+    apply_diff,
+    digest_of,
+    removes_lines,
+    unified_diff,
+)
 from orbit_registry.formats.untrusted import HIDDEN
 from orbit_registry.hook.events import APPLIED
 from orbit_registry.model.record import Record
@@ -26,7 +33,10 @@ from orbit_registry.workspace.workspace import Workspace
 def apply(
     workspace: Workspace, any_id: str, author: Author, *, dry_run: bool = False, expected: str = ""
 ) -> tuple[Record, str]:
-    """Write an approved proposal into its file; return it and the diff. `expected` is the digest of the diff read."""
+    """Write an approved proposal into its file; return it and the diff.
+
+    `expected` is the digest of the diff read.
+    """
     with writing(workspace):
         records = read_collection(workspace).records
         proposal = records.get(any_id)
@@ -44,9 +54,16 @@ def apply(
             _refuse_more_than_text(proposal, diff, before, after)
         current_diff = unified_diff(path, before, after)
         if expected not in ("", digest_of(current_diff)):
-            message = f"{proposal.id} would not do what was read: the digest of its diff is {digest_of(current_diff)}"
-            raise RefusedError(message, hint=f"read it again: `orbit apply {proposal.id} --dry-run`")
-        closing, closed = prepare_edit(workspace, proposal, lambda data: {**data, "status": APPLIED})
+            message = (
+                f"{proposal.id} would not do what was read: the digest of its diff is "
+                f"{digest_of(current_diff)}"
+            )
+            raise RefusedError(
+                message, hint=f"read it again: `orbit apply {proposal.id} --dry-run`"
+            )
+        closing, closed = prepare_edit(
+            workspace, proposal, lambda data: {**data, "status": APPLIED}
+        )
         if dry_run:
             return proposal, current_diff
         write_step(workspace, "proposal-apply", [*changes, closing], author=author)
@@ -56,16 +73,27 @@ def apply(
 
 def _refuse_unready(proposal: Record, is_read: bool) -> None:
     if proposal.kind.name != KIND:
-        raise RefusedError(f"{proposal.id} is not a proposal", hint="`orbit proposal list` names those there are")
+        raise RefusedError(
+            f"{proposal.id} is not a proposal", hint="`orbit proposal list` names those there are"
+        )
     if proposal.status.name != "approved":
-        hint = f"`orbit accept {proposal.id}` first" if proposal.phase == "pending" else f"`orbit show {proposal.id}`"
-        raise RefusedError(f"{proposal.id} is {proposal.status.name}; what is approved is applied alone", hint=hint)
+        hint = (
+            f"`orbit accept {proposal.id}` first"
+            if proposal.phase == "pending"
+            else f"`orbit show {proposal.id}`"
+        )
+        raise RefusedError(
+            f"{proposal.id} is {proposal.status.name}; what is approved is applied alone", hint=hint
+        )
     if proposal.data.get("drift") != ADDITIVE:
         hint = f"work it in by hand, then `orbit proposal done {proposal.id}`"
         raise RefusedError(f"{proposal.id} is a note: it has no diff to apply", hint=hint)
     approved = proposal.approval.get("change")
     if approved is None and not is_read:
-        hint = f"read what `orbit apply {proposal.id} --dry-run` prints, and give its digest to --expect"
+        hint = (
+            f"read what `orbit apply {proposal.id} --dry-run` prints, and give its digest to "
+            f"--expect"
+        )
         raise RefusedError(f"{proposal.id} does not say which diff was approved", hint=hint)
     if approved not in (None, proposal.change_digest):
         hint = f"`orbit proposal reject {proposal.id}`"
@@ -87,32 +115,48 @@ def _target(records: RecordSet, proposal: Record, path: str) -> Record | None:
 def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str) -> None:
     problems = {
         "takes lines away, and is said to add alone": removes_lines(diff),
-        "changes the head of the page, which says what the skill may do": head(before) != head(after),
+        "changes the head of the page, which says what the skill may do": head(before)
+        != head(after),
         "adds invisible characters": HIDDEN.search("\n".join(added_lines(diff))),
     }
     for problem, is_so in problems.items():
         if is_so:
-            raise RefusedError(f"{proposal.id} {problem}", hint=f"`orbit proposal reject {proposal.id}`")
+            raise RefusedError(
+                f"{proposal.id} {problem}", hint=f"`orbit proposal reject {proposal.id}`"
+            )
 
 
 def _refuse_other(before: Record, after: Record) -> None:
-    """Refuse a diff that changes more of a record than its words and its status: a reviewer reads words."""
+    """Refuse a diff that changes more of a record than its words and its status:
+    a reviewer reads words.
+    """
     if (before.id, before.uid) != (after.id, after.uid):
         raise RefusedError(f"it would make another record of {before.id}", hint="reject it")
     words = {"title", "summary", before.kind.headline, before.kind.prose, "status", "updated_at"}
     keys = sorted({*before.data, *after.data} - {"status", "updated_at"})
     changed = [name for name in keys if before.data.get(name) != after.data.get(name)]
     if forged := [name for name in changed if name in FIXED | before.kind.schema.managed]:
-        raise RefusedError(f"it would change `{forged[0]}` of {before.id}, which verbs alone write", hint="reject it")
+        raise RefusedError(
+            f"it would change `{forged[0]}` of {before.id}, which verbs alone write",
+            hint="reject it",
+        )
     if other := [name for name in changed if name not in words]:
-        hint = f"a note says it (`drift: structural`); `orbit {before.kind.name} update {before.id}` does it by name"
-        raise RefusedError(f"it would change `{other[0]}` of {before.id}, which is not in it", hint=hint)
+        hint = (
+            f"a note says it (`drift: structural`); `orbit {before.kind.name} update "
+            f"{before.id}` does it by name"
+        )
+        raise RefusedError(
+            f"it would change `{other[0]}` of {before.id}, which is not in it", hint=hint
+        )
     if before.status.name != after.status.name:
         refuse_transition(before, after.status.name)
 
 
 def _conflict_error(proposal: Record, path: str, conflict: Conflict) -> RefusedError:
     here = f"{path}:{conflict.line}" if conflict.line else path
-    done = f"`orbit proposal done {proposal.id}` if the file says it already, or change it by hand first"
+    done = (
+        f"`orbit proposal done {proposal.id}` if the file says it already, or change it by "
+        f"hand first"
+    )
     hint = f"the file changed since: {done}; else `orbit proposal reject {proposal.id}`"
     return RefusedError(f"{proposal.id} does not fit {here}: {conflict.message}", hint=hint)

@@ -1,4 +1,6 @@
-"""What a change does to the records: those that apply to its files, those it edits, and what the gate finds."""
+"""What a change does to the records: those that apply to its files, those it edits,
+and what the gate finds.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -40,7 +42,8 @@ class FieldChange:
         if not self.before and not self.after:
             return self.name
         before, after = (
-            shorten(value, _LONGEST, placeholder=" …") if value else "none" for value in (self.before, self.after)
+            shorten(value, _LONGEST, placeholder=" …") if value else "none"
+            for value in (self.before, self.after)
         )
         return f"{self.name}: {before} → {after}"
 
@@ -57,10 +60,17 @@ class RecordChange:
         """Return it as JSON shows it."""
         record = self.record
         return {
-            "change": self.what, "id": record.id, "kind": record.kind.name, "status": record.status.name,
-            "title": record.title, "record": record.path,
-            "fields": [{"name": field.name, "before": field.before, "after": field.after} for field in self.fields],
-        }  # fmt: skip
+            "change": self.what,
+            "id": record.id,
+            "kind": record.kind.name,
+            "status": record.status.name,
+            "title": record.title,
+            "record": record.path,
+            "fields": [
+                {"name": field.name, "before": field.before, "after": field.after}
+                for field in self.fields
+            ],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +93,9 @@ class ChangeReport:
     base_name: str  # the revision as given
     head: str  # the commit; empty for the work tree
     files: tuple[str, ...]
-    matches: tuple[Match, ...]  # accepted records that apply to the files, the narrowest scopes first
+    matches: tuple[
+        Match, ...
+    ]  # accepted records that apply to the files, the narrowest scopes first
     records: tuple[RecordChange, ...]
     collisions: tuple[Collision, ...]
     findings: tuple[Diagnostic, ...]  # what the gate finds that it did not find before the change
@@ -96,15 +108,19 @@ class ChangeReport:
     def as_data(self) -> dict[str, object]:
         """Return the report as JSON shows it; the findings are in the envelope."""
         return {
-            "base": self.base, "head": self.head or None, "files": list(self.files),
+            "base": self.base,
+            "head": self.head or None,
+            "files": list(self.files),
             "matches": [{**entry.as_data(), "title": self.title(entry)} for entry in self.matches],
             "records": [change.as_data() for change in self.records],
             "collisions": [number.as_data() for number in self.collisions],
-        }  # fmt: skip
+        }
 
 
 def compare(workspace: Workspace, revisions: str) -> ChangeReport:
-    """Return what BASE..HEAD, or BASE for the work tree, does to the records; it begins at their merge base."""
+    """Return what BASE..HEAD, or BASE for the work tree, does to the records;
+    it begins at their merge base.
+    """
     git = workspace.git
     start, dots, end = revisions.partition("..")
     if not start:
@@ -112,13 +128,31 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
     head = _commit(git, end.removeprefix(".") or "HEAD")
     base = git.merge_base(_commit(git, start), head)
     if base is None:
-        hint = "fetch the history: `git fetch --unshallow`" if git.is_shallow else "name a branch of this repository"
+        hint = (
+            "fetch the history: `git fetch --unshallow`"
+            if git.is_shallow
+            else "name a branch of this repository"
+        )
         raise GitError(f"{start} and {end or 'HEAD'} share no commit", hint=hint)
-    is_work_tree = not dots or (head == git.head() and not git.run("status", "--porcelain=v1", "-z", "--", "."))
-    with nullcontext(workspace.root) if is_work_tree else git.checked_out(head) as folder, git.checked_out(base) as old:
+    is_work_tree = not dots or (
+        head == git.head() and not git.run("status", "--porcelain=v1", "-z", "--", ".")
+    )
+    with (
+        nullcontext(workspace.root) if is_work_tree else git.checked_out(head) as folder,
+        git.checked_out(base) as old,
+    ):
         current = workspace if is_work_tree else open_workspace(folder)
-        changed = current.git.run_names("diff", "--name-only", "-z", "--no-renames", "--relative", base, "--", ".")
-        files = tuple(sorted({*changed, *(without_sites(current.git.untracked(), current.root) if not dots else ())}))
+        changed = current.git.run_names(
+            "diff", "--name-only", "-z", "--no-renames", "--relative", base, "--", "."
+        )
+        files = tuple(
+            sorted(
+                {
+                    *changed,
+                    *(without_sites(current.git.untracked(), current.root) if not dots else ()),
+                }
+            )
+        )
         after = _records(current.root)
         records = tuple(_record_changes(_records(old), after, current.root))
         return ChangeReport(
@@ -139,7 +173,8 @@ def _commit(git: Git, revision: str) -> str:
     if commit is None:
         git.run("rev-parse", "--git-dir")  # fails where git is missing, or there is no repository
         raise UsageError(
-            f"{revision!r} names no commit here", hint="fetch it first, or name a branch or commit you have"
+            f"{revision!r} names no commit here",
+            hint="fetch it first, or name a branch or commit you have",
         )
     return commit
 
@@ -156,13 +191,19 @@ def _matches(workspace: Workspace, files: Iterable[str]) -> list[Match]:
     widths = scope_widths(workspace, index)
     matches = match(workspace, [file for file in files if not file.startswith(f"{ORBIT}/")])
     project = [entry for entry in matches if not entry.is_personal]
-    return sorted(project, key=lambda entry: widths.get(entry.row.number, 0))  # stable: then in rank order
+    return sorted(
+        project, key=lambda entry: widths.get(entry.row.number, 0)
+    )  # stable: then in rank order
 
 
 def _record_changes(before: RecordSet, after: RecordSet, root: Path) -> Iterator[RecordChange]:
-    """Yield what differs; a record that moved has its uid at another path, a copy has it at a second one."""
+    """Yield what differs; a record that moved has its uid at another path,
+    a copy has it at a second one.
+    """
     old = {(record.uid, record.path): record for record in before}
-    new = {(record.uid, record.path): record for record in after if not record.path.startswith(_STATE)}
+    new = {
+        (record.uid, record.path): record for record in after if not record.path.startswith(_STATE)
+    }
     moved = {uid: record for (uid, path), record in old.items() if (uid, path) not in new}
     compared = {key: old[key] if key in old else moved.pop(key[0], None) for key in new}
     for key, record in new.items():
@@ -197,8 +238,13 @@ def _field_changes(before: Record, after: Record) -> Iterator[FieldChange]:
 
 
 def _scope_difference(before: Record, after: Record) -> tuple[str, str]:
-    """Return what the scope no longer has, each entry after `-`, and what is new in it, after `+`."""
-    old, new = ((*record.globs, *record.symbols, *(f"#{tag}" for tag in record.tags)) for record in (before, after))
+    """Return what the scope no longer has, each entry after `-`,
+    and what is new in it, after `+`.
+    """
+    old, new = (
+        (*record.globs, *record.symbols, *(f"#{tag}" for tag in record.tags))
+        for record in (before, after)
+    )
     removed = " ".join(f"-{entry}" for entry in old if entry not in new)
     return removed, " ".join(f"+{entry}" for entry in new if entry not in old)
 
@@ -210,7 +256,10 @@ def _collisions(git: Git, changes: Sequence[RecordChange]) -> Iterator[Collision
         if change.record.kind.numbering == "sequence"
         and (change.what == "added" or any(field.name == "id" for field in change.fields))
     ]
-    names = {plural: git.names_on_refs(f"{ORBIT}/{plural}") for plural in {record.kind.plural for record in numbered}}
+    names = {
+        plural: git.names_on_refs(f"{ORBIT}/{plural}")
+        for plural in {record.kind.plural for record in numbered}
+    }
     objects = {
         f"{ref}:{git.prefix}{ORBIT}/{record.kind.file_of(record.id)}": (record, ref)
         for record in numbered
@@ -223,4 +272,8 @@ def _collisions(git: Git, changes: Sequence[RecordChange]) -> Iterator[Collision
         data = data_in(content.decode("utf-8", "replace"))
         if data is not None and data.get("uid") != record.uid:
             branches.setdefault(record.id, []).append(short_name(ref))
-    yield from (Collision(record, tuple(branches[record.id])) for record in numbered if record.id in branches)
+    yield from (
+        Collision(record, tuple(branches[record.id]))
+        for record in numbered
+        if record.id in branches
+    )

@@ -1,4 +1,6 @@
-"""Consolidation: learnings that say the same become one, a theme a rule; unused ones are offered for retirement."""
+"""Consolidation: learnings that say the same become one, a theme a rule;
+unused ones are offered for retirement.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,15 @@ LEARNING, RULE = "learning", "rule"
 TOGETHER, FLOOR = 0.22, 0.11
 """Mean similarity of one theme, and what counts as 0.
 
-On the 50 learnings of a project it made seven clusters: five of one matter, two of one folder only. From 0.20 on came
-three more, one of them of one matter.
+On the 50 learnings of a project it made seven clusters: five of one matter, two of one folder only.
+From 0.20 on came three more, one of them of one matter.
 """
 SAME = 0.55  # similarity of summaries that say the same
 MOST_MEMBERS, MOST_PAIRS = 8, 500_000
-SHOWN_DAYS, SHOWN_SESSIONS = 30, 20  # days and sessions that the log needs before `never shown` means anything
+SHOWN_DAYS, SHOWN_SESSIONS = (
+    30,
+    20,
+)  # days and sessions that the log needs before `never shown` means anything
 UNOPENED = 10  # sessions that were shown a learning without opening it
 _FEW = 8
 _WILD = re.compile(r"[*?\[{!]")
@@ -42,7 +47,9 @@ _WILD = re.compile(r"[*?\[{!]")
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Learnings that belong together: their mean similarity, and the words, tags and folders that they share."""
+    """Learnings that belong together: their mean similarity, and the words,
+    tags and folders that they share.
+    """
 
     members: tuple[Record, ...]
     likeness: float
@@ -55,10 +62,14 @@ class Cluster:
         return tuple(member.id for member in self.members)
 
     def fields(self) -> dict[str, object]:
-        """Return the fields of the proposed rule or learning; its headline is the first member's."""
+        """Return the fields of the proposed rule or learning;
+        its headline is the first member's.
+        """
         first = inert_line(self.members[0].title)
         reasons = "\n".join(f"- {member.id}: {inert_line(member.title)}" for member in self.members)
-        paths = list(dict.fromkeys(chain.from_iterable(member.scope.paths for member in self.members)))
+        paths = list(
+            dict.fromkeys(chain.from_iterable(member.scope.paths for member in self.members))
+        )
         counts = Counter(chain.from_iterable({*member.scope.tags} for member in self.members))
         tags = sorted(tag for tag, count in counts.items() if count > 1)
         scope = {name: words for name, words in (("paths", paths), ("tags", tags)) if words}
@@ -67,26 +78,42 @@ class Cluster:
         if self.kind == LEARNING:
             prose = f"These say nearly the same.\n\n{reasons}"
             return {"summary": first, "body": prose, **fields, "distinct_from": list(self.ids)}
-        return {"title": first, "rationale": f"These have in common: {', '.join(self.shared)}.\n\n{reasons}", **fields}
+        return {
+            "title": first,
+            "rationale": f"These have in common: {', '.join(self.shared)}.\n\n{reasons}",
+            **fields,
+        }
 
     def as_data(self) -> dict[str, object]:
         """Return it for JSON."""
         return {
-            "kind": self.kind, "members": [{"id": member.id, "title": member.title} for member in self.members],
-            "likeness": round(self.likeness, 3), "shared": list(self.shared),
-        }  # fmt: skip
+            "kind": self.kind,
+            "members": [{"id": member.id, "title": member.title} for member in self.members],
+            "likeness": round(self.likeness, 3),
+            "shared": list(self.shared),
+        }
 
 
 def clusters(records: Iterable[Record]) -> list[Cluster]:
-    """Return the themes of learnings, the closest first, of at most eight members (average linkage)."""
-    by_path = {record.path: record for record in records if without_secrets(record.title) == record.title}
+    """Return the themes of learnings, the closest first,
+    of at most eight members (average linkage).
+    """
+    by_path = {
+        record.path: record for record in records if without_secrets(record.title) == record.title
+    }
     counts = {path: Counter(_words(record)) for path, record in by_path.items()}
     scores = pair_scores(counts, FLOOR, MOST_PAIRS)
-    groups = [_cluster([by_path[path] for path in paths], scores, counts) for paths in _agglomerate(scores)]
+    groups = [
+        _cluster([by_path[path] for path in paths], scores, counts)
+        for paths in _agglomerate(scores)
+    ]
     titles = {path: Counter(terms(record.title)) for path, record in by_path.items()}
     weights = TermWeights.of(titles.values())
     vectors = {path: weights.vector(title) for path, title in titles.items()}
-    groups = [replace(cluster, kind=LEARNING) if _says_the_same(cluster, vectors) else cluster for cluster in groups]
+    groups = [
+        replace(cluster, kind=LEARNING) if _says_the_same(cluster, vectors) else cluster
+        for cluster in groups
+    ]
     return sorted(groups, key=lambda cluster: (-cluster.likeness, cluster.members[0].sort_key))
 
 
@@ -96,7 +123,9 @@ def _says_the_same(cluster: Cluster, titles: Mapping[str, Vector]) -> bool:
 
 
 def _agglomerate(scores: Scores) -> Iterator[list[str]]:
-    """Join the groups of each pair, the most alike first, where their members are alike on average."""
+    """Join the groups of each pair, the most alike first,
+    where their members are alike on average.
+    """
     groups = {path: [path] for path in sorted(chain.from_iterable(scores))}
     for (first, other), score in sorted(scores.items(), key=lambda entry: (-entry[1], entry[0])):
         group, more = groups[first], groups[other]
@@ -109,12 +138,16 @@ def _agglomerate(scores: Scores) -> Iterator[list[str]]:
     yield from (group for path, group in groups.items() if len(group) > 1 and path == group[0])
 
 
-def _cluster(members: Sequence[Record], scores: Scores, counts: Mapping[str, Counter[str]]) -> Cluster:
+def _cluster(
+    members: Sequence[Record], scores: Scores, counts: Mapping[str, Counter[str]]
+) -> Cluster:
     worth: dict[str, float] = defaultdict(float)
     for pair in combinations(sorted(member.path for member in members), 2):
         for path in pair:
             worth[path] += scores.get(pair, 0.0)
-    ranked = sorted(members, key=lambda member: (-len(member.votes), -worth[member.path], member.sort_key))
+    ranked = sorted(
+        members, key=lambda member: (-len(member.votes), -worth[member.path], member.sort_key)
+    )
     pairs = len(members) * (len(members) - 1) / 2
     common = Counter(chain.from_iterable(counts[member.path] for member in members))
     every = [term for term, count in common.items() if count == len(members)]
@@ -125,7 +158,9 @@ def _cluster(members: Sequence[Record], scores: Scores, counts: Mapping[str, Cou
 
 def _words(record: Record) -> list[str]:
     tags = [f"#{tag.replace(':', '_')}" for tag in record.scope.tags]
-    folders = {f"/{folder.replace(':', '_')}" for glob in record.scope.paths for folder in _folders(glob)}
+    folders = {
+        f"/{folder.replace(':', '_')}" for glob in record.scope.paths for folder in _folders(glob)
+    }
     return [*terms(f"{record.title}\n{record.prose}"), *tags, *tags, *sorted(folders)]
 
 
@@ -138,14 +173,21 @@ def _folders(glob: str) -> Iterator[str]:
 
 
 def without_derived(candidates: Iterable[Cluster], records: RecordSet) -> list[Cluster]:
-    """Return the clusters that no record was derived from yet; two thirds of a cluster count as the same."""
+    """Return the clusters that no record was derived from yet;
+    two thirds of a cluster count as the same.
+    """
     decided = (record for record in records if record.kind.name in (LEARNING, RULE))
-    derived = [{link.to for link in record.links if link.rel == "derived_from"} for record in decided]
+    derived = [
+        {link.to for link in record.links if link.rel == "derived_from"} for record in decided
+    ]
     earlier = [ends for ends in derived if len(ends) > 1]
     return [
-        cluster for cluster in candidates
-        if not any(3 * len(ends.intersection(cluster.ids)) >= 2 * len(cluster.ids) for ends in earlier)
-    ]  # fmt: skip
+        cluster
+        for cluster in candidates
+        if not any(
+            3 * len(ends.intersection(cluster.ids)) >= 2 * len(cluster.ids) for ends in earlier
+        )
+    ]
 
 
 def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> Record:
@@ -157,7 +199,9 @@ def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> R
             message = f"another process has just proposed what {' and '.join(cluster.ids)} come to"
             raise RefusedError(message, hint="run the command again")
 
-    return create_record(workspace, kind, author, {**cluster.fields(), "status": kind.initial["agent"]}, admit)
+    return create_record(
+        workspace, kind, author, {**cluster.fields(), "status": kind.initial["agent"]}, admit
+    )
 
 
 def is_long_enough(report: Report) -> bool:
@@ -166,7 +210,9 @@ def is_long_enough(report: Report) -> bool:
 
 
 def retirement_candidates(records: RecordSet, report: Report, now: datetime) -> dict[str, str]:
-    """Return why live learnings may be retired, by id; one with votes only where it is contradicted."""
+    """Return why live learnings may be retired, by id;
+    one with votes only where it is contradicted.
+    """
     live = [learning for learning in records.of_kind(LEARNING) if learning.phase == "live"]
     contradicting: dict[str, list[str]] = defaultdict(list)
     for record in records:
@@ -181,22 +227,48 @@ def retirement_candidates(records: RecordSet, report: Report, now: datetime) -> 
             reasons[candidate.id] = f"contradicted by {', '.join(contradicting[candidate.id])}"
         elif candidate.votes or (effect is not None and effect.avoided and effect.avoided[1] > 0):
             continue
-        elif is_long_enough(report) and not shown_count and now - created_at(candidate) >= timedelta(report.days):
-            reasons[candidate.id] = f"never shown in {report.days:.0f} days and {report.sessions} sessions"
-        elif shown_count >= UNOPENED and max(report.signals[candidate.id][name] for name in ("opened", "score")) <= 0:
-            reasons[candidate.id] = f"shown in {shown_count} sessions, opened in none, without a vote"
+        elif (
+            is_long_enough(report)
+            and not shown_count
+            and now - created_at(candidate) >= timedelta(report.days)
+        ):
+            reasons[candidate.id] = (
+                f"never shown in {report.days:.0f} days and {report.sessions} sessions"
+            )
+        elif (
+            shown_count >= UNOPENED
+            and max(report.signals[candidate.id][name] for name in ("opened", "score")) <= 0
+        ):
+            reasons[candidate.id] = (
+                f"shown in {shown_count} sessions, opened in none, without a vote"
+            )
     return reasons
 
 
-def retirements(workspace: Workspace, records: RecordSet, reasons: Mapping[str, str]) -> list[Draft]:
+def retirements(
+    workspace: Workspace, records: RecordSet, reasons: Mapping[str, str]
+) -> list[Draft]:
     """Return a proposal for each learning to retire: a diff of its file."""
     drafts = []
     with writing(workspace):
         for any_id, reason in reasons.items():
             record = records.get(any_id)
             change, _ = prepare_edit(workspace, record, lambda data: {**data, "status": "retired"})
-            digest = proposal_digest(record.path, "retire", record.title, reason.partition(" in ")[0])
+            digest = proposal_digest(
+                record.path, "retire", record.title, reason.partition(" in ")[0]
+            )
             title = f"Retire {record.id}: {inert_line(record.title)}"[:200]
             diff = unified_diff(record.path, change.before or "", change.after or "")
-            drafts.append(Draft(record.path, ADDITIVE, title, f"{reason}.", (digest,), (record.id,), diff, record.id))
+            drafts.append(
+                Draft(
+                    record.path,
+                    ADDITIVE,
+                    title,
+                    f"{reason}.",
+                    (digest,),
+                    (record.id,),
+                    diff,
+                    record.id,
+                )
+            )
     return drafts

@@ -21,11 +21,19 @@ _EVENTS = {"approved": APPROVED, "rejected": REJECTED}
 
 
 def queue(records: RecordSet, kind: str | None = None) -> list[Record]:
-    """Return the records that wait for a verdict: by the kinds' order in briefs, the longest waiting first."""
-    waiting = [record for record in records if record.status.waits and kind in (None, record.kind.name)]
+    """Return the records that wait for a verdict:
+    by the kinds' order in briefs, the longest waiting first.
+    """
+    waiting = [
+        record for record in records if record.status.waits and kind in (None, record.kind.name)
+    ]
     return sorted(
         waiting,
-        key=lambda record: (record.kind.brief.get("place", 0), record.text("created_at") or "", record.sort_key),
+        key=lambda record: (
+            record.kind.brief.get("place", 0),
+            record.text("created_at") or "",
+            record.sort_key,
+        ),
     )
 
 
@@ -34,7 +42,9 @@ def without_status(records: Iterable[Record], kind: str | None = None) -> list[R
     return [
         record
         for record in records
-        if record.phase == "pending" and not record.status.waits and kind in (None, record.kind.name)
+        if record.phase == "pending"
+        and not record.status.waits
+        and kind in (None, record.kind.name)
     ]
 
 
@@ -47,8 +57,12 @@ def approval_command(records: Sequence[Record]) -> str:
     return ""
 
 
-def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, review: Review) -> Record:
-    """Approve (`live`) or reject (`closed`) a pending record; the same verdict again changes nothing."""
+def decide(
+    workspace: Workspace, record: Record, phase: Phase, author: Author, review: Review
+) -> Record:
+    """Approve (`live`) or reject (`closed`) a pending record;
+    the same verdict again changes nothing.
+    """
     status = record.status
     if record.phase == phase and (phase == "live" or record.kind.is_rejection(status)):
         return transition(workspace, record, status.name, author, review)
@@ -57,7 +71,9 @@ def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, r
         raise RefusedError(f"{record.id} is {status.name} and does not wait for review", hint=hint)
     to = record.kind.next_status(status, phase)
     if to is None:
-        message = f"a {record.kind.label.lower()} that is {status.name} can't be {_PARTICIPLES[phase]}"
+        message = (
+            f"a {record.kind.label.lower()} that is {status.name} can't be {_PARTICIPLES[phase]}"
+        )
         raise RefusedError(message, hint=record.kind.transitions_help(status, record.id))
     return transition(workspace, record, to, author, review)
 
@@ -77,31 +93,47 @@ def retire(workspace: Workspace, record: Record, author: Author) -> Record:
 
 
 def transition(
-    workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None, *,
+    workspace: Workspace,
+    record: Record,
+    to: str,
+    author: Author,
+    review: Review | None = None,
+    *,
     dry_run: bool = False,
-) -> Record:  # fmt: skip
-    """Set a record's status, and log the event if that was a verdict; see `lifecycle.transition`."""
-    from orbit_registry.operations import lifecycle  # brings ruamel, which the queue and the site do without
+) -> Record:
+    """Set a record's status, and log the event if that was a verdict;
+    see `lifecycle.transition`.
+    """
+    from orbit_registry.operations import (
+        lifecycle,
+    )  # brings ruamel, which the queue and the site do without
 
     result = lifecycle.transition(workspace, record.id, to, author, review, dry_run=dry_run)
     verdict = lifecycle.review_outcome(record, to)
     if verdict and not dry_run and result.approval != record.approval:
-        write_event(workspace, _EVENTS[verdict], [result.id], {"by": result.approval[f"{verdict}_by"]})
+        write_event(
+            workspace, _EVENTS[verdict], [result.id], {"by": result.approval[f"{verdict}_by"]}
+        )
     return result
 
 
 def due_times(workspace: Workspace, records: Iterable[Record]) -> dict[str, datetime]:
-    """Return when `promote_due` may promote captured records that are pending; `records` are all there are.
+    """Return when `promote_due` may promote captured records that are pending; `records` are all
+    there are.
 
-    Only a person's word or the outcome of a command is trusted. A replacement of another record, or one of two records
-    about one subject, is for a person to decide.
+    Only a person's word or the outcome of a command is trusted. A replacement of another record, or
+    one of two records about one subject, is for a person to decide.
     """
     days = int(workspace.config.setting("capture", "auto_promote_days"))
     captured = [
-        (record, provenance) for record in records
-        if record.phase != "closed" and isinstance(provenance := record.data.get("provenance"), Mapping)
-    ]  # fmt: skip
-    subjects = Counter(provenance["subject"] for _, provenance in captured if provenance.get("subject"))
+        (record, provenance)
+        for record in records
+        if record.phase != "closed"
+        and isinstance(provenance := record.data.get("provenance"), Mapping)
+    ]
+    subjects = Counter(
+        provenance["subject"] for _, provenance in captured if provenance.get("subject")
+    )
     return {
         record.id: created_at(record) + timedelta(days=days)
         for record, provenance in captured
@@ -113,11 +145,19 @@ def due_times(workspace: Workspace, records: Iterable[Record]) -> dict[str, date
     }
 
 
-def promote_due(workspace: Workspace, records: Iterable[Record], author: Author, now: datetime) -> list[Record]:
-    """Promote captured records of a trusted source that were not rejected in time, and are not stale."""
+def promote_due(
+    workspace: Workspace, records: Iterable[Record], author: Author, now: datetime
+) -> list[Record]:
+    """Promote captured records of a trusted source that were not rejected in time,
+    and are not stale.
+    """
     times = due_times(workspace, listed := list(records))
     due = [record for record in listed if record.id in times and times[record.id] <= now]
     stale = evaluate_freshness(workspace, due, now).freshness if due else {}
     days = workspace.config.setting("capture", "auto_promote_days")
     review = Review("auto-promotion", f"not turned down in {days} days")
-    return [decide(workspace, record, "live", author, review) for record in due if record.path not in stale]
+    return [
+        decide(workspace, record, "live", author, review)
+        for record in due
+        if record.path not in stale
+    ]

@@ -1,7 +1,7 @@
 """Chunks of a text that search can find and a reader can go to.
 
-Headings, rules and code are those of the Markdown parser, so that a `#` in fenced code cuts nothing and front matter is
-no section. A text that is not Markdown is cut by its lines.
+Headings, rules and code are those of the Markdown parser, so that a `#` in fenced code cuts nothing
+and front matter is no section. A text that is not Markdown is cut by its lines.
 """
 
 import hashlib
@@ -31,7 +31,9 @@ _CODE_LENGTH = 10
 
 @dataclass(frozen=True, slots=True)
 class Chunking:
-    """How a text is cut: sizes in tokens, as the one estimator counts them; `levels` are those of headings."""
+    """How a text is cut: sizes in tokens, as the one estimator counts them;
+    `levels` are those of headings.
+    """
 
     strategy: Strategy = "auto"
     min_tokens: int = 100
@@ -48,7 +50,9 @@ class Chunk:
     code: str  # a name that the chunk keeps while its own text stays, whatever happens above it
     title: str
     breadcrumb: str
-    """The headings that lead to it, `Guide > Install > Linux`; of several sections the first and last: `A … C`."""
+    """The headings that lead to it, `Guide > Install > Linux`;
+    of several sections the first and last: `A … C`.
+    """
     sections: tuple[str, ...]  # every heading in it
     anchors: tuple[str, ...]  # what a link to one of them has behind its `#`
     first_line: int
@@ -81,21 +85,31 @@ def chunking_from(value: object) -> Chunking:
         options["levels"] = tuple(options["levels"])
     chunking = Chunking(**options)
     if chunking.strategy not in STRATEGIES:
-        raise UsageError(f"there is no strategy {chunking.strategy!r}", hint=f"one of: {', '.join(STRATEGIES)}")
+        raise UsageError(
+            f"there is no strategy {chunking.strategy!r}", hint=f"one of: {', '.join(STRATEGIES)}"
+        )
     if chunking.min_tokens > chunking.max_tokens or chunking.fixed_tokens > chunking.max_tokens:
-        raise UsageError("a chunk's least or usual size is above its largest", hint="raise max_tokens")
+        raise UsageError(
+            "a chunk's least or usual size is above its largest", hint="raise max_tokens"
+        )
     if chunking.overlap_tokens * 2 > chunking.fixed_tokens:
-        raise UsageError("chunks overlap by more than half", hint="lower overlap_tokens, or raise fixed_tokens")
+        raise UsageError(
+            "chunks overlap by more than half", hint="lower overlap_tokens, or raise fixed_tokens"
+        )
     return chunking
 
 
 def cut(text: str, chunking: Chunking | None = None, *, markdown: bool = True) -> Cut:
-    """Return a text in chunks of all lines but front matter and delimiters; `markdown` says whether headings count."""
+    """Return a text in chunks of all lines but front matter and delimiters;
+    `markdown` says whether headings count.
+    """
     return _Cutter(text, chunking or Chunking(), markdown=markdown).cut()
 
 
 def chunks_of(record: Record) -> tuple[Chunk, ...]:
-    """Return the chunks of a record's text where that is a whole file; cut by default where it asks for nonsense."""
+    """Return the chunks of a record's text where that is a whole file;
+    cut by default where it asks for nonsense.
+    """
     source = record.source if record.kind.in_file else None
     if source is None:
         return ()
@@ -117,7 +131,9 @@ class _Cutter:
             self.lines, self.headings, self.code = document.lines, document.headings, document.code
             self.anchors = document.anchors
             self.content = Span(document.content_start, len(text))
-            self.rules: Sequence[Span] = sorted((*document.rules, *self._equals()), key=lambda span: span.start)
+            self.rules: Sequence[Span] = sorted(
+                (*document.rules, *self._equals()), key=lambda span: span.start
+            )
         else:
             self.lines = TextLines(text)
             self.content = Span(int(text.startswith("\ufeff")), len(text))
@@ -126,14 +142,21 @@ class _Cutter:
     def cut(self) -> Cut:
         strategy = self._strategy()
         if strategy in ("headers", "delimiter"):
-            sections = self._merged(list(self._by_headers() if strategy == "headers" else self._by_rules()))
+            sections = self._merged(
+                list(self._by_headers() if strategy == "headers" else self._by_rules())
+            )
             pieces = [part for section in sections for part in self._split(section)]
         else:
-            pieces = list(self._fixed(self.content)) if strategy == "fixed" else [_Piece(self.content)]
+            pieces = (
+                list(self._fixed(self.content)) if strategy == "fixed" else [_Piece(self.content)]
+            )
         chunks = [chunk for piece in pieces if (chunk := self._chunk(piece)) is not None]
         if len(chunks) > 1 and strategy != "none":
             least = self.chunking.min_tokens
-            chunks = [replace(chunk, warning="undersized") if chunk.tokens < least else chunk for chunk in chunks]
+            chunks = [
+                replace(chunk, warning="undersized") if chunk.tokens < least else chunk
+                for chunk in chunks
+            ]
         return Cut(strategy, tuple(_with_unique_codes(chunks)))
 
     def _strategy(self) -> Strategy:
@@ -146,14 +169,22 @@ class _Cutter:
             return "headers"
         return "delimiter" if len(self.rules) >= ENOUGH else "fixed"
 
-    # ------------------------------------------------------------------------------------------------- where to cut
+    # --------------------------------------------------------------------------------- where to cut
 
     def _by_headers(self) -> Iterator[_Piece]:
-        """Cut before each heading of the levels asked for, and of those above, which end what came before."""
+        """Cut before each heading of the levels asked for, and of those above,
+        which end what came before.
+        """
         deepest = max(self.chunking.levels, default=0)
         headings = [heading for heading in self.headings if heading.level <= deepest]
-        offsets = [self.content.start, *(heading.section.start for heading in headings), self.content.end]
-        for (start, end), title in zip(pairwise(offsets), ["", *(heading.text for heading in headings)], strict=True):
+        offsets = [
+            self.content.start,
+            *(heading.section.start for heading in headings),
+            self.content.end,
+        ]
+        for (start, end), title in zip(
+            pairwise(offsets), ["", *(heading.text for heading in headings)], strict=True
+        ):
             if self.text[start:end].strip():
                 yield _Piece(Span(start, end), title)
 
@@ -165,7 +196,9 @@ class _Cutter:
             start = rule.end
 
     def _equals(self) -> Iterator[Span]:
-        """Yield the lines of `=` that are a paragraph of their own: under a line of text they make it a heading."""
+        """Yield the lines of `=` that are a paragraph of their own:
+        under a line of text they make it a heading.
+        """
         for match in _EQUALS.finditer(self.text):
             above = self._heading_above(match.start())
             titled = above >= 0 and match.start() < self.headings[above].body.start
@@ -173,14 +206,24 @@ class _Cutter:
                 yield Span(*match.span())
 
     def _merged(self, pieces: Sequence[_Piece]) -> list[_Piece]:
-        """Join pieces that are too small with the next, the last one with the one before, where the sum is allowed."""
+        """Join pieces that are too small with the next, the last one with the one before,
+        where the sum is allowed.
+        """
         merged: list[_Piece] = []
         for piece in pieces:
-            if merged and self._is_small(merged[-1]) and (joined := self._joined(merged[-1], piece)):
+            if (
+                merged
+                and self._is_small(merged[-1])
+                and (joined := self._joined(merged[-1], piece))
+            ):
                 merged[-1] = joined
             else:
                 merged.append(piece)
-        if len(merged) > 1 and self._is_small(merged[-1]) and (joined := self._joined(*merged[-2:])):
+        if (
+            len(merged) > 1
+            and self._is_small(merged[-1])
+            and (joined := self._joined(*merged[-2:]))
+        ):
             merged[-2:] = [joined]
         return merged
 
@@ -189,7 +232,11 @@ class _Cutter:
 
     def _joined(self, first: _Piece, second: _Piece) -> _Piece | None:
         span = Span(first.span.start, second.span.end)
-        return _Piece(span, first.title or second.title) if self._tokens(span) <= self.chunking.max_tokens else None
+        return (
+            _Piece(span, first.title or second.title)
+            if self._tokens(span) <= self.chunking.max_tokens
+            else None
+        )
 
     def _split(self, piece: _Piece) -> Iterator[_Piece]:
         if self._tokens(piece.span) <= self.chunking.max_tokens:
@@ -199,14 +246,22 @@ class _Cutter:
             yield replace(part, title=f"{piece.title} (part {number})".strip())
 
     def _fixed(self, span: Span) -> Iterator[_Piece]:
-        """Yield overlapping stretches of the usual size, cut at a paragraph, else a line, a sentence, a word."""
+        """Yield overlapping stretches of the usual size, cut at a paragraph, else a line,
+        a sentence, a word.
+        """
         offsets = self._offsets(span)
         start = reached = span.start
         continues = False
         while start < span.end:
             remaining = Span(start, span.end)
-            end = span.end if self._fits(remaining, self.chunking.fixed_tokens) else self._end(start, offsets)
-            if continues and end <= reached:  # no line fits behind the overlap: it would only say the end once more
+            end = (
+                span.end
+                if self._fits(remaining, self.chunking.fixed_tokens)
+                else self._end(start, offsets)
+            )
+            if (
+                continues and end <= reached
+            ):  # no line fits behind the overlap: it would only say the end once more
                 start, continues = reached, False
                 continue
             is_short = self._fits(Span(end, span.end), self.chunking.min_tokens)
@@ -220,11 +275,15 @@ class _Cutter:
             start, reached, continues = following, end, following < end
 
     def _end(self, start: int, offsets: Sequence[int]) -> int:
-        """Return where a stretch that begins here ends: at the last end of a paragraph in its second half, if any."""
+        """Return where a stretch that begins here ends:
+        at the last end of a paragraph in its second half, if any.
+        """
         size = self.chunking.fixed_tokens
         first, beyond = bisect_right(offsets, start), bisect_right(offsets, start + 4 * size)
         indexes = range(first, beyond)
-        fitting = bisect_right(indexes, size, key=lambda index: self._tokens(Span(start, offsets[index])))
+        fitting = bisect_right(
+            indexes, size, key=lambda index: self._tokens(Span(start, offsets[index]))
+        )
         last = first + max(fitting - 1, 0)
         if self._fits(Span(start, offsets[last]), self.chunking.min_tokens - 1):
             longer = Span(start, offsets[min(last + 1, len(offsets) - 1)])
@@ -238,7 +297,9 @@ class _Cutter:
         return offsets[last]
 
     def _overlap(self, start: int, end: int, offsets: Sequence[int]) -> int:
-        """Return where the next stretch begins: so many tokens before this one's end, at the next place to cut."""
+        """Return where the next stretch begins: so many tokens before this one's end,
+        at the next place to cut.
+        """
         if not self.chunking.overlap_tokens:
             return end
         stretch = self.text[start:end]
@@ -251,7 +312,9 @@ class _Cutter:
         return word.end() if word is not None and word.end() < end else end
 
     def _offsets(self, span: Span) -> list[int]:
-        """Return every offset after which the text may be cut: ends of lines, in long lines of sentences and words."""
+        """Return every offset after which the text may be cut:
+        ends of lines, in long lines of sentences and words.
+        """
         offsets: list[int] = []
         line = self.lines.index_of(span.start)
         start = span.start
@@ -285,7 +348,7 @@ class _Cutter:
         index = bisect_right(self.code, offset, key=lambda span: span.start) - 1
         return index >= 0 and self.code[index].start < offset < self.code[index].end
 
-    # ------------------------------------------------------------------------------------------------- chunks -----
+    # --------------------------------------------------------------------------------- chunks -----
 
     def _chunk(self, piece: _Piece) -> Chunk | None:
         raw = piece.span.of(self.text)
@@ -312,13 +375,18 @@ class _Cutter:
         )
 
     def _breadcrumb(self, path: Sequence[str], inside: Sequence[Heading]) -> str:
-        """Return the way to a chunk; where sections follow the first, to the last of them as well."""
+        """Return the way to a chunk; where sections follow the first,
+        to the last of them as well.
+        """
         deepest = max(self.chunking.levels, default=0)
         sections = [heading.section.start for heading in inside if heading.level <= deepest]
         last = self._path(sections[-1]) if sections else list(path)
         if last == path:
             return " > ".join(path)
-        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path, last[:-1], strict=False)))
+        shared = sum(
+            1
+            for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path, last[:-1], strict=False))
+        )
         return f"{' > '.join(path)} … {' > '.join(last[shared:])}"
 
     def _path(self, offset: int) -> list[str]:
@@ -339,11 +407,15 @@ class _Cutter:
         return parents
 
     def _heading_above(self, offset: int) -> int:
-        """Return the number of the last heading that begins at a place or before it; -1 where there is none."""
+        """Return the number of the last heading that begins at a place or before it;
+        -1 where there is none.
+        """
         return bisect_right(self.headings, offset, key=lambda heading: heading.section.start) - 1
 
     def _fits(self, span: Span, most: int) -> bool:
-        """Say whether a stretch has so many tokens at most; a long one is not counted to its end."""
+        """Say whether a stretch has so many tokens at most;
+        a long one is not counted to its end.
+        """
         return span.end - span.start <= 4 * most and self._tokens(span) <= most
 
     def _tokens(self, span: Span) -> int:

@@ -1,10 +1,10 @@
 """Index of the terms of records' texts: what a term weighs in a text is worked out here alone.
 
-A term counts 3 in the title and the tags of a text, 1 in its body; the sum is weighed as one text (BM25F). A score is
-the part reached of what no text can exceed, so that it lies between 0 and 1 and two queries can be compared. SQL gets
-the weights as tables and only adds them; here the best texts are ranked a second time by the characters of their terms.
-The site's search box (`search.js`) gets the counts and does the same. The hook also
-gets what words in a row weigh.
+A term counts 3 in the title and the tags of a text, 1 in its body; the sum is weighed as one text
+(BM25F). A score is the part reached of what no text can exceed, so that it lies between 0 and 1 and
+two queries can be compared. SQL gets the weights as tables and only adds them; here the best texts
+are ranked a second time by the characters of their terms. The site's search box (`search.js`) gets
+the counts and does the same. The hook also gets what words in a row weigh.
 """
 
 from __future__ import annotations
@@ -28,20 +28,32 @@ if TYPE_CHECKING:
 
 WEIGHTS = 3, 3, 1  # of title, tags and body
 K1, B = 3.0, 0.75
-"""A term that counts `K1` in a text of average length weighs half of what it can. With the usual 1.2 a title weighs
-nearly as much as a text about its words: on 605 questions of two projects MRR was .496, and .522 with 3.
+"""A term that counts `K1` in a text of average length weighs half of what it can.
+
+With the usual 1.2 a title weighs nearly as much as a text about its words: on 605 questions of two
+projects MRR was .496, and .522 with 3.
 """
 PAIR = 0.5
-"""What two terms that follow each other weigh, as a part of what one term in as many texts weighs. On 1,303 questions
-of five collections MRR was .018 to .052 higher with it, over whole texts, and each interval was above 0.
+"""What two terms that follow each other weigh, as a part of what one term in as many texts weighs.
+
+On 1,303 questions of five collections MRR was .018 to .052 higher with it, over whole texts, and
+each interval was above 0.
 """
 PAIR_TEXT = 4_000
-"""Characters of a field in which words in a row are counted: a text says at its start what it is about."""
+"""Characters of a field in which words in a row are counted:
+a text says at its start what it is about.
+"""
 SHORTEST_GRAM, LONGEST_GRAM = 3, 5
-SMOOTHING = 60  # what is added to ranks before they are turned over: the usual constant of reciprocal rank fusion
-_STATE = "source date tasks feature status_raw confidence basis versions path file source_ref content_hash chunking"
+# what is added to ranks before they are turned over: the usual constant of reciprocal rank fusion
+SMOOTHING = 60
+_STATE = (
+    "source date tasks feature status_raw confidence basis versions path file source_ref "
+    "content_hash chunking"
+)
 UNKNOWN = 1.5
-"""Most that a term of no text is worth, in terms of one text: among few texts it would outweigh all that is found."""
+"""Most that a term of no text is worth, in terms of one text:
+among few texts it would outweigh all that is found.
+"""
 NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
 """Fields that are not read as text: identity, state and what has another weight."""
 
@@ -49,11 +61,14 @@ Fields = tuple[str, str, str]
 Counts = Mapping[str, int]
 Key = tuple[str, int]  # a record's path and the number of its chunk, 0 for its own text
 PAIR_BITS = 24
-"""Two terms of which the second follows the first are one number: the first's place among all terms, the second's."""
+"""Two terms of which the second follows the first are one number:
+the first's place among all terms, the second's.
+"""
 
 
 class Weights(NamedTuple):
-    """What words weigh: each term's worth and its weight by path, each word's term, the worth of an unknown word.
+    """What words weigh: each term's worth and its weight by path, each word's term, the worth of an
+    unknown word.
 
     `pairs` are the path of each text and what terms that follow each other add there.
     """
@@ -72,10 +87,16 @@ class Weights(NamedTuple):
 class Index:
     """Texts by key, ranked by terms; a text's slot is its place among the keys."""
 
-    def __init__(self, texts: Mapping[Key, Counts], fields: Mapping[Key, Fields] = MappingProxyType({})) -> None:
-        """`texts` are what each word of a text counts, by key; `fields` say which words follow each other."""
+    def __init__(
+        self, texts: Mapping[Key, Counts], fields: Mapping[Key, Fields] = MappingProxyType({})
+    ) -> None:
+        """`texts` are what each word of a text counts, by key;
+        `fields` say which words follow each other.
+        """
         self.keys, self._fields = sorted(texts), fields
-        self.stems = {word: stem(word) for word in dict.fromkeys(chain.from_iterable(texts.values()))}
+        self.stems = {
+            word: stem(word) for word in dict.fromkeys(chain.from_iterable(texts.values()))
+        }
         """The term of each word."""
         self.texts: list[dict[str, int]] = []  # what each term of a text counts there, by slot
         self._slots: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
@@ -131,16 +152,28 @@ class Index:
             counts = Counter[int]()
             for text, weight in zip(self._fields[key], WEIGHTS, strict=True):
                 start = words(without_secrets(text)[:PAIR_TEXT])
-                terms = [numbers[self.stems[word]] for word in start if word in self.stems]  # the last may be a part
-                counts.update([first << PAIR_BITS | second for first, second in pairwise(terms)] * weight)
+                terms = [
+                    numbers[self.stems[word]] for word in start if word in self.stems
+                ]  # the last may be a part
+                counts.update(
+                    [first << PAIR_BITS | second for first, second in pairwise(terms)] * weight
+                )
             by_slot.append(counts)
         frequencies = Counter(chain.from_iterable(by_slot))
         worths = {number: PAIR * self._worth_of(number) for number in {*frequencies.values()}}
         for (path, _), norm, counts in zip(self.keys, self.norms, by_slot, strict=False):
-            yield path, {pair: worths[frequencies[pair]] * count / (count + norm) for pair, count in counts.items()}
+            yield (
+                path,
+                {
+                    pair: worths[frequencies[pair]] * count / (count + norm)
+                    for pair, count in counts.items()
+                },
+            )
 
     def record_weights(self) -> Weights:
-        """Return what words weigh in records, for readers that only add: the best of a record's texts counts."""
+        """Return what words weigh in records, for readers that only add:
+        the best of a record's texts counts.
+        """
         terms: dict[str, tuple[float, Mapping[str, float]]] = {}
         paths = [path for path, _ in self.keys]
         for term in self._slots:
@@ -156,7 +189,9 @@ class Index:
     def search(
         self, query: Iterable[str], most: int | None = None, allowed: Sequence[int] | None = None
     ) -> list[tuple[int, float]]:
-        """Return the best slots with one of the terms, and scores; `allowed` says which may be hits."""
+        """Return the best slots with one of the terms, and scores;
+        `allowed` says which may be hits.
+        """
         # The order of sums decides their last digit.
         ordered = sorted(dict.fromkeys(query), key=lambda term: (-self.worth(term), term))
         scores: defaultdict[int, float] = defaultdict(float)
@@ -181,7 +216,10 @@ class Index:
             for (_, score), near in zip(head, likeness, strict=True)
         ]
         order = sorted(range(len(head)), key=lambda at: (-places[at], -scores[at], at))
-        return [*((head[at][0], score) for at, score in zip(order, scores, strict=False)), *hits[pool:]]
+        return [
+            *((head[at][0], score) for at, score in zip(order, scores, strict=False)),
+            *hits[pool:],
+        ]
 
     @cached_property
     def _terms_by_gram(self) -> Mapping[str, list[str]]:
@@ -192,7 +230,9 @@ class Index:
         return terms_by_gram
 
     def _likeness(self, query: Iterable[str], slots: Sequence[int]) -> list[float]:
-        """Return how many character runs each text shares with the query: `deduplicate` and `dedup` meet."""
+        """Return how many character runs each text shares with the query:
+        `deduplicate` and `dedup` meet.
+        """
         query_grams = Counter(gram for term in query for gram in _grams_of(term))
         shortest = (gram for gram in query_grams if len(gram) == SHORTEST_GRAM)
         terms = {term for gram in shortest for term in self._terms_by_gram.get(gram, ())}
@@ -203,28 +243,39 @@ class Index:
                 frequencies[gram] += len(self.holders(term))
         number = len(self.keys)
         worth = {
-            gram: (1 + math.log(query_grams[gram])) * (math.log((1 + number) / (1 + min(frequency, number))) + 1) ** 2
+            gram: (1 + math.log(query_grams[gram]))
+            * (math.log((1 + number) / (1 + min(frequency, number))) + 1) ** 2
             for gram, frequency in frequencies.items()
         }
         weights = {term: math.fsum(worth[gram] for gram in grams) for term, grams in near.items()}
         likeness = []
         for slot in slots:
-            shared = ((weights[term], count) for term, count in self.texts[slot].items() if term in weights)
+            shared = (
+                (weights[term], count)
+                for term, count in self.texts[slot].items()
+                if term in weights
+            )
             total = math.fsum(weight * (1 + math.log(count)) for weight, count in shared)
             likeness.append(total / math.sqrt(self.lengths[slot] or 1))
         return likeness
 
 
 def norm_of(lengths: Sequence[int]) -> tuple[float, float]:
-    """Return what every text of an index has below the line, and what each unit of its length adds."""
+    """Return what every text of an index has below the line,
+    and what each unit of its length adds.
+    """
     average = sum(lengths) / len(lengths) if any(lengths) else 1.0
     return K1 * (1 - B), K1 * B / average
 
 
 def _grams_of(term: str, longest: int = LONGEST_GRAM) -> list[str]:
-    """Return the runs of three to `longest` characters of a term, its ends marked, as often as they occur."""
+    """Return the runs of three to `longest` characters of a term, its ends marked,
+    as often as they occur.
+    """
     marked, sizes = f"_{term}_", range(SHORTEST_GRAM, longest + 1)
-    return [marked[start : start + size] for size in sizes for start in range(len(marked) - size + 1)]
+    return [
+        marked[start : start + size] for size in sizes for start in range(len(marked) - size + 1)
+    ]
 
 
 def _places(scores: Sequence[float]) -> dict[float, int]:
@@ -236,9 +287,17 @@ def _places(scores: Sequence[float]) -> dict[float, int]:
 
 
 def index_of(records: Iterable[Record], with_pairs: bool = False) -> Index:
-    """Return the index of records, made anew each time: 0.15 s for 1,000, of which a cache would save the half."""
-    texts = {(record.path, part): fields for record in records for part, fields in enumerate(texts_of(record))}
-    return Index({key: counts_of(fields) for key, fields in texts.items()}, texts if with_pairs else {})
+    """Return the index of records, made anew each time:
+    0.15 s for 1,000, of which a cache would save the half.
+    """
+    texts = {
+        (record.path, part): fields
+        for record in records
+        for part, fields in enumerate(texts_of(record))
+    }
+    return Index(
+        {key: counts_of(fields) for key, fields in texts.items()}, texts if with_pairs else {}
+    )
 
 
 @lru_cache(maxsize=1 << 14)
@@ -251,26 +310,38 @@ def counts_of(fields: Fields) -> Counts:
 
 
 def texts_of(record: Record) -> list[Fields]:
-    """Return the texts that a record is found by, each as title, tags and body: its own, then those of its chunks."""
+    """Return the texts that a record is found by, each as title, tags and body:
+    its own, then those of its chunks.
+    """
     return [parts_of(record), *((chunk.breadcrumb, "", chunk.body) for chunk in chunks(record))]
 
 
 def parts_of(record: Record) -> Fields:
-    """Return a record's title, its tags (labels and symbols among them) and its text, but not a file's own."""
+    """Return a record's title, its tags (labels and symbols among them) and its text,
+    but not a file's own.
+    """
     scope = record.data.get("scope")
     scope = scope if isinstance(scope, Mapping) else {}
     tags = (*map(str, (*scope.get("tags", ()), *scope.get("symbols", ()))), *record.words("labels"))
     prose = "" if record.kind.in_file else record.prose
     without = NO_TEXT | {record.kind.headline, record.kind.prose}
-    fields = chain.from_iterable(_texts(value) for name, value in record.data.items() if name not in without)
-    return record.title, "\n".join(tags), "\n".join((prose, *fields, str(scope.get("semantic_seed") or "")))
+    fields = chain.from_iterable(
+        _texts(value) for name, value in record.data.items() if name not in without
+    )
+    return (
+        record.title,
+        "\n".join(tags),
+        "\n".join((prose, *fields, str(scope.get("semantic_seed") or ""))),
+    )
 
 
 def chunks(record: Record) -> Sequence[Chunk]:
     """Return the chunks of a record whose prose is a whole file; there is none of another."""
     if not record.kind.in_file:
         return ()
-    from orbit_registry.search.chunks import chunks_of  # Markdown's parser, which most searches do without
+    from orbit_registry.search.chunks import (
+        chunks_of,
+    )  # Markdown's parser, which most searches do without
 
     return chunks_of(record)
 

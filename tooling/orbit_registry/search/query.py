@@ -20,12 +20,16 @@ LONG = 15  # a text of more words than that describes a task
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a search may look at: hits, how many of the best texts are ranked twice, and where it looks."""
+    """How much a search may look at: hits, how many of the best texts are ranked twice,
+    and where it looks.
+    """
 
     name: str
     limit: int
     pool: int  # so many of the best texts are ranked by their characters too; 0 is none
-    chunks: bool  # whether it looks into the parts of long texts, or at titles, tags and records alone
+    chunks: (
+        bool  # whether it looks into the parts of long texts, or at titles, tags and records alone
+    )
     linked: bool  # whether it brings what the hits link to
 
 
@@ -40,7 +44,8 @@ BUDGETS: Mapping[str, Budget] = {
 class Query:
     """One search: its text and what narrows it or weighs.
 
-    `budget` is a name of `BUDGETS`; empty, the shape of the text decides. `limit` of 0 is the budget's own.
+    `budget` is a name of `BUDGETS`; empty, the shape of the text decides. `limit` of 0 is the
+    budget's own.
     """
 
     text: str
@@ -65,7 +70,10 @@ class Query:
 
     @property
     def is_generic(self) -> bool:
-        """Say whether the text names nothing: `continue`, `fix it`. A word in quotes always names something."""
+        """Say whether the text names nothing: `continue`, `fix it`.
+
+        A word in quotes always names something.
+        """
         plain = (word.lower().strip(FRAME).split("'")[0] for word in self.words)
         return bool(self.words) and GENERIC.issuperset(plain)
 
@@ -78,12 +86,17 @@ class Query:
         """
         if self.budget and self.budget not in BUDGETS:
             message = f"there is no budget {self.budget!r}"
-            raise UsageError(message, hint=f"budgets: {', '.join(BUDGETS)}; without one the query's shape decides")
+            raise UsageError(
+                message,
+                hint=f"budgets: {', '.join(BUDGETS)}; without one the query's shape decides",
+            )
         return BUDGETS[self.budget or shape(self.text)]
 
 
 def shape(text: str) -> str:
-    """Return the budget that a text's shape asks for: an identifier wants one place, a task all that bears on it."""
+    """Return the budget that a text's shape asks for:
+    an identifier wants one place, a task all that bears on it.
+    """
     words = text.split()
     if len(words) == 1 and IDENTIFIER.fullmatch(words[0].strip(QUOTES)):
         return "lean"
@@ -91,7 +104,9 @@ def shape(text: str) -> str:
 
 
 def context_weights(text: str) -> dict[str, float]:
-    """Read `reviewer,jira-api=1.5`: tags and what each weighs; those without a weight get the others' average."""
+    """Read `reviewer,jira-api=1.5`: tags and what each weighs;
+    those without a weight get the others' average.
+    """
     weights: dict[str, float] = {}
     plain = []
     for part in text.split(","):
@@ -104,7 +119,10 @@ def context_weights(text: str) -> dict[str, float]:
         except ValueError:
             weight = -1.0
         if not tag or not 0 <= weight < math.inf:
-            raise UsageError(f"{part.strip()!r} is not a tag with a weight", hint="write `--context-tags a,b=1.5`")
+            raise UsageError(
+                f"{part.strip()!r} is not a tag with a weight",
+                hint="write `--context-tags a,b=1.5`",
+            )
         weights[tag] = weight
     usual = math.fsum(weights.values()) / len(weights) if weights else USUAL_WEIGHT
     return {**dict.fromkeys(plain, usual), **weights}

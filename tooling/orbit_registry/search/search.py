@@ -1,7 +1,7 @@
 """Search for records by words: narrows, weighs and cuts what the index of their texts ranks.
 
-A record is one text, or, where its prose is a whole file, one for its head and one for each chunk: it is found by the
-best of them, and the hit names the lines of that part.
+A record is one text, or, where its prose is a whole file, one for its head and one for each chunk:
+it is found by the best of them, and the hit names the lines of that part.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 SNIPPET = 150  # characters a snippet has at most
 _WORD = re.compile(r"\S+")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$")
-_HEADER_LINE = re.compile(r"[ \t>|]*(?:[-*+][ \t]+)?[*_]{0,2}([^\W\d_][\w -]{1,30}?)[*_]{0,2}[ \t]*[:：|]")
+_HEADER_LINE = re.compile(
+    r"[ \t>|]*(?:[-*+][ \t]+)?[*_]{0,2}([^\W\d_][\w -]{1,30}?)[*_]{0,2}[ \t]*[:：|]"
+)
 _LOOSE_ID = re.compile(r"#?\d+|[A-Za-z]+-\w*\d\w*")
 LINKED = 0.5  # what a record that a hit links to is worth, as a part of that hit
 MARKS = ".,;:!?()[]'\"`"
@@ -59,7 +61,9 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A record that was found: how well it fits (0 to 1) and the part of its text that shows why."""
+    """A record that was found: how well it fits (0 to 1) and the part of its text that
+    shows why.
+    """
 
     record: Record
     score: float
@@ -67,7 +71,9 @@ class Hit:
     parts: Score = field(default=Score(0.0))
     chunk: Chunk | None = None  # its best part, if the text is long
     matched: tuple[str, ...] = ()  # the words of the query that the text has
-    retired: Retirement | None = None  # the closed record that it is, or whose place it took, which led to it
+    retired: Retirement | None = (
+        None  # the closed record that it is, or whose place it took, which led to it
+    )
 
     @property
     def name(self) -> str:
@@ -77,12 +83,18 @@ class Hit:
     @property
     def text(self) -> str:
         """The text that the snippet is from."""
-        return self.chunk.body if self.chunk is not None else self.record.prose or parts_of(self.record)[2]
+        return (
+            self.chunk.body
+            if self.chunk is not None
+            else self.record.prose or parts_of(self.record)[2]
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The best hits, how many more there are, the words of the query that no record has, and how deep was looked."""
+    """The best hits, how many more there are, the words of the query that no record has,
+    and how deep was looked.
+    """
 
     hits: tuple[Hit, ...]
     omitted: int
@@ -104,9 +116,14 @@ class Searcher:
     """The records of a workspace, ready to be searched many times."""
 
     def __init__(
-        self, workspace: Workspace, records: Iterable[Record], embedder: Callable[[], Embedder] | None = None
+        self,
+        workspace: Workspace,
+        records: Iterable[Record],
+        embedder: Callable[[], Embedder] | None = None,
     ) -> None:
-        """`records` are all there are, with their prose; `embedder` gives the model of meaning, where one is wanted."""
+        """`records` are all there are, with their prose;
+        `embedder` gives the model of meaning, where one is wanted.
+        """
         self._workspace, self._embedder = workspace, embedder
         self._note = ""
         self._records = {record.path: record for record in records}
@@ -116,40 +133,62 @@ class Searcher:
     def search(self, query: Query) -> SearchResult:
         """Return the records that fit a query best.
 
-        A hit has every one of the tags in its scope, a scope that covers the path, a version in common with those
-        asked for, and a status that searches find.
+        A hit has every one of the tags in its scope, a scope that covers the path, a version in
+        common with those asked for, and a status that searches find.
 
-        Without a text, a tag or a path leads to all in its scope, in the order in which they are pushed.
+        Without a text, a tag or a path leads to all in its scope, in the order in which they are
+        pushed.
         """
         _refuse_empty(query)
         budget, names_of = query.depth, self._workspace.config.names_of
-        query = replace(query, context={name: query.context[tag] for tag in query.context for name in names_of(tag)})
+        query = replace(
+            query,
+            context={name: query.context[tag] for tag in query.context for name in names_of(tag)},
+        )
         if query.is_generic:
             return SearchResult((), 0, (), budget.name, generic=True)
         limit = query.limit or budget.limit
-        candidates, number = self._candidates(query, budget, limit) if query.words else self._in_scope(query)
+        candidates, number = (
+            self._candidates(query, budget, limit) if query.words else self._in_scope(query)
+        )
         if not candidates and query.words and not query.budget and budget.name == "lean":
             budget = BUDGETS["balanced"]
             candidates, number = self._candidates(query, budget, limit)
         best = _ordered(candidates, limit, half_life_days())[:limit]
         hits = tuple(self._hit(query, candidate) for candidate in best)
-        apart = {word for word, number in pairwise(query.text.split()) if self._named_by(f"{word}-{number}")}
+        apart = {
+            word
+            for word, number in pairwise(query.text.split())
+            if self._named_by(f"{word}-{number}")
+        }
         unknown = tuple(
             word
             for word, its in query.words.items()
-            if not any(map(self._index.holders, its)) and word not in apart and not self._named_by(word)
+            if not any(map(self._index.holders, its))
+            and word not in apart
+            and not self._named_by(word)
         )
         retired = tuple(filter(None, map(self._set.retirement, self._named(query))))
-        return SearchResult(hits, max(number - len(hits), 0), unknown, budget.name, note=self._note, retired=retired)
+        return SearchResult(
+            hits, max(number - len(hits), 0), unknown, budget.name, note=self._note, retired=retired
+        )
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
-        """Return the records' vectors and those of some texts; None where no model is configured."""
-        return None if self._embedder is None else self._meanings.vectors([without_secrets(text) for text in texts])
+        """Return the records' vectors and those of some texts;
+        None where no model is configured.
+        """
+        return (
+            None
+            if self._embedder is None
+            else self._meanings.vectors([without_secrets(text) for text in texts])
+        )
 
-    # ------------------------------------------------------------------------------------------------------- steps
+    # ---------------------------------------------------------------------------------------- steps
 
     def _candidates(self, query: Query, budget: Budget, limit: int) -> tuple[list[_Candidate], int]:
-        """Return candidates, more than `limit` because tags and versions reorder them, and a count of records."""
+        """Return candidates, more than `limit` because tags and versions reorder them,
+        and a count of records.
+        """
         query_terms, owners = query.terms, self._owners
         slots = self._mask(query, budget)
         mask = slots if 0 in slots else None
@@ -158,7 +197,9 @@ class Searcher:
             for record in self._named(query)
             for candidate in self._standing_for(query, record, 1.0, via=record.id)
         }
-        for slot, text in self._index.ranked(query_terms, budget.pool, max(budget.pool, limit * 4), mask):
+        for slot, text in self._index.ranked(
+            query_terms, budget.pool, max(budget.pool, limit * 4), mask
+        ):
             record = self._records[owners[slot][0]]
             for candidate in self._standing_for(query, record, text, slot):
                 candidates.setdefault(candidate.record.path, candidate)
@@ -170,10 +211,16 @@ class Searcher:
 
     def _in_scope(self, query: Query) -> tuple[list[_Candidate], int]:
         records = [record for record in self._records.values() if self._is_allowed(query, record)]
-        return [_Candidate(record, self._score(query, record, 1.0)) for record in records], len(records)
+        return [_Candidate(record, self._score(query, record, 1.0)) for record in records], len(
+            records
+        )
 
-    def _with_meaning(self, query: Query, candidates: Mapping[str, _Candidate], most: int) -> dict[str, _Candidate]:
-        """Return what terms and meaning lead to; what terms alone did where the model can't be used, which is noted."""
+    def _with_meaning(
+        self, query: Query, candidates: Mapping[str, _Candidate], most: int
+    ) -> dict[str, _Candidate]:
+        """Return what terms and meaning lead to; what terms alone did where the model can't be
+        used, which is noted.
+        """
         from orbit_registry.search.vectors import z_fused
 
         try:
@@ -183,12 +230,24 @@ class Searcher:
             near = {}
         if not near:
             return dict(candidates)
-        by_terms = {path: candidate.score.text for path, candidate in candidates.items() if not candidate.score.via}
-        allowed = {path: score for path, score in near.items() if self._is_allowed(query, self._records[path])}
+        by_terms = {
+            path: candidate.score.text
+            for path, candidate in candidates.items()
+            if not candidate.score.via
+        }
+        allowed = {
+            path: score
+            for path, score in near.items()
+            if self._is_allowed(query, self._records[path])
+        }
         fused = {path: candidate for path, candidate in candidates.items() if candidate.score.via}
-        for path, text in z_fused(by_terms, {path: allowed[path] for path in allowed if path not in fused}, most):
+        for path, text in z_fused(
+            by_terms, {path: allowed[path] for path in allowed if path not in fused}, most
+        ):
             slot = candidates[path].slot if path in candidates else -1
-            score = self._score(query, self._records[path], text, "" if path in candidates else "meaning")
+            score = self._score(
+                query, self._records[path], text, "" if path in candidates else "meaning"
+            )
             fused[path] = _Candidate(self._records[path], score, slot)
         return fused
 
@@ -199,20 +258,29 @@ class Searcher:
         if self._embedder is None:
             raise ConfigError("no model is configured", hint="set `search.model`")
         embedder = self._embedder()  # one that can't be used says so before all texts are read
-        texts = {path: "\n".join((*parts_of(record), record.prose)) for path, record in self._records.items()}
-        return Meanings(self._workspace, embedder, {path: without_secrets(text) for path, text in texts.items()})
+        texts = {
+            path: "\n".join((*parts_of(record), record.prose))
+            for path, record in self._records.items()
+        }
+        return Meanings(
+            self._workspace, embedder, {path: without_secrets(text) for path, text in texts.items()}
+        )
 
     def _count(self, query: Query, mask: Sequence[int] | None, candidates: Iterable[str]) -> int:
         slots = {*chain.from_iterable(map(self._index.holders, query.terms))}
         paths = {self._owners[slot][0] for slot in slots if mask is None or mask[slot]}
-        return len({path for path in paths if self._is_found(query, self._records[path])}.union(candidates))
+        return len(
+            {path for path in paths if self._is_found(query, self._records[path])}.union(candidates)
+        )
 
     def _mask(self, query: Query, budget: Budget) -> bytearray:
         allowed = {
             path: any(self._is_allowed(query, current) for current in self._current(query, record))
             for path, record in self._records.items()
         }
-        return bytearray(allowed[path] and (not chunk or budget.chunks) for path, chunk in self._owners)
+        return bytearray(
+            allowed[path] and (not chunk or budget.chunks) for path, chunk in self._owners
+        )
 
     def _is_allowed(self, query: Query, record: Record) -> bool:
         return (
@@ -238,7 +306,11 @@ class Searcher:
 
     @cached_property
     def _successors(self) -> Mapping[str, Sequence[Record]]:
-        return {record.path: self._set.live_successors(record) for record in self._set if record.phase == "closed"}
+        return {
+            record.path: self._set.live_successors(record)
+            for record in self._set
+            if record.phase == "closed"
+        }
 
     def _score(self, query: Query, record: Record, text: float, via: str = "") -> Score:
         version = version_factor(record.words("versions"), query.versions)
@@ -247,14 +319,20 @@ class Searcher:
     def _named(self, query: Query) -> list[Record]:
         """Return the records whose ids the text names, and the closed ones whose title it is."""
         words = query.text.split()
-        apart = (f"{word}-{number}" for word, number in pairwise(words) if number.strip(MARKS).isdigit())  # `ADR 87`
+        apart = (
+            f"{word}-{number}" for word, number in pairwise(words) if number.strip(MARKS).isdigit()
+        )  # `ADR 87`
         names = dict.fromkeys([*(word for word in words if "-" in word or len(words) == 1), *apart])
         records = [record for name in names for record in self._named_by(name)]
         titled = self._by_title.get(_title(query.text), ())
-        return records if any(record.phase != "closed" for record in titled) else [*records, *titled]
+        return (
+            records if any(record.phase != "closed" for record in titled) else [*records, *titled]
+        )
 
     def _named_by(self, word: str) -> Sequence[Record]:
-        """Return the records that a word names: by an id, an earlier one, or a form such as `adr-87`, `87`, `#0087`."""
+        """Return the records that a word names: by an id, an earlier one,
+        or a form such as `adr-87`, `87`, `#0087`.
+        """
         name = word.strip(MARKS)
         if name in self._by_name:
             return (self._by_name[name],)
@@ -284,15 +362,23 @@ class Searcher:
         for candidate in leading:
             for link in candidate.record.links:
                 target = self._by_name.get(link.to)
-                if target is not None and target.path not in {*existing, *linked} and self._is_allowed(query, target):
-                    score = self._score(query, target, candidate.score.text * LINKED, via=candidate.record.id)
+                if (
+                    target is not None
+                    and target.path not in {*existing, *linked}
+                    and self._is_allowed(query, target)
+                ):
+                    score = self._score(
+                        query, target, candidate.score.text * LINKED, via=candidate.record.id
+                    )
                     linked[target.path] = _Candidate(target, score)
         return linked
 
     @cached_property
     def _by_name(self) -> Mapping[str, Record]:
         ids = {record.id: record for record in self._records.values()}
-        return {name: record for record in self._records.values() for name in record.legacy_ids} | ids
+        return {
+            name: record for record in self._records.values() for name in record.legacy_ids
+        } | ids
 
     def _hit(self, query: Query, candidate: _Candidate) -> Hit:
         chunk = None
@@ -302,33 +388,55 @@ class Searcher:
         query_terms = set(query.terms)
         source = self._by_name.get(candidate.score.via, candidate.record)
         retired = self._set.retirement(source) or self._set.retirement(candidate.record)
-        hit = Hit(candidate.record, candidate.score.total, "", candidate.score, chunk, retired=retired)
-        record_terms = {*terms(hit.text), *terms(candidate.record.title), *terms(parts_of(candidate.record)[1])}
-        matched = tuple(word for word, its in query.words.items() if not record_terms.isdisjoint(its))
+        hit = Hit(
+            candidate.record, candidate.score.total, "", candidate.score, chunk, retired=retired
+        )
+        record_terms = {
+            *terms(hit.text),
+            *terms(candidate.record.title),
+            *terms(parts_of(candidate.record)[1]),
+        }
+        matched = tuple(
+            word for word, its in query.words.items() if not record_terms.isdisjoint(its)
+        )
         prompts = prompts_of(source.kind.folder, source.kind.in_document)
-        return replace(hit, snippet=snippet(hit.text, query_terms, candidate.record.title, prompts), matched=matched)
+        return replace(
+            hit,
+            snippet=snippet(hit.text, query_terms, candidate.record.title, prompts),
+            matched=matched,
+        )
 
 
 def _refuse_empty(query: Query) -> None:
     if not all(version.strip() for version in query.versions):
-        raise UsageError("a version is empty", hint="name one, or leave it out; a shell variable may be unset")
+        raise UsageError(
+            "a version is empty", hint="name one, or leave it out; a shell variable may be unset"
+        )
     if not query.text.strip() and (query.tags or query.path is not None):
         return
     if not query.text.strip():
         hint = 'give some words: `orbit search "retry uploads"`; or a tag or a path alone'
         raise UsageError("there is nothing to search for", hint=hint)
     if not query.words:
-        has = "only words that nearly every text has" if any(map(str.isalnum, query.text)) else "no letter and no digit"
+        has = (
+            "only words that nearly every text has"
+            if any(map(str.isalnum, query.text))
+            else "no letter and no digit"
+        )
         message = f"{' '.join(query.text.split())[:80]!r} has {has}"
         raise UsageError(message, hint="give a word that is in few records")
 
 
 def _ordered(candidates: Sequence[_Candidate], limit: int, half_life: float) -> list[_Candidate]:
-    """Return hits by score, equal ones as they are pushed, as far as they can be among the first."""
+    """Return hits by score, equal ones as they are pushed,
+    as far as they can be among the first.
+    """
     by_score = sorted(candidates, key=lambda candidate: -candidate.score.total)
     last = by_score[limit - 1].score.total if len(by_score) >= limit else 0.0
     head = [candidate for candidate in by_score if candidate.score.total >= last]
-    head.sort(key=lambda candidate: (-candidate.score.total, rank_order(candidate.record, half_life)))
+    head.sort(
+        key=lambda candidate: (-candidate.score.total, rank_order(candidate.record, half_life))
+    )
     return [*head, *by_score[len(head) :]]
 
 
@@ -342,11 +450,15 @@ def covers(record: Record, path: str) -> bool:
 
 
 def snippet(text: str, query: set[str], title: str, prompts: frozenset[str]) -> str:
-    """Return one line of at most `SNIPPET` characters of a text, from where most words of the query are."""
+    """Return one line of at most `SNIPPET` characters of a text,
+    from where most words of the query are.
+    """
     line = " ".join(" ".join(_prose_lines(text, prompts)).split()) or title
     places = [word.start() for word in _WORD.finditer(line) if not query.isdisjoint(terms(word[0]))]
     room = SNIPPET - 2
-    around = max(places, key=lambda at: (sum(at <= other < at + room for other in places), -at), default=0)
+    around = max(
+        places, key=lambda at: (sum(at <= other < at + room for other in places), -at), default=0
+    )
     start = 0 if around < room // 2 else line.find(" ", max(around - 30, 0)) + 1
     if start + room >= len(line):
         start = min(start, line.find(" ", len(line) - room) + 1 if len(line) > room else 0)
@@ -355,7 +467,9 @@ def snippet(text: str, query: set[str], title: str, prompts: frozenset[str]) -> 
 
 
 def _prose_lines(text: str, prompts: frozenset[str]) -> Iterator[str]:
-    """Yield the lines of a text without headings, prompts, a section of the status, and lines such as `Date: …`."""
+    """Yield the lines of a text without headings, prompts, a section of the status,
+    and lines such as `Date: …`.
+    """
     is_status = False
     for line in text.split("\n"):
         heading, header = _HEADING.match(line), _HEADER_LINE.match(line)

@@ -1,7 +1,7 @@
 """Similarity of texts: the TF-IDF cosine of their terms, and the pairs that reach a threshold.
 
-A term weighs ln(1 + texts / texts that have it), times 1 + ln(times it occurs in the text). A score depends on the
-texts that are compared and on nothing else, not on their order.
+A term weighs ln(1 + texts / texts that have it), times 1 + ln(times it occurs in the text). A score
+depends on the texts that are compared and on nothing else, not on their order.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ class TermWeights:
         return cls(len(texts), Counter(chain.from_iterable(texts)))
 
     def vector(self, text_terms: Iterable[str] | Mapping[str, int]) -> Vector:
-        """Return the vector of a text's terms, or of their counts; an unknown term weighs as one that one text has."""
+        """Return the vector of a text's terms, or of their counts;
+        an unknown term weighs as one that one text has.
+        """
         counts = text_terms if isinstance(text_terms, Mapping) else Counter(text_terms)
         weights = {
             term: self._weight(term) if count == 1 else self._weight(term) * (1 + math.log(count))
@@ -83,33 +85,47 @@ class TermWeights:
     def _weight(self, term: str) -> float:
         weight = self._idf.get(term)
         if weight is None:
-            weight = self._idf[term] = math.log(1 + self.documents / max(self.frequencies.get(term, 0), 1))
+            weight = self._idf[term] = math.log(
+                1 + self.documents / max(self.frequencies.get(term, 0), 1)
+            )
         return weight
 
 
 @lru_cache(maxsize=4096)  # two checks ask about the same texts
 def normalised(text: str) -> str:
-    """Return a text without case, punctuation and white space differences, "" if it has no letter or digit."""
+    """Return a text without case, punctuation and white space differences,
+    "" if it has no letter or digit.
+    """
     return _PUNCTUATION.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
-def similar_pairs(texts: Mapping[str, str], threshold: float = 0.55, only: Collection[str] | None = None) -> list[Pair]:
+def similar_pairs(
+    texts: Mapping[str, str], threshold: float = 0.55, only: Collection[str] | None = None
+) -> list[Pair]:
     """Return the pairs that reach `threshold`, with a key in `only` if given, the best first."""
     if not 0 < threshold <= 1:
-        raise UsageError(f"the similarity threshold is {threshold}", hint="give one above 0 and at most 1")
-    scores = pair_scores({key: Counter(terms(text)) for key, text in texts.items()}, threshold, only=only)
+        raise UsageError(
+            f"the similarity threshold is {threshold}", hint="give one above 0 and at most 1"
+        )
+    scores = pair_scores(
+        {key: Counter(terms(text)) for key, text in texts.items()}, threshold, only=only
+    )
     pairs = (Pair(first, second, score) for (first, second), score in scores.items())
     return sorted(pairs, key=lambda pair: (-pair.score, pair.a, pair.b))
 
 
 def pair_scores(
-    texts: Mapping[str, Mapping[str, int]], threshold: float, limit: int = MOST_PAIRS,
+    texts: Mapping[str, Mapping[str, int]],
+    threshold: float,
+    limit: int = MOST_PAIRS,
     only: Collection[str] | None = None,
-) -> Scores:  # fmt: skip
-    """Return the pairs of texts, each as counts of its terms, that reach a threshold; at most `limit`.
+) -> Scores:
+    """Return the pairs of texts, each as counts of its terms, that reach a threshold; at most
+    `limit`.
 
-    By Cauchy and Schwarz the terms that a vector shares with another hold at least the threshold's square of its
-    squared norm. `_Candidates` rules out the pairs that don't; of the others the cosine is computed.
+    By Cauchy and Schwarz the terms that a vector shares with another hold at least the threshold's
+    square of its squared norm. `_Candidates` rules out the pairs that don't; of the others the
+    cosine is computed.
     """
     weights = TermWeights.of(texts.values())
     vector = cache(lambda key: weights.vector(texts[key]))
@@ -129,35 +145,51 @@ def pair_scores(
 class _Candidates:
     """Texts that share enough with one: each term is a number with a bit for each text that has it.
 
-    The shares of all texts are added at once, bit by bit: 10,000 texts of 200 words take 5 s, one by one 40 s.
+    The shares of all texts are added at once, bit by bit: 10,000 texts of 200 words take 5 s, one
+    by one 40 s.
     """
 
-    def __init__(self, texts: Mapping[str, Mapping[str, int]], keys: Iterable[str], threshold: float) -> None:
+    def __init__(
+        self, texts: Mapping[str, Mapping[str, int]], keys: Iterable[str], threshold: float
+    ) -> None:
         self._keys = sorted(texts)
         self._positions = {key: position for position, key in enumerate(self._keys)}
         self._all = (1 << len(self._keys)) - 1
         self._least = threshold * threshold * (1 - _SLACK) * (1 << _SCALE_BITS)
         needed = frozenset(chain.from_iterable(texts[key] for key in keys))
-        columns: defaultdict[str, bytearray] = defaultdict(lambda: bytearray(len(self._keys) // 8 + 1))
+        columns: defaultdict[str, bytearray] = defaultdict(
+            lambda: bytearray(len(self._keys) // 8 + 1)
+        )
         for position, key in enumerate(self._keys):
             for term in needed.intersection(texts[key]):
                 columns[term][position >> 3] |= 1 << (position & 7)
         self._columns = {term: int.from_bytes(bits, "little") for term, bits in columns.items()}
 
     def of(self, key: str, vector: Vector, *, before: bool) -> list[str]:
-        """Return the keys of the texts that may be like one; with `before`, of those before it alone."""
+        """Return the keys of the texts that may be like one;
+        with `before`, of those before it alone.
+        """
         position, least, shares = self._positions[key], self._least, list[tuple[str, int]]()
         for term, weight in vector.weights.items():
             share = weight * weight / vector.norm * (1 << _SCALE_BITS)
-            if share < 1 and least - share > self._least / 2:  # common words: not to count them takes half the time
+            if (
+                share < 1 and least - share > self._least / 2
+            ):  # common words: not to count them takes half the time
                 least -= share
             else:
                 shares.append((term, math.ceil(share)))
-        missing = (1 << _SCALE_BITS) - max(math.floor(least), 1)  # counts start there, so that enough is an overflow
-        digits, reached = [self._all if missing >> rank & 1 else 0 for rank in range(_SCALE_BITS)], 0
+        missing = (1 << _SCALE_BITS) - max(
+            math.floor(least), 1
+        )  # counts start there, so that enough is an overflow
+        digits, reached = (
+            [self._all if missing >> rank & 1 else 0 for rank in range(_SCALE_BITS)],
+            0,
+        )
         for term, units in shares:
             carried = self._columns[term]
-            for rank in range((units - 1).bit_length(), _SCALE_BITS):  # a share is rounded up to a power of two
+            for rank in range(
+                (units - 1).bit_length(), _SCALE_BITS
+            ):  # a share is rounded up to a power of two
                 digits[rank], carried = digits[rank] ^ carried, digits[rank] & carried
                 if not carried:
                     break
@@ -176,10 +208,16 @@ def _positions_of(number: int) -> list[int]:
 
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
-_DENYING = "not no never none nothing nobody neither nor without cannot nowhere"  # codespell:ignore nobody
+_DENYING = (
+    "not no never none nothing nobody neither nor without cannot nowhere"  # codespell:ignore nobody
+)
 NEGATIONS = frozenset(_DENYING.split())
-_AUXILIARIES = "do does did is are be was were can must should shall will would may might has have had it"
-_SUPPORT = frozenset(_AUXILIARIES.split())  # words that come and go with a negation: `retry`, `do not retry`
+_AUXILIARIES = (
+    "do does did is are be was were can must should shall will would may might has have had it"
+)
+_SUPPORT = frozenset(
+    _AUXILIARIES.split()
+)  # words that come and go with a negation: `retry`, `do not retry`
 _SHORTENED = re.compile(r"(.*)n['’]t")
 _LISTED = 4
 _ROOTS = {"ca": "can", "wo": "will", "sha": "shall"}
@@ -187,7 +225,9 @@ _ROOTS = {"ca": "can", "wo": "will", "sha": "shall"}
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The negations and numbers that only one of two texts has, each in order; `alone` where nothing else differs."""
+    """The negations and numbers that only one of two texts has, each in order;
+    `alone` where nothing else differs.
+    """
 
     first: tuple[str, ...]
     second: tuple[str, ...]
@@ -221,24 +261,39 @@ class Words:
         """Return the words of a text."""
         words = _words(text)
         pairs = pairwise(words)
-        negated = (f"{word} {after}" for word, after in pairs if word in NEGATIONS and not _is_mark(after))
+        negated = (
+            f"{word} {after}" for word, after in pairs if word in NEGATIONS and not _is_mark(after)
+        )
         return cls(Counter(words), Counter(negated))
 
 
 def contrast(first: Words, second: Words) -> Contrast | None:
-    """Return in which negations and numbers two texts differ; None where they have the same ones."""
+    """Return in which negations and numbers two texts differ;
+    None where they have the same ones.
+    """
     more, less = first.counts - second.counts, second.counts - first.counts
     marks = [tuple(sorted(filter(_is_mark, words))) for words in (more, less)]
     if any(marks):
-        other_words = [word for word in (*more, *less) if not _is_mark(word) and word not in _SUPPORT]
+        other_words = [
+            word for word in (*more, *less) if not _is_mark(word) and word not in _SUPPORT
+        ]
         return Contrast(marks[0], marks[1], alone=not other_words)
     if more or less:
         return None
-    moved = [tuple(sorted(words)) for words in (first.negated - second.negated, second.negated - first.negated)]
-    return Contrast(moved[0], moved[1], alone=True) if len(first.counts) <= _SENTENCE and any(moved) else None
+    moved = [
+        tuple(sorted(words))
+        for words in (first.negated - second.negated, second.negated - first.negated)
+    ]
+    return (
+        Contrast(moved[0], moved[1], alone=True)
+        if len(first.counts) <= _SENTENCE and any(moved)
+        else None
+    )
 
 
-_SENTENCE = 40  # texts of up to so many distinct words differ by a moved negation too: `tabs, not spaces`
+_SENTENCE = (
+    40  # texts of up to so many distinct words differ by a moved negation too: `tabs, not spaces`
+)
 
 
 def _words(text: str) -> list[str]:

@@ -1,4 +1,6 @@
-"""Suggested globs for a record's scope, from texts, citations and commits that concern both the record and files."""
+"""Suggested globs for a record's scope, from texts,
+citations and commits that concern both the record and files.
+"""
 
 import re
 from collections import defaultdict
@@ -15,19 +17,24 @@ from orbit_registry.workspace.files import document_text, without_sites
 from orbit_registry.workspace.git import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
-SURE, LIKELY = 1.0, 0.5  # what a clue weighs: a name or a citation is meant, files of one commit may meet by chance
+SURE, LIKELY = (
+    1.0,
+    0.5,
+)  # what a clue weighs: a name or a citation is meant, files of one commit may meet by chance
 ENOUGH = 1.0  # what a file's clues must come to, so that having met in one commit is not enough
 MOST_GLOBS = 6
 MOST_SHARE = 0.2  # a scope that covers more of the project is shown nowhere but in briefs
 FOLDER_FILES = 3  # so many files of a folder, or all of them, are replaced by the folder
 
-# No name is longer than 255 bytes; without that bound a long run of signs would be read again from each of them.
+# No name is longer than 255 bytes; without that bound a long run of signs would be read again from
+# each of them.
 _PATH = re.compile(
     r"(?<![\w./-])(?:\./)?(?P<path>(?:[\w@.+*{},\[\]-]{1,255}/)+[\w@.+*{},\[\]-]{0,255}"
     r"|[\w@+-][\w@.+-]{0,255}\.\w{1,8})"
 )
 _NO_CODE = re.compile(
-    r"(?:^|/)(?:\.|CHANGELOG|CHANGES|README|LICEN[CS]E|CONTRIBUTING|CLAUDE|AGENTS|GEMINI|[^/]*\.lock$|[^/]*-lock\.|uv\.lock|go\.sum)"
+    r"(?:^|/)(?:\.|CHANGELOG|CHANGES|README|LICEN[CS]E|CONTRIBUTING|CLAUDE|AGENTS|GEMINI"
+    r"|[^/]*\.lock$|[^/]*-lock\.|uv\.lock|go\.sum)"
     r"|\.(?:png|jpe?g|gif|svg|webp|drawio|pdf|excalidraw)$",
     re.IGNORECASE,
 )
@@ -53,15 +60,21 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Tree:
-    """The tracked files that a scope may name: no hidden files, change logs, locks, pictures, nothing of `without`."""
+    """The tracked files that a scope may name:
+    no hidden files, change logs, locks, pictures, nothing of `without`.
+    """
 
     tracked: Sequence[str]
-    without: frozenset[str] = frozenset()  # documents of decisions; a record about them would be about itself
+    without: frozenset[str] = (
+        frozenset()
+    )  # documents of decisions; a record about them would be about itself
 
     @cached_property
     def files(self) -> frozenset[str]:
         """Those that are left."""
-        return frozenset(path for path in self.tracked if path not in self.without and not _NO_CODE.search(path))
+        return frozenset(
+            path for path in self.tracked if path not in self.without and not _NO_CODE.search(path)
+        )
 
     @cached_property
     def folders(self) -> Mapping[str, frozenset[str]]:
@@ -86,7 +99,9 @@ class Tree:
 
 
 def clues_in_text(text: str, tree: Tree) -> Iterator[Clue]:
-    """Yield the tracked files and folders that a text names: by path, by a path's end, or by a name that one has."""
+    """Yield the tracked files and folders that a text names:
+    by path, by a path's end, or by a name that one has.
+    """
     for text_path in dict.fromkeys(match["path"] for match in _PATH.finditer(text)):
         name = text_path.rstrip(".,")
         for path in _resolve_name(name, tree):
@@ -101,7 +116,11 @@ def _resolve_name(name: str, tree: Tree) -> Iterator[str]:
         yield f"{bare}/"
     elif any(sign in name for sign in "*{["):
         glob = parse_glob(name)
-        if isinstance(glob, Glob) and not glob.exclude and any(matches(glob, file) for file in tree.files):
+        if (
+            isinstance(glob, Glob)
+            and not glob.exclude
+            and any(matches(glob, file) for file in tree.files)
+        ):
             yield name
     else:
         matching_files = tree.by_end.get(name, ())
@@ -110,11 +129,16 @@ def _resolve_name(name: str, tree: Tree) -> Iterator[str]:
 
 
 def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
-    """Return the best founded globs for the clues: files, or folders of which most is meant; none covers a fifth."""
+    """Return the best founded globs for the clues: files, or folders of which most is meant;
+    none covers a fifth.
+    """
     clues_by_path: defaultdict[str, dict[str, Clue]] = defaultdict(dict)
     for clue in clues:
         clues_by_path[clue.path].setdefault(clue.words, clue)
-    weights = {path: sum(clue.weight for clue in path_clues.values()) for path, path_clues in clues_by_path.items()}
+    weights = {
+        path: sum(clue.weight for clue in path_clues.values())
+        for path, path_clues in clues_by_path.items()
+    }
     files = {path for path, weight in weights.items() if path in tree.files and weight >= ENOUGH}
     wide = {path for path, weight in weights.items() if path not in tree.files and weight >= ENOUGH}
     chosen: dict[str, float] = {}
@@ -137,7 +161,9 @@ def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
 
 
 def _folders_of(files: set[str], tree: Tree) -> Iterator[str]:
-    """Yield the lowest folders of which three files and most of all, or at least two and all, are spoken of."""
+    """Yield the lowest folders of which three files and most of all, or at least two and all,
+    are spoken of.
+    """
     counts: defaultdict[str, int] = defaultdict(int)
     for file in files:
         if "/" in file:
@@ -149,7 +175,9 @@ def _folders_of(files: set[str], tree: Tree) -> Iterator[str]:
 
 
 def _is_inside(glob: str, others: Iterable[str]) -> bool:
-    return any(other != glob and other.endswith("/**") and glob.startswith(other[:-2]) for other in others)
+    return any(
+        other != glob and other.endswith("/**") and glob.startswith(other[:-2]) for other in others
+    )
 
 
 def _count(glob: str, tree: Tree) -> int:
@@ -170,17 +198,23 @@ def _reasons(glob: str, clues_by_path: Mapping[str, Mapping[str, Clue]]) -> tupl
 
 
 MOST_FILES = 25  # a commit that touches more files says little of any two of them
-FEW_FILES = 8  # a commit that names a record and touches at most so many files is about the record in each
+FEW_FILES = (
+    8  # a commit that names a record and touches at most so many files is about the record in each
+)
 PROSE = (".md", ".txt", ".rst", ".adoc")  # what is changed along with much else
 
 
 def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str, list[Proposal]]:
-    """Return for each record's path the globs that its scope may want; the records have their prose."""
+    """Return for each record's path the globs that its scope may want;
+    the records have their prose.
+    """
     tracked = workspace.git.tracked() or []
     documents = {record.source.path for record in records if record.source is not None}
     pages = {*tracked}.difference(without_sites(tracked, workspace.root))
     tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *pages}))
-    history = [commit for commit in newest_commits(workspace.git) if len(commit.files) <= MOST_FILES]
+    history = [
+        commit for commit in newest_commits(workspace.git) if len(commit.files) <= MOST_FILES
+    ]
     cited = _citing_files(workspace, records, tree)
     proposals = {}
     for record in records:
@@ -193,15 +227,22 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     return proposals
 
 
-def _citing_files(workspace: Workspace, records: Sequence[Record], tree: Tree) -> Mapping[str, list[str]]:
+def _citing_files(
+    workspace: Workspace, records: Sequence[Record], tree: Tree
+) -> Mapping[str, list[str]]:
     ids = {_without_zeros(record.id): record.id for record in records}
     citing: defaultdict[str, list[str]] = defaultdict(list)
     forms = workspace.kinds.id_forms
     code = "[0-9a-hjkmnp-tv-z]"
-    patterns = [*(f"{prefix}[0-9]" for prefix in forms.numbered), *(f"{prefix}{code}{{5}}" for prefix in forms.coded)]
+    patterns = [
+        *(f"{prefix}[0-9]" for prefix in forms.numbered),
+        *(f"{prefix}{code}{{5}}" for prefix in forms.coded),
+    ]
     for path in mentioning_files(workspace, patterns):
         text = document_text(workspace.root, path) if path in tree.files else None
-        for cited in dict.fromkeys(_without_zeros(citation.id) for citation in find_citations(text or "", forms)):
+        for cited in dict.fromkeys(
+            _without_zeros(citation.id) for citation in find_citations(text or "", forms)
+        ):
             if cited in ids:
                 citing[ids[cited]].append(path)
     return citing
@@ -221,10 +262,18 @@ def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iter
         cited_name = next((name for name in names if _names_id(commit.message, name)), None)
         if not touches and cited_name is None:
             continue
-        words = f"commit {commit.short} names {cited_name}" if cited_name else f"commit {commit.short} touched both"
+        words = (
+            f"commit {commit.short} names {cited_name}"
+            if cited_name
+            else f"commit {commit.short} touched both"
+        )
         for path in commit.files:
             if path in tree.files and not path.startswith(f"{ORBIT}/"):
-                small = cited_name is not None and len(commit.files) <= FEW_FILES and not path.endswith(PROSE)
+                small = (
+                    cited_name is not None
+                    and len(commit.files) <= FEW_FILES
+                    and not path.endswith(PROSE)
+                )
                 yield Clue(path, words, SURE if small else LIKELY)
 
 

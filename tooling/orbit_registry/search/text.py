@@ -1,6 +1,8 @@
-"""Terms of a text, by which it is compared and found: words in Unicode's NFKC form, split, in lower case, stemmed.
+"""Terms of a text, by which it is compared and found: words in Unicode's NFKC form, split, in lower
+case, stemmed.
 
-`hook.words` says what a word is; here many texts are read, so pieces are parted by regular expressions and remembered.
+`hook.words` says what a word is; here many texts are read, so pieces are parted by regular
+expressions and remembered.
 """
 
 import re
@@ -22,7 +24,11 @@ _LONGEST_JOINED = 12
 
 def words(text: str) -> list[str]:
     """Return the words of `text` in their order, repeated as often as they occur."""
-    return list(chain.from_iterable(map(_words_of_piece, _PIECE.findall(unicodedata.normalize("NFKC", text)))))
+    return list(
+        chain.from_iterable(
+            map(_words_of_piece, _PIECE.findall(unicodedata.normalize("NFKC", text)))
+        )
+    )
 
 
 def terms(text: str) -> list[str]:
@@ -34,7 +40,10 @@ def indexed_words(text: str) -> list[str]:
     """Return the words of a text, and behind them its short joined names (`sqlite` of SQLite)."""
     pieces = _PIECE.findall(unicodedata.normalize("NFKC", text))
     mixed = [piece for piece in pieces if not piece[1:].islower()]
-    return [*chain.from_iterable(map(_words_of_piece, pieces)), *chain.from_iterable(map(_joined_names, mixed))]
+    return [
+        *chain.from_iterable(map(_words_of_piece, pieces)),
+        *chain.from_iterable(map(_joined_names, mixed)),
+    ]
 
 
 @lru_cache(_MOST_REMEMBERED)
@@ -50,4 +59,8 @@ def stem(word: str) -> str:
 
 @lru_cache(_MOST_REMEMBERED)
 def _words_of_piece(piece: str) -> tuple[str, ...]:
-    return tuple(words_of(piece) if piece.isascii() else chain.from_iterable(map(split_word, _WORD.findall(piece))))
+    return tuple(
+        words_of(piece)
+        if piece.isascii()
+        else chain.from_iterable(map(split_word, _WORD.findall(piece)))
+    )

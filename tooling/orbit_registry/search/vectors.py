@@ -1,7 +1,8 @@
-"""Search by meaning where a model is configured: vectors cached by text and model, exact cosines, z-score fusion.
+"""Search by meaning where a model is configured: vectors cached by text and model, exact cosines,
+z-score fusion.
 
-Off by default: on the corpora measured here vectors of small models did not beat terms. A model that is missing, fails
-or changes its vectors' length leaves the search to words, with one note.
+Off by default: on the corpora measured here vectors of small models did not beat terms. A model
+that is missing, fails or changes its vectors' length leaves the search to words, with one note.
 """
 
 from __future__ import annotations
@@ -25,15 +26,24 @@ from orbit_registry.workspace.workspace import Workspace
 
 LONGEST = 4_000  # characters of a record that its vector is made of, from its title on
 _BATCH = 256
-_EXTRA = "install the extra `orbit-registry[semantic]`, or take `search.model` out of .orbit/config.yaml"
-_LOCATION = "name a folder of the project with a model, without links, or one on the hub, as `search.model`"
+_EXTRA = (
+    "install the extra `orbit-registry[semantic]`, or take `search.model` out of .orbit/config.yaml"
+)
+_LOCATION = (
+    "name a folder of the project with a model, without links, or one on the hub, as `search.model`"
+)
 _ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?", re.ASCII)
-_PROGRAM = 'print {"vectors": [[…], …]}, one vector for each of the `texts` on standard input, all of one length'
+_PROGRAM = (
+    'print {"vectors": [[…], …]}, one vector for each of the `texts` on standard input, '
+    "all of one length"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Embedder:
-    """A model that turns texts into vectors of one length; another `name` means that all vectors are made anew."""
+    """A model that turns texts into vectors of one length;
+    another `name` means that all vectors are made anew.
+    """
 
     name: str  # which model it is, and in which state
     embed: Callable[[Sequence[str]], Sequence[Sequence[float]]]
@@ -41,17 +51,23 @@ class Embedder:
 
 
 def model2vec(location: str, root: Path) -> Embedder:
-    """Return a static model that `model2vec` loads when it is first asked, from a folder or by its name on the hub."""
+    """Return a static model that `model2vec` loads when it is first asked,
+    from a folder or by its name on the hub.
+    """
     folder = _folder_of(location, root)
     state = []
     try:
         for file in sorted(folder.rglob("*")) if folder else ():
             if file.is_symlink():
-                raise ConfigError(f"the model {location} has a symbolic link, {file.name}", hint=_LOCATION)
+                raise ConfigError(
+                    f"the model {location} has a symbolic link, {file.name}", hint=_LOCATION
+                )
             status = file.stat()
             state.append(f"{file.name} {status.st_size} {status.st_mtime_ns}")
     except OSError as error:
-        raise ConfigError(f"the model {location} can't be read: {_first_line(error)}", hint=_LOCATION) from None
+        raise ConfigError(
+            f"the model {location} can't be read: {_first_line(error)}", hint=_LOCATION
+        ) from None
     digest = hashlib.sha256("\n".join(state).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
@@ -62,7 +78,9 @@ def model2vec(location: str, root: Path) -> Embedder:
         except ImportError:
             raise ConfigError("model2vec is not installed", hint=_EXTRA) from None
         except Exception as error:  # noqa: BLE001 - readers of models raise `Exception` itself too
-            raise ConfigError(f"the model {source} can't be loaded: {_first_line(error)}", hint=_LOCATION) from None
+            raise ConfigError(
+                f"the model {source} can't be loaded: {_first_line(error)}", hint=_LOCATION
+            ) from None
 
     return Embedder(f"model2vec {location} {digest}", embed)
 
@@ -73,10 +91,14 @@ def _folder_of(location: str, root: Path) -> Path | None:
         if folder.is_dir():
             return folder
     except (UnsafePathError, OSError) as error:
-        raise ConfigError(f"`search.model` can't be used: {_first_line(error)}", hint=_LOCATION) from None
+        raise ConfigError(
+            f"`search.model` can't be used: {_first_line(error)}", hint=_LOCATION
+        ) from None
     # A library that is given a name looks first for what is called so in the current folder.
     if not _ON_HUB.fullmatch(location) or os.path.lexists(folder) or os.path.lexists(location):
-        raise ConfigError(f"`search.model`: {location[:200]!r} is not a folder of the project", hint=_LOCATION)
+        raise ConfigError(
+            f"`search.model`: {location[:200]!r} is not a folder of the project", hint=_LOCATION
+        )
     return None
 
 
@@ -85,7 +107,9 @@ def _first_line(error: Exception) -> str:
 
 
 def program(words: Sequence[str], ask: Callable[[str], str]) -> Embedder:
-    """Return a program that reads `{"texts": […]}` and prints `{"vectors": [[…], …]}`; `ask` runs it on a text."""
+    """Return a program that reads `{"texts": […]}` and prints `{"vectors": [[…], …]}`;
+    `ask` runs it on a text.
+    """
 
     def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         try:
@@ -98,14 +122,22 @@ def program(words: Sequence[str], ask: Callable[[str], str]) -> Embedder:
 
 
 def unit(vector: Iterable[float]) -> array[float]:
-    """Return a vector of length one with the same direction; a null vector is returned unchanged."""
+    """Return a vector of length one with the same direction;
+    a null vector is returned unchanged.
+    """
     numbers = array("f", vector)
     length = math.sqrt(math.fsum(map(mul, numbers, numbers)))
-    return array("f", (number / length for number in numbers)) if length and math.isfinite(length) else numbers
+    return (
+        array("f", (number / length for number in numbers))
+        if length and math.isfinite(length)
+        else numbers
+    )
 
 
 class Vectors(NamedTuple):
-    """Vectors of one model, of length one or without a direction: of records, by path, and of texts."""
+    """Vectors of one model, of length one or without a direction:
+    of records, by path, and of texts.
+    """
 
     model: str
     records: Mapping[str, Sequence[float]]
@@ -119,14 +151,19 @@ class Meanings:
         """Make what is missing."""
         self._embedder = embedder
         cut = {key: text[:LONGEST] for key, text in texts.items()}
-        digests = {key: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for key, text in cut.items()}
+        digests = {
+            key: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+            for key, text in cut.items()
+        }
         stored = workspace.cache.recall("vectors", embedder.name) or {}
         vectors = {digest: array("f", bytes.fromhex(numbers)) for digest, numbers in stored.items()}
         missing = {digest: cut[key] for key, digest in digests.items() if digest not in vectors}
         new = list(missing)
         for start in range(0, len(new), _BATCH):
             batch = new[start : start + _BATCH]
-            vectors |= dict(zip(batch, self._embed([missing[digest] for digest in batch]), strict=True))
+            vectors |= dict(
+                zip(batch, self._embed([missing[digest] for digest in batch]), strict=True)
+            )
         current = {digest: vectors[digest] for digest in digests.values()}
         if missing or len(current) < len(vectors):
             by_digest = {digest: vector.tobytes().hex() for digest, vector in current.items()}
@@ -139,7 +176,9 @@ class Meanings:
         if any(len(vector) != len(query_vector) for vector in self._vectors.values()):
             hint = "delete orbit/cache.sqlite in git's folder"
             raise ConfigError("the model's vectors have another length than before", hint=hint)
-        return {key: math.fsum(map(mul, query_vector, vector)) for key, vector in self._vectors.items()}
+        return {
+            key: math.fsum(map(mul, query_vector, vector)) for key, vector in self._vectors.items()
+        }
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors that there are, with those of more texts."""
@@ -149,21 +188,31 @@ class Meanings:
     def _embed(self, texts: Sequence[str]) -> list[array[float]]:
         vectors = [unit(vector) for vector in self._embedder.embed(texts)]
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
-            message = f"{self._embedder.name} gave {len(vectors)} vectors for {len(texts)} texts, or of several lengths"
+            message = (
+                f"{self._embedder.name} gave {len(vectors)} vectors for {len(texts)} "
+                f"texts, or of several lengths"
+            )
             raise ConfigError(message, hint=_PROGRAM)
         return vectors
 
 
-def z_fused(by_terms: Mapping[str, float], by_meaning: Mapping[str, float], most: int) -> list[tuple[str, float]]:
-    """Return keys by the sum of how far each ranking sets them off, with scores from 0 to 1 in falling order.
+def z_fused(
+    by_terms: Mapping[str, float], by_meaning: Mapping[str, float], most: int
+) -> list[tuple[str, float]]:
+    """Return keys by the sum of how far each ranking sets them off, with scores from 0 to 1 in
+    falling order.
 
-    The nearest `most` by meaning join those that terms led to, if they are near at all. Scores stay those of the terms;
-    what terms did not lead to brings its nearness as a part of the best of them, or whole where there is none.
+    The nearest `most` by meaning join those that terms led to, if they are near at all. Scores stay
+    those of the terms; what terms did not lead to brings its nearness as a part of the best of
+    them, or whole where there is none.
     """
     near = [key for key, nearness in by_meaning.items() if round(nearness, 2) > 0]
     nearest = sorted(near, key=lambda key: (-by_meaning[key], key))[:most]
     keys = [*by_terms, *(key for key in nearest if key not in by_terms)]
-    terms, meaning = _z([by_terms.get(key, 0.0) for key in keys]), _z([by_meaning.get(key, 0.0) for key in keys])
+    terms, meaning = (
+        _z([by_terms.get(key, 0.0) for key in keys]),
+        _z([by_meaning.get(key, 0.0) for key in keys]),
+    )
     best = max(by_terms.values(), default=1.0)
     scores = [by_terms.get(key, max(by_meaning.get(key, 0.0), 0.0) * best) for key in keys]
     order = sorted(range(len(keys)), key=lambda at: (-(terms[at] + meaning[at]), keys[at]))

@@ -21,7 +21,13 @@ from orbit_registry.site.output import (
     refuse_links,
     silent,
 )
-from orbit_registry.site.stamps import inputs_of, stamp_of, stamps_of, untracked_files, without_records
+from orbit_registry.site.stamps import (
+    inputs_of,
+    stamp_of,
+    stamps_of,
+    untracked_files,
+    without_records,
+)
 from orbit_registry.site.urls import site_address
 from orbit_registry.workspace.cache import row_reader, to_row
 from orbit_registry.workspace.lock import locked
@@ -33,12 +39,19 @@ BUILD_WAIT_SECONDS = 600.0
 
 
 def build_site(
-    registry: Registry, out: Path, base_url: str | None = None, strict: bool = False, progress: Progress = silent, *,
+    registry: Registry,
+    out: Path,
+    base_url: str | None = None,
+    strict: bool = False,
+    progress: Progress = silent,
+    *,
     snapshot: bool | None = None,
-) -> SiteResult:  # fmt: skip
-    """Write the site of a registry's records and documents into `out`, with the database if `snapshot`.
+) -> SiteResult:
+    """Write the site of a registry's records and documents into `out`, with the database if
+    `snapshot`.
 
-    By default only a site with the SQL console has the database: making it costs a third of a build after one edit.
+    By default only a site with the SQL console has the database: making it costs a third of a build
+    after one edit.
     """
     started, started_ns = time.perf_counter(), time.time_ns()
     workspace = registry.workspace
@@ -50,30 +63,48 @@ def build_site(
         refuse_links(workspace.root, path)
     today = datetime.now(UTC).date().isoformat()  # records age by the day
     may_run = (forced_by_environment(), allowed(workspace))
-    namespace, key = f"site stamps {out}", repr((address, snapshot, today, may_run, half_life_days()))
+    namespace, key = (
+        f"site stamps {out}",
+        repr((address, snapshot, today, may_run, half_life_days())),
+    )
     # One build at a time: the staged tree and the generator's pages are shared.
     with locked(cache / LOCK, wait=BUILD_WAIT_SECONDS):
         result = _previous_result(registry, out, workspace.cache.recall(namespace, key))
         if result is None:
-            result, row = _build(registry, open_output(out), address, progress, started_ns, snapshot=snapshot)
+            result, row = _build(
+                registry, open_output(out), address, progress, started_ns, snapshot=snapshot
+            )
             workspace.cache.remember(namespace, key, row)
     ok = not (strict and heavier_than_notes(result.diagnostics))
     return replace(result, seconds=time.perf_counter() - started, ok=ok)
 
 
-def _previous_result(registry: Registry, out: Path, row: Mapping[str, Any] | None) -> SiteResult | None:
-    if not row or not row["stamps"] or any(stamp_of(path) != stamp for path, stamp in row["stamps"].items()):
+def _previous_result(
+    registry: Registry, out: Path, row: Mapping[str, Any] | None
+) -> SiteResult | None:
+    if (
+        not row
+        or not row["stamps"]
+        or any(stamp_of(path) != stamp for path, stamp in row["stamps"].items())
+    ):
         return None
     if row["strays"] is not None and row["strays"] != untracked_files(registry.workspace, out):
         return None
     diagnostics = tuple(map(row_reader(Diagnostic), row["diagnostics"]))
-    return SiteResult(out, row["pages"], 0, row["files"], 0, diagnostics, 0.0, row["config"], stamps=row["stamps"])
+    return SiteResult(
+        out, row["pages"], 0, row["files"], 0, diagnostics, 0.0, row["config"], stamps=row["stamps"]
+    )
 
 
 def _build(
-    registry: Registry, target: Output, address: str | None, progress: Progress, started_ns: int,
-    *, snapshot: bool,
-) -> tuple[SiteResult, dict[str, object]]:  # fmt: skip
+    registry: Registry,
+    target: Output,
+    address: str | None,
+    progress: Progress,
+    started_ns: int,
+    *,
+    snapshot: bool,
+) -> tuple[SiteResult, dict[str, object]]:
     """Build, and return the result and the row that `_previous_result` reads."""
     from orbit_registry.site.build_steps import prepare, publish
     from orbit_registry.site.config import FILE, read_user_config

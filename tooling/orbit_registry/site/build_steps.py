@@ -1,6 +1,7 @@
 """Steps of a build: stage, generate, expand.
 
-They are apart from `build`, which imports them only when something changed: that saves 0.4 s of an unchanged build.
+They are apart from `build`, which imports them only when something changed: that saves 0.4 s of an
+unchanged build.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,14 @@ from orbit_registry.site.documents import mirrored_documents, with_first_commits
 from orbit_registry.site.hosting import forge_of, public_address
 from orbit_registry.site.memo import PageCache, key_of
 from orbit_registry.site.mentions import TaskLookup, tasks_of
-from orbit_registry.site.output import Output, Progress, SiteResult, open_output, refuse_links, silent
+from orbit_registry.site.output import (
+    Output,
+    Progress,
+    SiteResult,
+    open_output,
+    refuse_links,
+    silent,
+)
 from orbit_registry.site.output_pages import Expansion
 from orbit_registry.site.record_page import templates_digest
 from orbit_registry.site.sitemap import site_map
@@ -36,14 +44,32 @@ from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.snapshot.references import citing_references
 from orbit_registry.workspace.workspace import Workspace
 
-RESERVED = ("health/", "enforced/", "documents/", "paths/", "map/", "query/", "tags/", "tasks/", f"{SHELL}/", "legacy/",
-            "files/", "assets/", "search/")  # fmt: skip
+RESERVED = (
+    "health/",
+    "enforced/",
+    "documents/",
+    "paths/",
+    "map/",
+    "query/",
+    "tags/",
+    "tasks/",
+    f"{SHELL}/",
+    "legacy/",
+    "files/",
+    "assets/",
+    "search/",
+)
 
 
 def prepare(
-    registry: Registry, user_config: UserConfig | None, cache: Path, base_url: str | None, out: Path,
-    *, snapshot: bool = True,
-) -> BuildContext:  # fmt: skip
+    registry: Registry,
+    user_config: UserConfig | None,
+    cache: Path,
+    base_url: str | None,
+    out: Path,
+    *,
+    snapshot: bool = True,
+) -> BuildContext:
     """Stage the site of a registry into `cache`; `snapshot` says whether the site has the database.
 
     `out` is where the site goes: no record applies to its pages.
@@ -53,20 +79,32 @@ def prepare(
     collection = registry.collection
     problems = tuple(_cleaned(problem) for problem in collection.problems)
     publication = publication_of(workspace, collection)
-    code = key_of(publication.key, workspace.config.site.get("generator"), [*map(stamp_of, renderers())])
+    code = key_of(
+        publication.key, workspace.config.site.get("generator"), [*map(stamp_of, renderers())]
+    )
     everything = free_of_secrets(collection.records)
     inbox = workspace.relative(workspace.inbox) + "/"
-    shown = [record for record in everything if record.status.shown and not record.path.startswith(inbox)]
+    shown = [
+        record for record in everything if record.status.shown and not record.path.startswith(inbox)
+    ]
     records = with_first_commits(publication.records(shown), workspace)
     user_files = user_pages(publication, user_config) if user_config else []
     if user_config:
-        records = with_user_pages(records, user_config.published(user_files), user_config.docs, user_config.directories)
+        records = with_user_pages(
+            records, user_config.published(user_files), user_config.docs, user_config.directories
+        )
     _refuse_inside(workspace, user_config, out)
-    inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
+    inside = (
+        [workspace.relative(out)]
+        if out.is_relative_to(workspace.root) and out != workspace.root
+        else []
+    )
     now = evaluate_freshness(workspace, everything, without=inside)
     listed = sorted(now.files) if now.tracked is not None else None
     has_console = snapshot and bool(workspace.config.site.get("console"))
-    sources = _sources(publication, records, user_config, user_files, listed, has_console=has_console)
+    sources = _sources(
+        publication, records, user_config, user_files, listed, has_console=has_console
+    )
     tree = open_output(cache / "source")
     pages = PageCache(workspace.cache, f"site {tree.folder}", code, tree, sources.site)
     staged = stage(sources, pages, base_url)
@@ -79,25 +117,47 @@ def prepare(
         checked = checked_files(with_checks, tracked)
     freshness = publication.freshness(now.freshness)
     return BuildContext(
-        registry, records, freshness, now.dependencies, now.relevant_untracked, citing, checked, collection, problems,
-        sources, staged, code, base_url,
-    )  # fmt: skip
+        registry,
+        records,
+        freshness,
+        now.dependencies,
+        now.relevant_untracked,
+        citing,
+        checked,
+        collection,
+        problems,
+        sources,
+        staged,
+        code,
+        base_url,
+    )
 
 
 def _refuse_inside(workspace: Workspace, user_config: UserConfig | None, out: Path) -> None:
-    """Refuse an output that the next build would read as records or as the repository's own pages."""
+    """Refuse an output that the next build would read as records or as the repository's own
+    pages.
+    """
     folders = [workspace.folder_of(kind) for kind in workspace.kinds]
     for folder in [*folders, workspace.root / user_config.docs] if user_config else folders:
         if out.is_relative_to(folder):
             message = f"{out} is in {workspace.relative(folder)}/, which the site is made from"
-            raise RefusedError(message, hint="give a folder elsewhere with --out, such as build/site")
+            raise RefusedError(
+                message, hint="give a folder elsewhere with --out, such as build/site"
+            )
 
 
 def _sources(
-    publication: Publication, records: Sequence[Record], user_config: UserConfig | None, user_files: Sequence[str],
-    listed: Sequence[str] | None, *, has_console: bool,
-) -> SiteSources:  # fmt: skip
-    """Return what a site is staged from; `listed` are the files that git tracks or would add, sorted."""
+    publication: Publication,
+    records: Sequence[Record],
+    user_config: UserConfig | None,
+    user_files: Sequence[str],
+    listed: Sequence[str] | None,
+    *,
+    has_console: bool,
+) -> SiteSources:
+    """Return what a site is staged from; `listed` are the files that git tracks or would add,
+    sorted.
+    """
     workspace = publication.workspace
     used = {record.kind.name for record in records}
     kinds = tuple(sorted((kind for kind in workspace.kinds if kind.name in used), key=_place))
@@ -114,29 +174,63 @@ def _sources(
     mirrored = {document.path: document.url for document in documents}
     curated = {}
     if user_config:
-        pages = [f"{docs}/{name}" for name in user_config.published(user_files) if is_markdown(name)]
-        curated = {path: document_url(path, docs, directories) for path in pages if path not in mirrored}
+        pages = [
+            f"{docs}/{name}" for name in user_config.published(user_files) if is_markdown(name)
+        ]
+        curated = {
+            path: document_url(path, docs, directories) for path in pages if path not in mirrored
+        }
     config = workspace.config.site
-    commit, folder = (workspace.git.commit("HEAD"), workspace.git.prefix) if config.get("repository") else (None, "")
-    forge = forge_of(config.get("repository"), config.get("branch"), commit, config.get("forge"), folder)
+    commit, folder = (
+        (workspace.git.commit("HEAD"), workspace.git.prefix)
+        if config.get("repository")
+        else (None, "")
+    )
+    forge = forge_of(
+        config.get("repository"), config.get("branch"), commit, config.get("forge"), folder
+    )
     site_name = user_config.data.get("site_name") if user_config else None
     title = publication.text(str(config.get("title") or site_name or workspace.name))
     tasks = tasks_of(records, _task_lookup(publication))
-    names = pages_with_content(records, documents, has_tasks=bool(tasks.by_name), has_console=has_console)
+    names = pages_with_content(
+        records, documents, has_tasks=bool(tasks.by_name), has_console=has_console
+    )
     sources = curated_pages(kinds, title, names)
     generated = [*sources, "records.json", "snapshot.duckdb"]
     site = site_map(
-        workspace.root, forge, workspace.kinds.id_forms, records, mirrored, curated,
-        [f"{docs}/{name}" for name in generated], workspace.config.design, tasks.by_name, listed,
-    )  # fmt: skip
+        workspace.root,
+        forge,
+        workspace.kinds.id_forms,
+        records,
+        mirrored,
+        curated,
+        [f"{docs}/{name}" for name in generated],
+        workspace.config.design,
+        tasks.by_name,
+        listed,
+    )
     header = tuple(
         value if value and publication.text(value) == value else None
-        for value in (forge.repository or public_address(workspace.git.origin()), workspace.git.release())
+        for value in (
+            forge.repository or public_address(workspace.git.origin()),
+            workspace.git.release(),
+        )
     )
     return SiteSources(
-        publication, documents, tuple(folders), user_config, tuple(user_files), adopted, title, site, tuple(skipped),
-        tasks, kinds, sources, *header,
-    )  # fmt: skip
+        publication,
+        documents,
+        tuple(folders),
+        user_config,
+        tuple(user_files),
+        adopted,
+        title,
+        site,
+        tuple(skipped),
+        tasks,
+        kinds,
+        sources,
+        *header,
+    )
 
 
 def _place(kind: Kind) -> tuple[bool, bool]:
@@ -146,15 +240,29 @@ def _place(kind: Kind) -> tuple[bool, bool]:
 
 def _task_lookup(publication: Publication) -> TaskLookup:
     config, text = publication.workspace.config, publication.text
-    files = tuple(path for path in map(str, config.setting("freshness", "tasks")) if text(path) == path)
-    return TaskLookup(text(config.tasks.url), files, tuple(map(text, config.tasks.command)), publication.leaves_out)
+    files = tuple(
+        path for path in map(str, config.setting("freshness", "tasks")) if text(path) == path
+    )
+    return TaskLookup(
+        text(config.tasks.url),
+        files,
+        tuple(map(text, config.tasks.command)),
+        publication.leaves_out,
+    )
 
 
 def publish(
-    context: BuildContext, generated: Path, out: Output, complaints: Sequence[Diagnostic] = (),
-    progress: Progress = silent, *, snapshot: bool = True,
-) -> SiteResult:  # fmt: skip
-    """Expand the generator's pages into `out`, remove what is stale, and return the result, without its time."""
+    context: BuildContext,
+    generated: Path,
+    out: Output,
+    complaints: Sequence[Diagnostic] = (),
+    progress: Progress = silent,
+    *,
+    snapshot: bool = True,
+) -> SiteResult:
+    """Expand the generator's pages into `out`, remove what is stale, and return the result,
+    without its time.
+    """
     workspace, user_config = context.registry.workspace, context.sources.user_config
     version = key_of(context.code, templates_digest(context.sources.kinds))
     pages = PageCache(workspace.cache, f"site {out.folder}", version, out, context.sources.site)
@@ -165,7 +273,9 @@ def publish(
         progress("console", 0, 1)
         missing = console.fetched()
         has_console = missing is None
-    problems = Expansion(context, generated, pages, database=snapshot, console=has_console, progress=progress).run()
+    problems = Expansion(
+        context, generated, pages, database=snapshot, console=has_console, progress=progress
+    ).run()
     removed = out.finish()
     pages.save()
     if missing is not None:
@@ -186,11 +296,19 @@ def _findings(context: BuildContext, findings: Sequence[Diagnostic]) -> tuple[Di
     workspace = context.registry.workspace
     inbox = workspace.relative(workspace.inbox) + "/"
     # Another program's folder is left alone.
-    ours = (problem for problem in context.problems if hides_record(problem) or problem.code != MISPLACED)
+    ours = (
+        problem
+        for problem in context.problems
+        if hides_record(problem) or problem.code != MISPLACED
+    )
     unread = [problem for problem in ours if not problem.location.path.startswith(inbox)]
-    everything = [_cleaned(finding) for finding in (*unread, *context.staged.diagnostics, *findings)]
+    everything = [
+        _cleaned(finding) for finding in (*unread, *context.staged.diagnostics, *findings)
+    ]
     # A decision's text is on its own page and in the mirrored log: one broken link is one finding.
-    distinct = {(finding.code, finding.location, finding.message): finding for finding in everything}
+    distinct = {
+        (finding.code, finding.location, finding.message): finding for finding in everything
+    }
     # Texts of inherited records are corrected in their own repository.
     correctable = [finding for finding in distinct.values() if not source_of(finding.location.path)]
     return tuple(sorted(correctable, key=lambda finding: finding.sort_key))

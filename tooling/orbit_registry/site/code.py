@@ -30,7 +30,11 @@ def fence(code: str, language: str) -> str:
 
 def emoji(text: str) -> str:
     """Return a text with emoji in place of GitHub's short codes, as in `:tada:`."""
-    return _SHORT_CODE.sub(lambda code: _characters().get(code[0], code[0]), text) if text.count(":") > 1 else text
+    return (
+        _SHORT_CODE.sub(lambda code: _characters().get(code[0], code[0]), text)
+        if text.count(":") > 1
+        else text
+    )
 
 
 @cache
@@ -38,10 +42,18 @@ def _characters() -> dict[str, str]:
     from pymdownx.gemoji_db import aliases, emoji  # 10 ms, and most texts have none
 
     characters = {
-        name: entry.get("unicode_alt", entry["unicode"]) for name, entry in emoji.items() if "unicode" in entry
+        name: entry.get("unicode_alt", entry["unicode"])
+        for name, entry in emoji.items()
+        if "unicode" in entry
     }
-    codes = {**characters, **{alias: characters[name] for alias, name in aliases.items() if name in characters}}
-    return {name: "".join(chr(int(part, 16)) for part in code.split("-")) for name, code in codes.items()}
+    codes = {
+        **characters,
+        **{alias: characters[name] for alias, name in aliases.items() if name in characters},
+    }
+    return {
+        name: "".join(chr(int(part, 16)) for part in code.split("-"))
+        for name, code in codes.items()
+    }
 
 
 @cache

@@ -1,4 +1,6 @@
-"""Configuration of the generator: our theme, and what is read of a repository's own `mkdocs.yml`."""
+"""Configuration of the generator: our theme,
+and what is read of a repository's own `mkdocs.yml`.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ SCRIPTS = ["assets/orbit/orbit.js"]
 
 
 def overrides() -> Path:
-    """Return the folder of our templates and assets: inside the wheel, or at the top of a checkout."""
+    """Return the folder of our templates and assets:
+    inside the wheel, or at the top of a checkout.
+    """
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
 
 
@@ -36,18 +40,30 @@ def digest_of_tree(folder: Path) -> str:
     """Return a digest of the files in a folder, by name and content."""
     digest = hashlib.blake2b(digest_size=12)
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+        digest.update(
+            file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0"
+        )
     return digest.hexdigest()
 
 
 def default_config(title: str, nav: Sequence[object]) -> dict[str, Any]:
     """Return the configuration for a repository without one."""
     config = cast(dict[str, Any], load(_DEFAULTS.read_text("utf-8")))
-    return {**config, "site_name": escape(title), "extra_css": STYLES, "extra_javascript": SCRIPTS, "nav": list(nav)}
+    return {
+        **config,
+        "site_name": escape(title),
+        "extra_css": STYLES,
+        "extra_javascript": SCRIPTS,
+        "nav": list(nav),
+    }
 
 
-def staged_config(base: Mapping[str, Any], folders: Mapping[str, str], base_url: str | None) -> dict[str, Any]:
-    """Return a configuration with what the staged tree needs: its folders, its address, quiet about our own links."""
+def staged_config(
+    base: Mapping[str, Any], folders: Mapping[str, str], base_url: str | None
+) -> dict[str, Any]:
+    """Return a configuration with what the staged tree needs:
+    its folders, its address, quiet about our own links.
+    """
     theme = base.get("theme", {})
     settings = {"name": theme} if isinstance(theme, str) else dict(theme)
     config = {**base, **folders, "theme": {**settings, "custom_dir": folders["custom_dir"]}}
@@ -55,11 +71,18 @@ def staged_config(base: Mapping[str, Any], folders: Mapping[str, str], base_url:
     config.setdefault("use_directory_urls", True)
     if base_url:
         config["site_url"] = base_url.rstrip("/") + "/"
-    config["theme"].setdefault("variant", "classic")  # Zensical's name for the look that templates and styles are for
+    config["theme"].setdefault(
+        "variant", "classic"
+    )  # Zensical's name for the look that templates and styles are for
     config["not_in_nav"] = f"/{SHELL}/"
     config["validation"] = {
         "nav": {"omitted_files": "ignore", "not_found": "warn", "absolute_links": "ignore"},
-        "links": {"not_found": "warn", "absolute_links": "ignore", "unrecognized_links": "ignore", "anchors": "ignore"},
+        "links": {
+            "not_found": "warn",
+            "absolute_links": "ignore",
+            "unrecognized_links": "ignore",
+            "anchors": "ignore",
+        },
     }
     return config
 
@@ -74,25 +97,32 @@ _PYTHON = "tag:yaml.org,2002:python/"
 _HARMLESS = re.compile(r"(?:material\.extensions\.emoji|pymdownx)(?:\.\w+)+")
 """Functions that Material's documentation tells users to name: they draw emoji and fences."""
 
-NAV_MAKERS = frozenset({"awesome-nav", "awesome-pages", "i18n", "literate-nav", "mkdocs-nav-weight"})
+NAV_MAKERS = frozenset(
+    {"awesome-nav", "awesome-pages", "i18n", "literate-nav", "mkdocs-nav-weight"}
+)
 """Plugins that work the navigation out from the files, where `mkdocs.yml` states none."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserConfig:
-    """A repository's own site: its file, the folder of its pages, and the settings that we add to."""
+    """A repository's own site: its file, the folder of its pages,
+    and the settings that we add to.
+    """
 
     file: Path
     docs: str  # the folder of pages, from the repository's root
     data: dict[str, Any]
-    is_trusted: bool = False  # whether MkDocs runs it in full anyway: what its pages load and run is its own business
+    # whether MkDocs runs it in full anyway: what its pages load and run is its own business
+    is_trusted: bool = False
     blocked_reason: str = ""  # why its code is not used; empty if it is
 
     @property
     def code_settings(self) -> tuple[str, ...]:
         """Settings that run code or read any file: templates, plugins and extensions."""
         theirs = [entry for entry in _plugins(self.data) if not _is_harmless(entry)]
-        theirs += [entry for entry in _entries(self.data, "markdown_extensions") if _name(entry) in READING]
+        theirs += [
+            entry for entry in _entries(self.data, "markdown_extensions") if _name(entry) in READING
+        ]
         custom = _custom(self.data)
         ours = custom and (self.file.parent / custom).resolve() == overrides().resolve()
         templates = [f"theme.custom_dir: {custom}"] if custom and not ours else []
@@ -102,12 +132,22 @@ class UserConfig:
         return (*templates, *(json.dumps(entry, sort_keys=True, default=str) for entry in theirs))
 
     def without_code(self, reason: str) -> UserConfig:
-        """Return the configuration without code: no templates, and only harmless plugins and extensions."""
+        """Return the configuration without code: no templates,
+        and only harmless plugins and extensions.
+        """
         theme = self.data.get("theme")
-        safe_theme = {"name": "material", **theme} if isinstance(theme, dict) else {"name": theme or "material"}
+        safe_theme = (
+            {"name": "material", **theme}
+            if isinstance(theme, dict)
+            else {"name": theme or "material"}
+        )
         safe_theme = {**safe_theme, "name": safe_theme["name"] or "material", "custom_dir": None}
         plugins = [*filter(_is_harmless, _plugins(self.data))]
-        extensions = [entry for entry in _entries(self.data, "markdown_extensions") if _name(entry) not in READING]
+        extensions = [
+            entry
+            for entry in _entries(self.data, "markdown_extensions")
+            if _name(entry) not in READING
+        ]
         remaining = {"theme": safe_theme, "plugins": plugins, "markdown_extensions": extensions}
         return replace(self, data={**self.data, **remaining}, blocked_reason=reason)
 
@@ -125,20 +165,30 @@ class UserConfig:
     @property
     def makes_nav(self) -> bool:
         """Whether a plugin makes the navigation, which a `nav` setting would replace."""
-        return not self.list_setting("nav") and any(_name(entry) in NAV_MAKERS for entry in _plugins(self.data))
+        return not self.list_setting("nav") and any(
+            _name(entry) in NAV_MAKERS for entry in _plugins(self.data)
+        )
 
     @property
     def generates_pages(self) -> bool:
-        """Whether a plugin or hook that runs may add pages, so that a page without a file may exist."""
+        """Whether a plugin or hook that runs may add pages,
+        so that a page without a file may exist.
+        """
         runs_code = bool(self.data.get("hooks")) or not all(map(_is_harmless, _plugins(self.data)))
         return runs_code and not self.blocked_reason
 
     @property
     def nav_file(self) -> str:
-        """The name of files that state a navigation as a list of links; empty where there is no plugin for them."""
-        plugin = next((entry for entry in _plugins(self.data) if _name(entry) == "literate-nav"), None)
+        """The name of files that state a navigation as a list of links;
+        empty where there is no plugin for them.
+        """
+        plugin = next(
+            (entry for entry in _plugins(self.data) if _name(entry) == "literate-nav"), None
+        )
         settings = plugin.get("literate-nav") if isinstance(plugin, dict) else {}
-        name = settings.get("nav_file", "SUMMARY.md") if isinstance(settings, dict) else "SUMMARY.md"
+        name = (
+            settings.get("nav_file", "SUMMARY.md") if isinstance(settings, dict) else "SUMMARY.md"
+        )
         return "" if plugin is None else str(name)
 
     def published(self, names: Iterable[str]) -> list[str]:
@@ -146,7 +196,9 @@ class UserConfig:
         from pathspec.gitignore import GitIgnoreSpec  # most repositories have no pages of their own
 
         patterns = (str(self.data.get(key) or "") for key in ("exclude_docs", "draft_docs"))
-        left_out = GitIgnoreSpec.from_lines(["/templates/", *(line for text in patterns for line in text.splitlines())])
+        left_out = GitIgnoreSpec.from_lines(
+            ["/templates/", *(line for text in patterns for line in text.splitlines())]
+        )
         return [name for name in names if not left_out.match_file(name)]
 
     def relative_path(self, path: str, root: Path) -> str:
@@ -160,9 +212,13 @@ class UserConfig:
 
 
 def _entries(data: Mapping[str, Any], key: str) -> list[object]:
-    """Return plugins or extensions, each a name or a table of one; MkDocs takes a table of all too."""
+    """Return plugins or extensions, each a name or a table of one;
+    MkDocs takes a table of all too.
+    """
     value = data.get(key)
-    entries = [{name: settings} for name, settings in value.items()] if isinstance(value, dict) else value
+    entries = (
+        [{name: settings} for name, settings in value.items()] if isinstance(value, dict) else value
+    )
     return entries if isinstance(entries, list) else []
 
 
@@ -183,7 +239,9 @@ def _custom(data: Mapping[str, Any]) -> str:
     return str(theme.get("custom_dir") or "") if isinstance(theme, dict) else ""
 
 
-def read_user_config(root: Path, file: Path | None = None, *, trusted: bool = False) -> UserConfig | None:
+def read_user_config(
+    root: Path, file: Path | None = None, *, trusted: bool = False
+) -> UserConfig | None:
     """Return the repository's own configuration, or None where it has none.
 
     `trusted` says that MkDocs has loaded the file already, so that what runs code in it has run.
@@ -215,13 +273,19 @@ def read_user_config(root: Path, file: Path | None = None, *, trusted: bool = Fa
 
 
 def _refuse_code(root: Path, file: Path) -> None:
-    """Refuse a configuration that runs Python, before anything of it is made; files it inherits from as well."""
+    """Refuse a configuration that runs Python, before anything of it is made;
+    files it inherits from as well.
+    """
     from mkdocs.utils.yaml import get_yaml_loader, yaml_load
 
     loader = get_yaml_loader()
-    for prefix in [name for name in loader.yaml_multi_constructors if str(name).startswith(_PYTHON)]:
+    for prefix in [
+        name for name in loader.yaml_multi_constructors if str(name).startswith(_PYTHON)
+    ]:
         harmless = loader.yaml_multi_constructors[prefix]
-        loader.add_multi_constructor(prefix, partial(_python, prefix.removeprefix(_PYTHON), harmless))
+        loader.add_multi_constructor(
+            prefix, partial(_python, prefix.removeprefix(_PYTHON), harmless)
+        )
     visited: set[Path] = set()
     while file not in visited:
         visited.add(file)
@@ -233,7 +297,9 @@ def _refuse_code(root: Path, file: Path) -> None:
         name = os.path.relpath(file.parent / str(data["INHERIT"]), root).replace(os.sep, "/")
         _refuse_outside(root, "INHERIT", name)
         file = root / name
-    raise ConfigError(f"{file.name}: INHERIT leads in a circle", hint="take INHERIT out of one of the files")
+    raise ConfigError(
+        f"{file.name}: INHERIT leads in a circle", hint="take INHERIT out of one of the files"
+    )
 
 
 def _table(file: Path, data: object) -> dict[str, Any]:
@@ -242,7 +308,9 @@ def _table(file: Path, data: object) -> dict[str, Any]:
     return data
 
 
-def _python(prefix: str, harmless: Callable[..., object], loader: object, name: str, node: object) -> object:
+def _python(
+    prefix: str, harmless: Callable[..., object], loader: object, name: str, node: object
+) -> object:
     if prefix != "name:" or not _HARMLESS.fullmatch(name):
         raise _refused(f"!!python/{prefix}{name}", "runs Python code")
     return harmless(loader, name, node)
@@ -259,8 +327,12 @@ def _refused(key: str, reason: str) -> RefusedError:
     return RefusedError(f"{FILE}: {key} {reason}", hint=HINT)
 
 
-def completed_nav(existing: Sequence[object], pages: Sequence[str], generated: Sequence[object]) -> list[object]:
-    """Return a repository's navigation, or one made of its `pages`, with the generated entries it lacks."""
+def completed_nav(
+    existing: Sequence[object], pages: Sequence[str], generated: Sequence[object]
+) -> list[object]:
+    """Return a repository's navigation, or one made of its `pages`,
+    with the generated entries it lacks.
+    """
     from mkdocs.utils import nest_paths
 
     nav = list(existing) or nest_paths(pages)
@@ -268,7 +340,9 @@ def completed_nav(existing: Sequence[object], pages: Sequence[str], generated: S
 
 
 def without_listed(entries: Sequence[object], listed: Set[str]) -> list[object]:
-    """Return generated entries without the pages that a navigation names; a group of one page becomes that page."""
+    """Return generated entries without the pages that a navigation names;
+    a group of one page becomes that page.
+    """
     remaining: list[object] = []
     for entry in entries:
         ((title, value),) = entry.items() if isinstance(entry, dict) else [("", entry)]
@@ -294,7 +368,9 @@ def files_in(entries: Sequence[object]) -> Iterator[str]:
 def without_missing(
     entries: Sequence[object], pages: Set[str], readable: Callable[[str], str] = str
 ) -> tuple[list[object], list[str]]:
-    """Return a navigation without the pages that do not exist, and those; addresses elsewhere stay."""
+    """Return a navigation without the pages that do not exist, and those;
+    addresses elsewhere stay.
+    """
     remaining: list[object] = []
     missing: list[str] = []
     for entry in entries:
@@ -304,7 +380,9 @@ def without_missing(
         elif isinstance(entry, dict):
             inner: dict[object, object] = {}
             for title, value in entry.items():
-                below, absent = without_missing(value if isinstance(value, list) else [value], pages, readable)
+                below, absent = without_missing(
+                    value if isinstance(value, list) else [value], pages, readable
+                )
                 missing += absent
                 if below:
                     inner[readable(str(title))] = below if isinstance(value, list) else below[0]

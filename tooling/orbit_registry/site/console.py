@@ -1,7 +1,7 @@
 """SQL console: the page, its example queries, and DuckDB for the browser.
 
-DuckDB for the browser is 35 MB, so it is no part of the package: `site.console: true` has npm fetch it. If that
-fails, the page says how to query without it.
+DuckDB for the browser is 35 MB, so it is no part of the package: `site.console: true` has npm fetch
+it. If that fails, the page says how to query without it.
 """
 
 import re
@@ -18,7 +18,9 @@ SCRIPT = "assets/orbit/console.js"
 FOLDER = "assets/orbit/duckdb/"
 MISSING = "SITE398"
 _ARROW = re.compile(rb'import\*as (\w+) from"apache-arrow";')
-"""How DuckDB's module asks for the other package; a page without a bundler gets that one as a global."""
+"""How DuckDB's module asks for the other package;
+a page without a bundler gets that one as a global.
+"""
 
 
 ARCHIVES = (
@@ -58,10 +60,17 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
         "How many of each kind, by status",
         "SELECT kind, status, count(*) AS records FROM records GROUP BY ALL ORDER BY ALL",
     ),
-    ("What changed last", "SELECT id, title, updated_at FROM records ORDER BY updated_at DESC LIMIT 20"),
+    (
+        "What changed last",
+        "SELECT id, title, updated_at FROM records ORDER BY updated_at DESC LIMIT 20",
+    ),
     (
         "What replaces what",
-        "SELECT target_id AS was, record_id AS is_now FROM links WHERE rel = 'supersedes' ORDER BY ALL",
+        (
+            "SELECT target_id AS was, record_id AS is_now FROM links WHERE rel = 'supersedes' "
+            "ORDER "
+            "BY ALL"
+        ),
     ),
     ("Learnings that were voted for", "FROM vote_ranking"),
 )
@@ -73,33 +82,48 @@ def fetched() -> Diagnostic | None:
     for archive in ARCHIVES:
         if problem := archive.fetched():
             message = f"the SQL console is left out: {problem}"
-            return Diagnostic(MISSING, Severity.WARNING, message, Location(".orbit/config.yaml"), archive.hint)
+            return Diagnostic(
+                MISSING, Severity.WARNING, message, Location(".orbit/config.yaml"), archive.hint
+            )
     return None
 
 
 def unpacked() -> dict[str, bytes]:
     """Return the console's files by their path in the site, once the archives are fetched."""
     return {
-        f"{FOLDER}{name}": _ARROW.sub(rb"const \1=globalThis.Arrow;", content) if name.endswith(".mjs") else content
+        f"{FOLDER}{name}": _ARROW.sub(rb"const \1=globalThis.Arrow;", content)
+        if name.endswith(".mjs")
+        else content
         for archive in ARCHIVES
         for name, content in archive.unpacked()
     }
 
 
 def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
-    """Return the page's content; `works` says whether DuckDB for the browser is part of the site."""
+    """Return the page's content; `works` says whether DuckDB for the browser is part of the
+    site.
+    """
     live = [record for record in records if record.phase == "live"]
     any_id = live[0].id if live else "ADR-0001"
-    path = next((path for record in live for path in map(_path_in, record.globs) if path), "src/app.py")
+    path = next(
+        (path for record in live for path in map(_path_in, record.globs) if path), "src/app.py"
+    )
     words = " ".join(re.findall(r"\w+", live[0].title)[:4]) if live else "retry"
-    filled = [(escape(what), escape(sql.format(path=path, id=any_id, words=words))) for what, sql in EXAMPLES]
+    filled = [
+        (escape(what), escape(sql.format(path=path, id=any_id, words=words)))
+        for what, sql in EXAMPLES
+    ]
     row = "<li><span>{}</span><pre><code data-orbit-sql>{}</code></pre></li>"
     examples = "".join(row.format(what, sql) for what, sql in filled)
     name = "<code>snapshot.duckdb</code>"
-    download = f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name
+    download = (
+        f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name
+    )
     return (
-        f"<p>Every record, scope, link and vote is in {download}, a DuckDB file that needs no Orbit: "
-        "<code>duckdb snapshot.duckdb</code> asks it in a shell, <code>orbit query</code> in a checkout.</p>"
+        f"<p>Every record, scope, link and vote is in {download}, a DuckDB file that needs no "
+        f"Orbit: "
+        "<code>duckdb snapshot.duckdb</code> asks it in a shell, <code>orbit query</code> in a "
+        "checkout.</p>"
         f'{_console() if works else ""}<h2 id="examples">What can be asked</h2>'
         f'<ul class="orbit-queries">{examples}</ul>'
     )
@@ -111,20 +135,26 @@ def _path_in(glob: str) -> str:
 
 
 def _console() -> str:
-    places = f'data-orbit-duckdb="{relative(PAGE, FOLDER)}" data-orbit-snapshot="{relative(PAGE, "snapshot.duckdb")}"'
+    places = (
+        f'data-orbit-duckdb="{relative(PAGE, FOLDER)}" '
+        f'data-orbit-snapshot="{relative(PAGE, "snapshot.duckdb")}"'
+    )
     return (
         '<div class="orbit-wake">'
-        '<p class="orbit-hint" data-orbit-asleep>The console needs scripts, and a site that a server serves: '
+        '<p class="orbit-hint" data-orbit-asleep>The console needs scripts, and a site that a '
+        "server serves: "
         "<code>python3 -m http.server</code> in its folder is one.</p>"
         f'<form class="orbit-console" {places} hidden>'
         f'<p><button type="button" class="md-button md-button--primary" data-orbit-start>'
         f"Ask here: load DuckDB, {DOWNLOAD}</button>"
         f" <small>{COMPRESSED}; it runs in this page and sends nothing anywhere.</small></p>"
         '<div data-orbit-asking hidden><label for="orbit-sql">SQL</label>'
-        '<textarea id="orbit-sql" rows="4" spellcheck="false" autocapitalize="off" autocomplete="off"></textarea>'
+        '<textarea id="orbit-sql" rows="4" spellcheck="false" autocapitalize="off" '
+        'autocomplete="off"></textarea>'
         '<p><button type="submit" class="md-button md-button--primary">Run</button> '
         "<small>or Ctrl+Enter</small></p></div>"
         '<p class="orbit-said" role="status" aria-live="polite"></p>'
-        '<div class="orbit-answer" tabindex="0" role="region" aria-label="Answer" hidden></div></form></div>'
+        '<div class="orbit-answer" tabindex="0" role="region" aria-label="Answer" '
+        "hidden></div></form></div>"
         f'<script src="{relative(PAGE, SCRIPT)}" type="module"></script>'
     )

@@ -11,7 +11,9 @@ from orbit_registry.site.documents import MirroredDocument, slot, with_front_mat
 SHELL = "orbit-shell"
 SHELL_DEPTHS = (1, 2, 3)
 HIDDEN = ["toc", "footer"]
-"""What the theme adds to a page and none of these needs: they are lists, not chapters that follow each other."""
+"""What the theme adds to a page and none of these needs:
+they are lists, not chapters that follow each other.
+"""
 PAGES = {
     "paths": ("By path", "explorer", "Which records of {} apply to a path"),
     "map": ("Map", "map", "What replaced what, and what is linked, in {}"),
@@ -21,9 +23,13 @@ PAGES = {
     "query": ("Ask in SQL", "console", "The records of {}, asked in SQL"),
     "health": ("Health", "health", "What wants attention among the records of {}"),
 }
-"""Title, slot and description of the pages besides indexes, by their folder, in the order of the navigation."""
+"""Title, slot and description of the pages besides indexes, by their folder,
+in the order of the navigation.
+"""
 MOST_IN_NAV = 80
-"""Above this number of documents the navigation names their overview alone: it is repeated on every page."""
+"""Above this number of documents the navigation names their overview alone:
+it is repeated on every page.
+"""
 
 
 def shell_url(depth: int) -> str:
@@ -32,9 +38,15 @@ def shell_url(depth: int) -> str:
 
 
 def pages_with_content(
-    records: Sequence[Record], documents: Sequence[MirroredDocument], *, has_tasks: bool, has_console: bool
+    records: Sequence[Record],
+    documents: Sequence[MirroredDocument],
+    *,
+    has_tasks: bool,
+    has_console: bool,
 ) -> list[str]:
-    """Return the pages besides indexes that have something to show, by their folder, in the order of the navigation."""
+    """Return the pages besides indexes that have something to show, by their folder,
+    in the order of the navigation.
+    """
     ids = {record.id for record in records}
     present = {
         "paths": any(record.globs for record in records),
@@ -55,7 +67,9 @@ def _related(record: Record) -> Iterator[str]:
 
 
 def curated_pages(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> dict[str, str]:
-    """Return the staged pages by their file: the start page, the indexes of `kinds`, and the pages with these names."""
+    """Return the staged pages by their file: the start page, the indexes of `kinds`,
+    and the pages with these names.
+    """
     pages = {"index.md": _home(kinds, title, names)}
     for name in names:
         page_title, content, description = PAGES[name]
@@ -63,20 +77,28 @@ def curated_pages(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> di
     for kind in kinds:
         name = f"All {kind.labels.lower()}"  # a page of the repository may be called as the kind is
         front = {"title": name, "description": f"{name} of {escape(title)}", "hide": HIDDEN}
-        pages[f"{kind.plural}/index.md"] = with_front_matter(front, f"# {kind.labels}\n\n{slot(f'index-{kind.name}')}")
+        pages[f"{kind.plural}/index.md"] = with_front_matter(
+            front, f"# {kind.labels}\n\n{slot(f'index-{kind.name}')}"
+        )
     return pages
 
 
 def shells() -> dict[str, str]:
     """Return the empty pages, one a depth."""
     names = {name: f"@@orbit:{name}@@" for name in ("title", "description")}
-    page = with_front_matter({**names, "orbit_shell": True, "search": {"exclude": True}}, "<h1>@@orbit:content@@</h1>")
+    page = with_front_matter(
+        {**names, "orbit_shell": True, "search": {"exclude": True}}, "<h1>@@orbit:content@@</h1>"
+    )
     return {f"{shell_url(depth)}index.md": page for depth in SHELL_DEPTHS}
 
 
 def _home(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> str:
     labels = [kind.labels.lower() for kind in kinds]
-    listed = f"{', '.join(labels[:-1])} and {labels[-1]}" if len(labels) > 1 else "".join(labels) or "records"
+    listed = (
+        f"{', '.join(labels[:-1])} and {labels[-1]}"
+        if len(labels) > 1
+        else "".join(labels) or "records"
+    )
     body = [
         f"# {escape(title)}",
         f"The {listed} of this project, from the repository's own files.",
@@ -85,7 +107,9 @@ def _home(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> str:
         "## Changed last",
         slot("recent"),
     ]
-    return with_front_matter({"description": escape(f"The {listed} of {title}"), "hide": HIDDEN}, "\n\n".join(body))
+    return with_front_matter(
+        {"description": escape(f"The {listed} of {title}"), "hide": HIDDEN}, "\n\n".join(body)
+    )
 
 
 def _titled(title: str, content: str, description: str) -> str:
@@ -93,14 +117,20 @@ def _titled(title: str, content: str, description: str) -> str:
     return with_front_matter(front, f"# {title}\n\n{slot(content)}")
 
 
-def navigation(kinds: Sequence[Kind], documents: Mapping[str, str], pages: Container[str]) -> list[object]:
-    """Return the navigation of the generated pages in groups: decisions, other records, ways to explore them.
+def navigation(
+    kinds: Sequence[Kind], documents: Mapping[str, str], pages: Container[str]
+) -> list[object]:
+    """Return the navigation of the generated pages in groups: decisions, other records, ways to
+    explore them.
 
-    `documents` are staged file → title, in order of their paths; an entry without a page in `pages` is left out.
+    `documents` are staged file → title, in order of their paths; an entry without a page in `pages`
+    is left out.
     """
     records: list[object] = [{kind.labels: _index(kind)} for kind in kinds if not kind.in_document]
     decisions: list[object] = [
-        {f"All {kind.labels.lower()}" if documents else kind.labels: _index(kind)} for kind in kinds if kind.in_document
+        {f"All {kind.labels.lower()}" if documents else kind.labels: _index(kind)}
+        for kind in kinds
+        if kind.in_document
     ]
     if documents:
         decisions.append({"Design documents": _document_nav(documents)})
@@ -114,7 +144,11 @@ def navigation(kinds: Sequence[Kind], documents: Mapping[str, str], pages: Conta
             if name != "documents" and (file := f"{name}/index.md") in pages
         ],
     }
-    return [members[0] if len(members) == 1 else {title: members} for title, members in groups.items() if members]
+    return [
+        members[0] if len(members) == 1 else {title: members}
+        for title, members in groups.items()
+        if members
+    ]
 
 
 def _index(kind: Kind) -> str:
@@ -132,7 +166,9 @@ def _document_nav(documents: Mapping[str, str]) -> list[object]:
         groups[group].append({escape(title): staged})
     for group, members in groups.items():
         if group:
-            entries.append({escape(group.replace("-", " ").replace("_", " ").capitalize()): members})
+            entries.append(
+                {escape(group.replace("-", " ").replace("_", " ").capitalize()): members}
+            )
         else:
             entries += members
     return entries

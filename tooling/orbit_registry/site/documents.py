@@ -1,4 +1,6 @@
-"""Documents of the repository: mirrored pages, pages that show a record, and the prose of records."""
+"""Documents of the repository: mirrored pages, pages that show a record,
+and the prose of records.
+"""
 
 import json
 import re
@@ -15,7 +17,13 @@ from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown, parse_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
-from orbit_registry.repository.documents import Document, Documents, load_document, prose_in, with_prose
+from orbit_registry.repository.documents import (
+    Document,
+    Documents,
+    load_document,
+    prose_in,
+    with_prose,
+)
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.site.prose import Heading, Prose, TextOrigin, render
 from orbit_registry.site.sanitize import clean
@@ -34,7 +42,9 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.git import dates_of
 from orbit_registry.workspace.workspace import Workspace
 
-BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
+BANNER = (
+    "Mirrored from {path}. Edit the source document in the repository, not this generated page."
+)
 UNREADABLE = "SITE392"
 LEADS_OUT = "put the files themselves inside the repository"
 _BUILT = frozenset({"build", "dist"})
@@ -64,9 +74,11 @@ class MirroredDocument:
 def mirrored_documents(
     workspace: Workspace, docs: str | None, reserved: Sequence[str], directories: bool = True
 ) -> tuple[list[Path], list[MirroredDocument], list[Diagnostic]]:
-    """Return the folders searched, in them the design documents and what `site.mirror` names, and what was skipped.
+    """Return the folders searched, in them the design documents and what `site.mirror` names, and
+    what was skipped.
 
-    `reserved` are the URLs that generated pages have; a document with one of these gets a page below `documents/`.
+    `reserved` are the URLs that generated pages have; a document with one of these gets a page
+    below `documents/`.
     """
     config = workspace.config
     globs = [f"{config.design}/**", *config.site.get("mirror", ())]
@@ -74,7 +86,9 @@ def mirrored_documents(
     documents = []
     used = set(reserved)
     folders, skipped = _folders(workspace.root, globs)
-    for path, file in sorted({path: file for top in folders for path, file in _walk(workspace.root, top)}.items()):
+    for path, file in sorted(
+        {path: file for top in folders for path, file in _walk(workspace.root, top)}.items()
+    ):
         if match_any(chosen, path) is None:
             continue
         url = document_url(path, docs, directories)
@@ -82,20 +96,30 @@ def mirrored_documents(
             url = document_url(f"documents/{path}", None, directories)
         used.add(url)
         info = file.stat()
-        documents.append(MirroredDocument(path, url, f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}"))
+        documents.append(
+            MirroredDocument(path, url, f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}")
+        )
     return folders, documents, skipped
 
 
 def _folders(root: Path, globs: Sequence[str]) -> tuple[list[Path], list[Diagnostic]]:
-    """Return the folders that globs begin with, so that only they are searched; one that leads out is a finding."""
-    tops = {_WILD.split(glob, maxsplit=1)[0].rpartition("/")[0] for glob in globs if not glob.startswith("!")}
+    """Return the folders that globs begin with, so that only they are searched;
+    one that leads out is a finding.
+    """
+    tops = {
+        _WILD.split(glob, maxsplit=1)[0].rpartition("/")[0]
+        for glob in globs
+        if not glob.startswith("!")
+    }
     folders, skipped = [], []
     for top in sorted(tops):
         try:
             folders.append(inside(root, top) if top else root)
         except UnsafePathError as error:
             message = f"no document of {top} is shown: {error.message}"
-            skipped.append(Diagnostic(UNREADABLE, Severity.WARNING, message, Location(top), LEADS_OUT))
+            skipped.append(
+                Diagnostic(UNREADABLE, Severity.WARNING, message, Location(top), LEADS_OUT)
+            )
     return folders, skipped
 
 
@@ -107,7 +131,9 @@ def _walk(root: Path, top: Path) -> Iterator[tuple[str, Path]]:
 
 
 def title_of(text_headings: Sequence[Heading], path: str) -> str:
-    """Return a document's title: its first heading of the first level, else its file's name in words."""
+    """Return a document's title: its first heading of the first level,
+    else its file's name in words.
+    """
     for heading in text_headings:
         if heading.level == 1 and heading.text.strip():
             return heading.text.strip()
@@ -122,7 +148,11 @@ def contents(headings: Sequence[Heading]) -> list[dict[str, object]]:
     for heading in headings:
         if heading.level not in _TOC_LEVELS:
             continue
-        entry: dict[str, object] = {"url": f"#{heading.id}", "title": escape(heading.text), "children": []}
+        entry: dict[str, object] = {
+            "url": f"#{heading.id}",
+            "title": escape(heading.text),
+            "children": [],
+        }
         last = top[-1]["children"] if top and heading.level > _TOC_LEVELS[0] else top
         if isinstance(last, list):
             last.append(entry)
@@ -141,11 +171,17 @@ def document_page(document: MirroredDocument, text: str, site: SiteMap) -> tuple
     source += f' <a href="{escape(edit)}">Edit the source</a></p>' if edit else "</p>"
     folder = document.path.rpartition("/")[0]
     shelf = f"{relative(document.url, OVERVIEW)}#{folder_anchor(folder)}"
-    crumbs = f'<p class="orbit-crumbs"><a href="{escape(shelf)}">Design documents</a> / {escape(folder)}</p>'
-    heading = "" if any(entry.level == 1 for entry in prose.headings) else f"<h1>{escape(title)}</h1>"
+    crumbs = (
+        f'<p class="orbit-crumbs"><a href="{escape(shelf)}">Design documents</a> / '
+        f"{escape(folder)}</p>"
+    )
+    heading = (
+        "" if any(entry.level == 1 for entry in prose.headings) else f"<h1>{escape(title)}</h1>"
+    )
     article = f'<div class="orbit-prose">{heading}{prose.html}</div>'
     body = clean(f'<div class="orbit-document">{crumbs}{article}{source}</div>')
-    # What leads on from a document, expand knows: the theme's own footer names only pages of the navigation.
+    # What leads on from a document, expand knows: the theme's own footer names only pages of the
+    # navigation.
     description = lead(text) or title
     front = {
         "title": escape(title),
@@ -153,7 +189,11 @@ def document_page(document: MirroredDocument, text: str, site: SiteMap) -> tuple
         "orbit_toc": contents(prose.headings),
         "hide": ["footer"],
     }
-    return with_front_matter(front, f"{body.translate(_INERT)}{slot('about')}{slot('cards')}"), title, prose
+    return (
+        with_front_matter(front, f"{body.translate(_INERT)}{slot('about')}{slot('cards')}"),
+        title,
+        prose,
+    )
 
 
 def slot(name: str) -> str:
@@ -161,7 +201,9 @@ def slot(name: str) -> str:
     return f'<div data-orbit-slot="{name}"></div>'
 
 
-def adjacent_documents(documents: Sequence[MirroredDocument], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+def adjacent_documents(
+    documents: Sequence[MirroredDocument], titles: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
     """Return by URL the paths of the documents before and after each in their list, "" for none."""
     listed = [document for document in documents if document.path in titles]
     paths = ["", *(document.path for document in listed), ""]
@@ -182,10 +224,13 @@ _HEADING = re.compile(r"<h1\b.*?</h1>", re.DOTALL)
 _LAST_HEADING = re.compile(r"<h1\b(?:(?!<h1\b).)*?</h1>\s*\Z", re.DOTALL)
 
 
-def with_user_pages(records: Sequence[Record], files: Iterable[str], docs: str, directories: bool) -> list[Record]:
+def with_user_pages(
+    records: Sequence[Record], files: Iterable[str], docs: str, directories: bool
+) -> list[Record]:
     """Return the records, those whose document alone makes one of the own pages with its URL.
 
-    `files` are the own files, from the folder `docs`; `directories` says whether a page is a folder.
+    `files` are the own files, from the folder `docs`; `directories` says whether a page is a
+    folder.
     """
     user_files = set(files)
     claims = Counter(record.source.path for record in records if record.source is not None)
@@ -194,47 +239,82 @@ def with_user_pages(records: Sequence[Record], files: Iterable[str], docs: str, 
         source = record.source
         if source is None or source.format == "log" or not is_markdown(source.path):
             return None
-        if set(source.path) & set("#?%"):  # a site URL is not an address: it can't tell these from their meaning there
+        if set(source.path) & set(
+            "#?%"
+        ):  # a site URL is not an address: it can't tell these from their meaning there
             return None
-        is_own_page = source.path.startswith(f"{docs}/") and source.path.removeprefix(f"{docs}/") in user_files
-        return document_url(source.path, docs, directories) if is_own_page and claims[source.path] == 1 else None
+        is_own_page = (
+            source.path.startswith(f"{docs}/")
+            and source.path.removeprefix(f"{docs}/") in user_files
+        )
+        return (
+            document_url(source.path, docs, directories)
+            if is_own_page and claims[source.path] == 1
+            else None
+        )
 
-    return [replace(record, page=url) if (url := page(record)) is not None else record for record in records]
+    return [
+        replace(record, page=url) if (url := page(record)) is not None else record
+        for record in records
+    ]
 
 
 def with_first_commits(records: Sequence[Record], workspace: Workspace) -> list[Record]:
-    """Return the records, decisions without a date with the day of the first commit of their document."""
+    """Return the records, decisions without a date with the day of the first commit of their
+    document.
+    """
     documents = {
         record.path: record.source.path
         for record in records
-        if record.kind.in_document and record.source and record.source.format != "log" and not record.text("date")
+        if record.kind.in_document
+        and record.source
+        and record.source.format != "log"
+        and not record.text("date")
     }
     paths = sorted(set(documents.values()))
 
     def days() -> dict[str, str]:
         times = dates_of(workspace.git, paths)
-        return {path: f"{datetime.fromtimestamp(first, UTC):%Y-%m-%d}" for path, (first, _) in times.items()}
+        return {
+            path: f"{datetime.fromtimestamp(first, UTC):%Y-%m-%d}"
+            for path, (first, _) in times.items()
+        }
 
-    by_path = workspace.cache.memo("first commits", repr((workspace.git.head(), paths)), days) if paths else {}
-    return [replace(record, first_commit=by_path.get(documents.get(record.path, ""), "")) for record in records]
+    by_path = (
+        workspace.cache.memo("first commits", repr((workspace.git.head(), paths)), days)
+        if paths
+        else {}
+    )
+    return [
+        replace(record, first_commit=by_path.get(documents.get(record.path, ""), ""))
+        for record in records
+    ]
 
 
 def search_words(record: Record) -> str:
-    """Return the words that a record is looked up by: the generator's search finds its page by them."""
+    """Return the words that a record is looked up by:
+    the generator's search finds its page by them.
+    """
     return " ".join([record.id, *record.legacy_ids, record.status.word, *tags_of(record)])
 
 
 def with_record_slots(text: str, record: Record) -> str:
-    """Return a document's Markdown with the places that the record is put into; the first holds its `search_words`."""
+    """Return a document's Markdown with the places that the record is put into;
+    the first holds its `search_words`.
+    """
     parsed = parse_markdown(text)
     first = parsed.headings[0] if parsed.headings else None
     position = first.body.start if first is not None and first.level == 1 else parsed.content_start
     head = f'<div data-orbit-slot="{HEAD}" hidden>{escape(search_words(record))}</div>'
-    return f"{text[:position].rstrip()}\n\n{head}\n\n{text[position:].strip()}\n\n{_FOOT}\n".lstrip("\n")
+    return f"{text[:position].rstrip()}\n\n{head}\n\n{text[position:].strip()}\n\n{_FOOT}\n".lstrip(
+        "\n"
+    )
 
 
 def around_prose(html: str, article: str) -> str:
-    """Return a page with the record's article around the text between the two places; the page's own heading stays."""
+    """Return a page with the record's article around the text between the two places;
+    the page's own heading stays.
+    """
     above, _, below = article.partition(BODY)
     head = _HEAD.search(html)
     if head is None:
@@ -260,12 +340,16 @@ class RecordText:
     text: str
     path: str
     first_line: int
-    entry: tuple[int, int] | None = None  # first and last line of its entry in a document, the heading's line included
+    entry: tuple[int, int] | None = (
+        None  # first and last line of its entry in a document, the heading's line included
+    )
     document: str = ""  # the full text of that document
 
 
 class _DocumentCache(Mapping[str, Document]):
-    """Documents by path, each parsed when it is first asked for; one that can't be read is absent."""
+    """Documents by path, each parsed when it is first asked for;
+    one that can't be read is absent.
+    """
 
     def __init__(self, publication: Publication) -> None:
         self._publication = publication
@@ -278,7 +362,11 @@ class _DocumentCache(Mapping[str, Document]):
             document = load_document(self._publication.workspace, path)
             if isinstance(document, Diagnostic):
                 self.problems[path] = replace(document, code=UNREADABLE)
-            text = self._publication.document(path, document.text) if isinstance(document, Document) else None
+            text = (
+                self._publication.document(path, document.text)
+                if isinstance(document, Document)
+                else None
+            )
             self._documents[path] = None if text is None else Document(path, text)
         document = self._documents[path]
         if document is None:
@@ -307,14 +395,21 @@ class ProseLoader:
         self._stamp = cache(self._stamp_of)  # records of one log share a file
 
     def stamp(self, record: Record) -> str:
-        """Return a text that changes when anything that a record says does: its fields, its votes, its prose."""
+        """Return a text that changes when anything that a record says does:
+        its fields, its votes, its prose.
+        """
         if record.path in self._record_stamps:
             return self._record_stamps[record.path]
         votes = self.states.get(f"{record.folder}/{VOTES}") if record.votes else None
-        stamp = f"{self.states[record.path].sha256} {votes.sha256 if votes else ''} {len(record.votes)}"
+        stamp = (
+            f"{self.states[record.path].sha256} {votes.sha256 if votes else ''} {len(record.votes)}"
+        )
         if not record.kind.in_record:
             source = record.source
-            stamp = f"{stamp} {self._stamp(record.body_path)} {self._stamp(source.path) if source else ''}"
+            stamp = (
+                f"{stamp} {self._stamp(record.body_path)} "
+                f"{self._stamp(source.path) if source else ''}"
+            )
         self._record_stamps[record.path] = stamp
         return stamp
 
@@ -336,13 +431,19 @@ class ProseLoader:
         first = document.text.count("\n", 0, max(start, 0)) + 1
         heading = first - document.text.count("\n", begins, max(start, 0))
         end = first + text.count("\n")
-        status = _STATUS.match(text) if record.source and record.source.authority == "record" else None
+        status = (
+            _STATUS.match(text) if record.source and record.source.authority == "record" else None
+        )
         text_below = text[len(status[0]) :] if status else without_restated(text, record)
         above = text[: len(text) - len(text_below)]
-        return RecordText(text_below, document.path, first + above.count("\n"), (heading, end), document.text)
+        return RecordText(
+            text_below, document.path, first + above.count("\n"), (heading, end), document.text
+        )
 
     def _file_text(self, record: Record) -> RecordText:
-        """Return a file as text: links lead from where it was taken, and what is no Markdown is a block of code."""
+        """Return a file as text: links lead from where it was taken,
+        and what is no Markdown is a block of code.
+        """
         text = self.publication.text(self._with_prose(record).prose)
         path = record.text("path") or (record.source.path if record.source else record.path)
         if not text or is_markdown(path):
@@ -373,9 +474,11 @@ class ProseLoader:
         return self.publication.text(self._with_prose(record).prose)
 
     def findings(self, record: Record, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """Return what is wrong with a record's text: that its file can't be read, and the findings in its prose.
+        """Return what is wrong with a record's text: that its file can't be read, and the findings
+        in its prose.
 
-        Findings in a field's text have the record's file alone: its lines are not those of the text.
+        Findings in a field's text have the record's file alone: its lines are not those of the
+        text.
         """
         path = record.source.path if record.source else record.body_path
         if record.kind.in_document:

@@ -1,4 +1,6 @@
-"""Checks of records on the site: what a record's page shows of them, and the page of enforced decisions."""
+"""Checks of records on the site: what a record's page shows of them,
+and the page of enforced decisions.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ LONGEST_EXAMPLE = 400
 def checks_by_record(
     publication: Publication, records: Iterable[Record], files: Iterable[str], site: SiteMap
 ) -> dict[str, dict[str, Any]]:
-    """Return what the pages of records show of their checks, by the record's path; `files` are those that may allow."""
+    """Return what the pages of records show of their checks, by the record's path;
+    `files` are those that may allow.
+    """
     checked = [(record, checks_of(record)) for record in records if "checks" in record.data]
     try:
         evidence = read_evidence(publication.workspace)
@@ -42,12 +46,18 @@ def checks_by_record(
         for allow in value:
             url = site.forge.built(path, line=allow.line)
             text = publication.text(allow.reason) or "no reason"
-            allows[allow.name.partition("/")[0]].append({"path": path, "line": allow.line, "url": url, "text": text})
+            allows[allow.name.partition("/")[0]].append(
+                {"path": path, "line": allow.line, "url": url, "text": text}
+            )
     return {
         record.path: {
             "badge": _badge(checks) if record.phase == "live" else "",
             "rows": [_row(check, evidence.get(check.name)) for check in checks],
-            "allows": [row for row in allows[record.id] if any(check.covers(row["path"]) for check in checks)],
+            "allows": [
+                row
+                for row in allows[record.id]
+                if any(check.covers(row["path"]) for check in checks)
+            ],
         }
         for record, checks in checked
     }
@@ -55,7 +65,9 @@ def checks_by_record(
 
 def checked_files(records: Iterable[Record], files: Iterable[str]) -> list[str]:
     """Return the files that checks of records look at."""
-    index = GlobIndex([(check.name, check.globs) for record in records for check in checks_of(record)])
+    index = GlobIndex(
+        [(check.name, check.globs) for record in records for check in checks_of(record)]
+    )
     return [path for path in files if index.match(path)]
 
 
@@ -67,7 +79,9 @@ def _allows(workspace: Workspace, files: Iterable[str]) -> dict[str, list[Allow]
 
     paths = [path for path in files if is_inside(workspace.root, path)]
     rows = workspace.cache.files("allowances", workspace.root, paths, parse, limit=FILE_LIMIT)
-    return {path: [Allow(*row) for row in state.value] for path, state in rows.items() if state.value}
+    return {
+        path: [Allow(*row) for row in state.value] for path, state in rows.items() if state.value
+    }
 
 
 def _badge(checks: Sequence[DecisionCheck]) -> str:
@@ -87,7 +101,9 @@ def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, 
         "level": source or check.level,
         "kind": check.kind.name,
         "say": check.say if check.say != check.record.title else "",
-        "files": [f"!{glob.text.lstrip('!')}" if glob.exclude else glob.text for glob in check.globs],
+        "files": [
+            f"!{glob.text.lstrip('!')}" if glob.exclude else glob.text for glob in check.globs
+        ],
         "passes": [_example(example) for example in check.fields.get("passes", ())],
         "fails": [_example(example) for example in check.fields.get("fails", ())],
         "evidence": replay_text(check, evidence) if evidence else "",
@@ -95,17 +111,22 @@ def _row(check: DecisionCheck, evidence: Mapping[str, Any] | None) -> dict[str, 
 
 
 def _example(example: object) -> str:
-    text = f"{example['at']}: {example.get('text', '')}" if isinstance(example, dict) else str(example)
+    text = (
+        f"{example['at']}: {example.get('text', '')}" if isinstance(example, dict) else str(example)
+    )
     return cut(text, LONGEST_EXAMPLE)
 
 
 def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
-    """Return the content of the page: the share, the number of each class, and the class of each live decision."""
+    """Return the content of the page: the share, the number of each class,
+    and the class of each live decision.
+    """
     result = enforcement(publication.workspace, records)
     counts = result.counts
     most = max(counts.values(), default=1)
     bars = "".join(
-        f"<tr><td>{name}<br><small>{words}</small></td><td>{bar(counts[name], counts[name], most)}</td>"
+        f"<tr><td>{name}<br><small>{words}</small></td><td>"
+        f"{bar(counts[name], counts[name], most)}</td>"
         f"<td>{counts[name]:,}</td></tr>"
         for name, words in CLASSES.items()
     )
@@ -113,14 +134,20 @@ def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
     rows = "".join(
         f'<tr><td class="orbit-col-id"><a href="{escape(relative(PAGE, url_of(row.record)))}">'
         f'<span class="orbit-id">{escape(row.record.id)}</span></a></td>'
-        f'<td class="orbit-col-title">{headline(row.record.title)}</td><td class="orbit-col-class">{row.name}</td>'
+        f'<td class="orbit-col-title">{headline(row.record.title)}</td><td '
+        f'class="orbit-col-class">{row.name}</td>'
         f'<td class="orbit-col-why">{headline(row.reason)}</td></tr>'
         for row in sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
     )
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("Id", "Decision", "Class", "Checks, or why none"))
+    heads = "".join(
+        f'<th scope="col">{name}</th>'
+        for name in ("Id", "Decision", "Class", "Checks, or why none")
+    )
     return (
-        f'<p class="orbit-verdict"><b>{result.share:.0%}</b> of the decisions that can be checked are enforced.</p>'
+        f'<p class="orbit-verdict"><b>{result.share:.0%}</b> of the decisions that can be '
+        f"checked are enforced.</p>"
         f'<table class="orbit-index orbit-bars"><tbody>{bars}</tbody></table>'
-        f'<div class="orbit-scroll"><table class="orbit-index orbit-concern"><thead><tr>{heads}</tr></thead>'
+        f'<div class="orbit-scroll"><table class="orbit-index '
+        f'orbit-concern"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )

@@ -24,7 +24,10 @@ from orbit_registry.site.words import status_css, title_of
 PAGE, DATA = "paths/", "paths.json"
 SCRIPT = "assets/orbit/explorer.js"
 MUST, CONSIDER, UNKNOWN, WAITING, HISTORY = "must", "consider", "unknown", "waiting", "history"
-MOST_FOLDERS, DEEPEST = 150, 3  # the tree of folders is a way in, not a listing: so many folders, so deep
+MOST_FOLDERS, DEEPEST = (
+    150,
+    3,
+)  # the tree of folders is a way in, not a listing: so many folders, so deep
 MOST_EXAMPLES = 3
 _WILD = re.compile(r"[*?\[{!]")
 
@@ -35,18 +38,26 @@ def group_of(record: Record) -> str:
         return WAITING if record.status.waits else UNKNOWN
     if record.phase == "closed":
         return HISTORY
-    return MUST if record.kind.in_document or record.kind.gate == "relevant_and_linked" else CONSIDER
+    return (
+        MUST if record.kind.in_document or record.kind.gate == "relevant_and_linked" else CONSIDER
+    )
 
 
 def data(records: Iterable[Record], half_life_days: float) -> str:
-    """Return what the browser needs as JSON: the records that name globs, in push rank, and each glob's form once."""
+    """Return what the browser needs as JSON: the records that name globs, in push rank,
+    and each glob's form once.
+    """
     forms: dict[str, list[Any]] = {}
     lines = []
     for record in sorted(
         (candidate for candidate in records if candidate.globs),
         key=lambda candidate: rank_order(candidate, half_life_days),
     ):
-        record_forms = {text: form for text in record.globs if (form := forms.get(text) or _form(text)) is not None}
+        record_forms = {
+            text: form
+            for text in record.globs
+            if (form := forms.get(text) or _form(text)) is not None
+        }
         forms |= record_forms
         if record_forms:
             lines.append(json.dumps(_row(record, list(record_forms)), ensure_ascii=False))
@@ -76,15 +87,20 @@ def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
 
 
 def form_of(glob: Glob) -> list[Any]:
-    """Return a glob as nested arrays: whether it excludes, then each alternative as groups of segments.
+    """Return a glob as nested arrays: whether it excludes, then each alternative as groups of
+    segments.
 
-    Between two groups lie any number of segments. A segment is a list of chunks with any characters between two of
-    them; a chunk is a string, or a list of single characters, 0 for any, and [negated, low, high, …] for a class.
+    Between two groups lie any number of segments. A segment is a list of chunks with any characters
+    between two of them; a chunk is a string, or a list of single characters, 0 for any, and
+    [negated, low, high, …] for a class.
     """
     programs = (program(alternative.text) for alternative in glob.alternatives)
     return [
         int(glob.exclude),
-        *([[list(map(_chunk, segment)) for segment in group] for group in groups] for groups in programs),
+        *(
+            [[list(map(_chunk, segment)) for segment in group] for group in groups]
+            for groups in programs
+        ),
     ]
 
 
@@ -100,33 +116,47 @@ def _character(unit: object) -> Any:
 
 
 def box(page: str, records: Iterable[Record], most: int | None = None) -> str:
-    """Return the form that asks for a path; `most` limits the records in its answer, and hides what to try at first."""
+    """Return the form that asks for a path; `most` limits the records in its answer,
+    and hides what to try at first.
+    """
     limit = f' data-orbit-most="{most}"' if most else ""
     examples = _examples(page, records, hidden=bool(most))
     places = f'data-orbit-paths="{relative(page, DATA)}" data-orbit-root="{relative(page, "")}"'
     return (
-        f'<form class="orbit-explorer" {places} data-orbit-explorer="{relative(page, PAGE)}"{limit} hidden>'
+        f'<form class="orbit-explorer" {places} '
+        f'data-orbit-explorer="{relative(page, PAGE)}"{limit} hidden>'
         '<label for="orbit-path">What applies to this path?</label>'
-        '<input id="orbit-path" name="path" type="text" placeholder="src/app.py" autocomplete="off" spellcheck="false">'
-        f'<p class="orbit-said" role="status" aria-live="polite"></p><div class="orbit-answer">{examples}</div></form>'
-        "<noscript><p><code>orbit match PATH</code> says which records apply to a path.</p></noscript>"
+        '<input id="orbit-path" name="path" type="text" placeholder="src/app.py" '
+        'autocomplete="off" spellcheck="false">'
+        f'<p class="orbit-said" role="status" aria-live="polite"></p><div '
+        f'class="orbit-answer">{examples}</div></form>'
+        "<noscript><p><code>orbit match PATH</code> says which records apply to a "
+        "path.</p></noscript>"
         f'<script src="{relative(page, SCRIPT)}" defer></script>'
     )
 
 
 def _examples(page: str, records: Iterable[Record], *, hidden: bool) -> str:
-    """Return a few paths to try: it is part of the page, so that nothing moves when the script begins."""
+    """Return a few paths to try: it is part of the page,
+    so that nothing moves when the script begins.
+    """
     names: dict[str, None] = {}
     globs = (glob for record in records for glob in record.globs)
     while len(names) < MOST_EXAMPLES and (glob := next(globs, None)) is not None:
         names |= {name: None for name in [_WILD.split(glob, maxsplit=1)[0]] if name}
     links = (_link(relative(page, PAGE), name, escape(name)) for name in names)
     start = f'<p class="orbit-hint"{" hidden" * hidden}>Try '
-    return f"{start}{', '.join(links)}, or in a terminal <code>orbit match PATH</code>.</p>" if any(names) else ""
+    return (
+        f"{start}{', '.join(links)}, or in a terminal <code>orbit match PATH</code>.</p>"
+        if any(names)
+        else ""
+    )
 
 
 def page_html(records: Sequence[Record]) -> str:
-    """Return the explorer's page: the form, and the folders that records name as a second way in."""
+    """Return the explorer's page: the form, and the folders that records name as a second
+    way in.
+    """
     return f"{box(PAGE, records)}{_tree(records)}"
 
 
@@ -143,12 +173,16 @@ def _tree(records: Sequence[Record]) -> str:
                     by_folder["/".join(names[:depth])].add(record.id)
     if not by_folder:
         return ""
-    largest = sorted(by_folder, key=lambda name: (name.count("/"), -len(by_folder[name]), name))[:MOST_FOLDERS]
+    largest = sorted(by_folder, key=lambda name: (name.count("/"), -len(by_folder[name]), name))[
+        :MOST_FOLDERS
+    ]
     folders = sorted(largest, key=lambda name: name.split("/"))  # subfolders follow their folder
     omitted = len(by_folder) - len(folders)
     items = "".join(_folder(name, len(by_folder[name])) for name in folders)
     more = f"<p>{omitted:,} further folders are left out.</p>" if omitted else ""
-    heading = '<h2 id="by-folder">By folder</h2><p>Live records whose scope begins there or below.</p>'
+    heading = (
+        '<h2 id="by-folder">By folder</h2><p>Live records whose scope begins there or below.</p>'
+    )
     return f'{heading}<ul class="orbit-tree">{items}</ul>{more}'
 
 

@@ -19,16 +19,22 @@ LeadOf = Callable[[Record], str]  # says how a record's text begins
 _BLANKS = {ord("\t"): "&#9;", ord("\n"): "&#10;"}
 """Characters that an XML parser turns into spaces in an attribute."""
 _NO_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What XML 1.0 can't hold, escaped or not; a carriage return, which no reader would give back, is of no use."""
+"""What XML 1.0 can't hold, escaped or not;
+a carriage return, which no reader would give back, is of no use.
+"""
 
 
 def newest(records: Sequence[Record], number: int = ENTRIES) -> list[Record]:
     """Return the records that changed last, the last one first."""
     dated = [record for record in records if record.text("updated_at")]
-    return nlargest(number, dated, key=lambda record: (record.text("updated_at") or "", record.sort_key))
+    return nlargest(
+        number, dated, key=lambda record: (record.text("updated_at") or "", record.sort_key)
+    )
 
 
-def files(records: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> Iterator[tuple[str, str]]:
+def files(
+    records: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf
+) -> Iterator[tuple[str, str]]:
     """Yield the feeds of the newest records by their path in the site."""
     some = newest(records)
     yield ATOM, atom(some, title, base_url, lead_of)
@@ -36,7 +42,9 @@ def files(records: Sequence[Record], title: str, base_url: str | None, lead_of: 
 
 
 def atom(some: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> str:
-    """Return the Atom feed (RFC 4287); without an address of the site links are relative to the feed."""
+    """Return the Atom feed (RFC 4287); without an address of the site links are relative to the
+    feed.
+    """
     updated = _updated(some[0]) if some else "1970-01-01T00:00:00Z"
     own, home = _attribute(_address(base_url, ATOM)), _attribute(base_url or "")
     links = [f'<link rel="self" href={own}/>', f"<link href={home}/>"] if base_url else []
@@ -50,8 +58,10 @@ def atom(some: Sequence[Record], title: str, base_url: str | None, lead_of: Lead
         *links,
     ]
     entries = [
-        f"<entry><title>{_text(_title(record))}</title><id>{_text(_id(record))}</id><updated>{_text(_updated(record))}</updated>"
-        f"<link href={_attribute(_address(base_url, url_of(record)))}/><category term={_attribute(record.kind.name)}/>"
+        f"<entry><title>{_text(_title(record))}</title><id>{_text(_id(record))}</id><updated>"
+        f"{_text(_updated(record))}</updated>"
+        f"<link href={_attribute(_address(base_url, url_of(record)))}/><category "
+        f"term={_attribute(record.kind.name)}/>"
         f"<summary>{_text(_summary(record, lead_of))}</summary></entry>"
         for record in some
     ]

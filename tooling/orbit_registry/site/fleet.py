@@ -1,4 +1,6 @@
-"""Site of a lake: a page for each question of the report, as Markdown tables that the usual build makes pages of."""
+"""Site of a lake: a page for each question of the report,
+as Markdown tables that the usual build makes pages of.
+"""
 
 import json
 import re
@@ -17,8 +19,13 @@ from orbit_registry.workspace.workspace import CONFIG
 
 MOST = 2000  # rows of a table; a larger page is slow to open
 HOME = ("states",)  # questions whose answers are on the first page
-_REPOSITORIES = "SELECT repository, records, extends AS inherits, committed_at FROM repositories ORDER BY 1"
-_DECISIONS = "SELECT repository, id, title, status, date FROM records WHERE kind = 'adr' ORDER BY repository, id"
+_REPOSITORIES = (
+    "SELECT repository, records, extends AS inherits, committed_at FROM repositories ORDER BY 1"
+)
+_DECISIONS = (
+    "SELECT repository, id, title, status, date FROM records WHERE kind = 'adr' ORDER "
+    "BY repository, id"
+)
 _SPECIAL = re.compile(r"[][\\`*_{}<>&|~!^=$#]")
 
 
@@ -41,7 +48,10 @@ def _pages(lake: Lake, title: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each page, the first page first."""
     answers = report(lake, None, rows=MOST)
     repositories, decisions = (query(lake, sql) for sql in (_REPOSITORIES, _DECISIONS))
-    home = [f"# {_text(title)}", f"Repositories: {len(repositories.rows)}. Decisions: {len(decisions.rows)}."]
+    home = [
+        f"# {_text(title)}",
+        f"Repositories: {len(repositories.rows)}. Decisions: {len(decisions.rows)}.",
+    ]
     home += [part for each in answers if each.question.name in HOME for part in _answer(each, "##")]
     home += ["## Repositories", _table(repositories.columns, repositories.rows)]
     yield "index.md", "\n\n".join(home)
@@ -68,14 +78,23 @@ def _answer(answer: Answer, mark: str) -> Iterator[str]:
     yield _text(answer.question.answers)
     yield _table(answer.result.columns, answer.result.rows)
     if answer.result.is_cut:
-        yield f"These are the first {MOST}; `orbit fleet report {answer.question.name} --rows N` shows more."
+        yield (
+            f"These are the first {MOST}; `orbit fleet report {answer.question.name} --rows "
+            f"N` shows more."
+        )
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     if not rows:
         return "Nothing found."
-    head = [" | ".join(_text(name.replace("_", " ")) for name in columns), " | ".join("---" for _ in columns)]
-    lines = [*head, *(" | ".join(_text("" if value is None else str(value)) for value in row) for row in rows)]
+    head = [
+        " | ".join(_text(name.replace("_", " ")) for name in columns),
+        " | ".join("---" for _ in columns),
+    ]
+    lines = [
+        *head,
+        *(" | ".join(_text("" if value is None else str(value)) for value in row) for row in rows),
+    ]
     return "\n".join(f"| {line} |" for line in lines)
 
 
@@ -85,4 +104,6 @@ def _text(text: str) -> str:
 
 
 def _title(page: str) -> str:
-    return re.sub(r"&#(\d+);", lambda match: chr(int(match[1])), page.partition("\n")[0].lstrip("# "))
+    return re.sub(
+        r"&#(\d+);", lambda match: chr(int(match[1])), page.partition("\n")[0].lstrip("# ")
+    )

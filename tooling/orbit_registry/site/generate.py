@@ -26,8 +26,12 @@ class GeneratorError(OrbitError):
     exit_code = 3
 
 
-def generate(values: Cache, staged: StagedSite, folder: Path, generator: str = MKDOCS) -> list[Diagnostic]:
-    """Turn a staged tree into pages in `folder`, unless the same generator made them from this very tree."""
+def generate(
+    values: Cache, staged: StagedSite, folder: Path, generator: str = MKDOCS
+) -> list[Diagnostic]:
+    """Turn a staged tree into pages in `folder`,
+    unless the same generator made them from this very tree.
+    """
     namespace, key = f"site generated {folder}", f"{staged.digest} {generator}"
     stored = values.recall(namespace, key)
     # A repository may bring such pages: ours are recognised by their content.
@@ -45,12 +49,23 @@ def _run(generator: str, config: Path, folder: Path) -> str:
     # Zensical writes to the `site_dir` of the configuration, and its cache next to that.
     built = config.with_name("site")
     command += ["--site-dir", str(folder)] if generator == MKDOCS else ["--clean"]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
+    environment = {
+        **os.environ,
+        "NO_MKDOCS_2_WARNING": "1",
+        "SOURCE_DATE_EPOCH": "0",
+        "PYTHONUTF8": "1",
+    }
     try:
         done = subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="replace", env=environment,
-            stdin=subprocess.DEVNULL, timeout=TIMEOUT_SECONDS, check=False,
-        )  # fmt: skip
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         hint = "leave plugins that are slow out of mkdocs.yml, or mirror fewer documents"
         raise GeneratorError(f"{generator} took more than {TIMEOUT_SECONDS} s", hint=hint) from None
@@ -59,7 +74,9 @@ def _run(generator: str, config: Path, folder: Path) -> str:
         hint = f"`{generator} build --config-file {config}` says more"
         if "No module named" in done.stderr:
             hint = f"install `{PACKAGES[generator]}`, which brings the generator"
-        raise GeneratorError(f"{generator} failed: {' / '.join(last) or f'exit {done.returncode}'}", hint=hint)
+        raise GeneratorError(
+            f"{generator} failed: {' / '.join(last) or f'exit {done.returncode}'}", hint=hint
+        )
     if generator != MKDOCS:
         shutil.rmtree(folder, ignore_errors=True)
         built.rename(folder)

@@ -12,7 +12,9 @@ from orbit_registry.site.urls import relative, safe_segment
 from orbit_registry.site.words import PHASES, items_html, own_columns, tags_of, texts_of
 
 TAGS = "tags/"
-MOST_PAGES = 2000  # words beyond these, the rarest, have no page of their own: the filters find them
+MOST_PAGES = (
+    2000  # words beyond these, the rarest, have no page of their own: the filters find them
+)
 
 
 def tag_url(tag: str) -> str:
@@ -40,17 +42,24 @@ class Groups:
     """Which words have a page, and which records are on it."""
 
     tags: dict[str, list[Record]] = field(default_factory=dict)
-    columns: dict[tuple[str, str], dict[str, list[Record]]] = field(default_factory=dict)  # by kind and column
+    columns: dict[tuple[str, str], dict[str, list[Record]]] = field(
+        default_factory=dict
+    )  # by kind and column
 
     def tag_link(self, tag: str, page: str) -> str | None:
         """Return how a page names a tag's page; None where it has none."""
         return relative(page, tag_url(tag)) if tag in self.tags else None
 
     def column_words(self, record: Record, column: str, page: str) -> list[dict[str, str | None]]:
-        """Return the words of a record's column, each with how a page names theirs; None where it has none."""
+        """Return the words of a record's column, each with how a page names theirs;
+        None where it has none.
+        """
         kind, words = record.kind, texts_of([record], column)
         groups = self.columns.get((kind.name, column), {})
-        links = ((word, relative(page, column_url(kind, column, word)) if word in groups else None) for word in words)
+        links = (
+            (word, relative(page, column_url(kind, column, word)) if word in groups else None)
+            for word in words
+        )
         return [{"word": word, "url": url} for word, url in links]
 
     def pages(self, kinds: Sequence[Kind]) -> Iterator[GroupPage]:
@@ -81,7 +90,9 @@ def groups_of(records: Sequence[Record]) -> Groups:
 
 
 def _most(groups: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
-    """Return the groups with the most records, by name; of names that differ only in case the first has the page."""
+    """Return the groups with the most records, by name;
+    of names that differ only in case the first has the page.
+    """
     largest: dict[str, list[Record]] = {}
     segments: set[str] = set()
     for word in sorted(groups, key=lambda word: (-len(groups[word]), word)):
@@ -98,9 +109,15 @@ def _overview(tags: Mapping[str, Sequence[Record]], kinds: Sequence[Kind]) -> st
         for kind in kinds
         if kind.name in tagged
     )
-    views = f'<nav class="orbit-views" aria-label="Views">{indexes}<a href="./" aria-current=page>Tags</a></nav>'
+    views = (
+        f'<nav class="orbit-views" aria-label="Views">{indexes}<a href="./" '
+        f"aria-current=page>Tags</a></nav>"
+    )
     items = "".join(
-        f'<li><a href="{escape(relative(TAGS, tag_url(tag)))}">{escape(tag)}</a> <small>{len(records):,}</small></li>'
+        (
+            f'<li><a href="{escape(relative(TAGS, tag_url(tag)))}">{escape(tag)}</a> '
+            f"<small>{len(records):,}</small></li>"
+        )
         for tag, records in tags.items()
     )
     return f'<h1>Tags</h1>{views}<ul class="orbit-cloud">{items}</ul>'
@@ -108,10 +125,11 @@ def _overview(tags: Mapping[str, Sequence[Record]], kinds: Sequence[Kind]) -> st
 
 def _page(
     url: str, kind: Kind | None, title: str, records: Sequence[Record], above: tuple[str, str]
-) -> GroupPage:  # fmt: skip
+) -> GroupPage:
     name, parent = above
     crumbs = (
-        f'<p class="orbit-crumbs"><a href="{escape(relative(url, parent))}">{escape(name)}</a> / {escape(title)}</p>'
+        f'<p class="orbit-crumbs"><a '
+        f'href="{escape(relative(url, parent))}">{escape(name)}</a> / {escape(title)}</p>'
     )
     count = f'<p class="orbit-note">{plural(len(records), "record")}</p>'
     items = items_html(((record, "") for record in sorted(records, key=_live_first)), url)

@@ -1,6 +1,8 @@
-"""Health page: a verdict, what needs attention with the command for it, coverage of tracked files, and ages.
+"""Health page: a verdict, what needs attention with the command for it, coverage of tracked files,
+and ages.
 
-A broad scope, one of more than 15 % of recent edits, covers no file. The list of files is git's; no file is opened.
+A broad scope, one of more than 15 % of recent edits, covers no file. The list of files is git's; no
+file is opened.
 """
 
 from __future__ import annotations
@@ -32,39 +34,60 @@ PAGE = "health/"
 WAITING_DAYS = 30
 MOST_AT_ONCE, MOST_LISTED = 10, 100
 AGES: tuple[tuple[int, str], ...] = (
-    (31, "a month"), (92, "three months"), (183, "half a year"), (366, "a year"), (731, "two years"),
-)  # fmt: skip
-MOST, DEEPEST = 16, 2  # most rows of folders, and how deep these lie; the smallest share the last row
+    (31, "a month"),
+    (92, "three months"),
+    (183, "half a year"),
+    (366, "a year"),
+    (731, "two years"),
+)
+MOST, DEEPEST = (
+    16,
+    2,
+)  # most rows of folders, and how deep these lie; the smallest share the last row
 
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """One thing that wants attention: its anchor, what it is, the command that sees to it, and what that does."""
+    """One thing that wants attention: its anchor, what it is, the command that sees to it,
+    and what that does.
+    """
 
     anchor: str
     name: str
     command: str
     about: str
-    rows: Sequence[tuple[Record, str, str]]  # the records, each with why and the command that sees to it
+    rows: Sequence[
+        tuple[Record, str, str]
+    ]  # the records, each with why and the command that sees to it
 
 
 def health_html(
-    records: Sequence[Record], problems: Sequence[Diagnostic],
-    freshness: Mapping[str, Freshness], today: date, coverage: str = "",
-) -> str:  # fmt: skip
+    records: Sequence[Record],
+    problems: Sequence[Diagnostic],
+    freshness: Mapping[str, Freshness],
+    today: date,
+    coverage: str = "",
+) -> str:
     """Return the page's content; `freshness` is of the records that are not fresh, by path."""
     concerns = concerns_of(records, freshness, today)
     unread = unread_files(problems)
     open_concerns = [concern for concern in concerns if concern.rows]
-    tiles = "".join(_tile(concern.anchor, concern.name, len(concern.rows), concern.command) for concern in concerns)
-    tiles += _tile("unreadable", "Files without a readable record", len(unread), "orbit check --all")
+    tiles = "".join(
+        _tile(concern.anchor, concern.name, len(concern.rows), concern.command)
+        for concern in concerns
+    )
+    tiles += _tile(
+        "unreadable", "Files without a readable record", len(unread), "orbit check --all"
+    )
     lists = "".join(map(_list, open_concerns))
     verdict = _verdict(open_concerns, unread, len(records))
     above = f'{verdict}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
     return f"{above}{coverage}{_ages(records, today)}"
 
 
-def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], today: date) -> list[Concern]:
+def concerns_of(
+    records: Sequence[Record], freshness: Mapping[str, Freshness], today: date
+) -> list[Concern]:
     """Return everything that is looked at, what is fine among it."""
     live = [record for record in records if record.phase == "live"]
     rows: dict[State, list[tuple[Record, str, str]]] = defaultdict(list)
@@ -75,32 +98,63 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
             rows[doubt.state].append((record, reasons, likeliest))
     days = {record.path: _waits(record, today) for record in records}
     late = [record for record in records if days[record.path] > WAITING_DAYS]
-    waiting = [(record, f"{days[record.path]:,} days", _deciding(record, record.id)) for record in late]
+    waiting = [
+        (record, f"{days[record.path]:,} days", _deciding(record, record.id)) for record in late
+    ]
     scopes = "orbit scope suggest ID"
     led = {link.to for record in live for link in record.links}
     unknown = [
-        (record, record.text("status_raw") or "the document states none", _deciding(record, record.id))
+        (
+            record,
+            record.text("status_raw") or "the document states none",
+            _deciding(record, record.id),
+        )
         for record in without_status(records)
     ]
     bare = [
         (record, "names no path, tag or text", scopes.replace("ID", record.id))
         for record in live
-        if record.is_unreachable and not (record.kind.gate != "scoped" and led & {record.id, *record.legacy_ids})
+        if record.is_unreachable
+        and not (record.kind.gate != "scoped" and led & {record.id, *record.legacy_ids})
     ]
     settle = approval_command([record for record, _, _ in unknown]) or "orbit review"
     decides = _deciding(late[0]) if late else "orbit show ID"
     return [
-        Concern("expired", "No longer hold", "orbit learning prune", "retires learnings.", rows[State.EXPIRED]),
-        Concern("stale", "May no longer hold", "orbit stale", "says of each what to do.", rows[State.STALE]),
-        Concern("waiting", f"Not decided for {WAITING_DAYS} days", decides, "decides one.", waiting),
-        Concern("unknown", "No status stated", settle, "lists what it accepts without --dry-run.", unknown),
-        Concern("unscoped", "Accepted, but never shown", scopes, "proposes where it applies.", bare),
+        Concern(
+            "expired",
+            "No longer hold",
+            "orbit learning prune",
+            "retires learnings.",
+            rows[State.EXPIRED],
+        ),
+        Concern(
+            "stale",
+            "May no longer hold",
+            "orbit stale",
+            "says of each what to do.",
+            rows[State.STALE],
+        ),
+        Concern(
+            "waiting", f"Not decided for {WAITING_DAYS} days", decides, "decides one.", waiting
+        ),
+        Concern(
+            "unknown",
+            "No status stated",
+            settle,
+            "lists what it accepts without --dry-run.",
+            unknown,
+        ),
+        Concern(
+            "unscoped", "Accepted, but never shown", scopes, "proposes where it applies.", bare
+        ),
     ]
 
 
 def _deciding(record: Record, name: str = "ID") -> str:
     kind = record.kind
-    verb = next((verb for verb, status in kind.verbs.items() if kind.statuses[status].phase == "live"), None)
+    verb = next(
+        (verb for verb, status in kind.verbs.items() if kind.statuses[status].phase == "live"), None
+    )
     return f"orbit {kind.name} {verb} {name}" if verb else f"orbit show {name}"
 
 
@@ -119,7 +173,8 @@ def _day(record: Record, field: str) -> date | None:
 def _verdict(concerns: Sequence[Concern], unread: Sequence[str], total: int) -> str:
     records = plural(total, "record")
     links = [
-        f'<a href="#{concern.anchor}">{len(concern.rows):,} {escape(concern.name.lower())}</a>' for concern in concerns
+        f'<a href="#{concern.anchor}">{len(concern.rows):,} {escape(concern.name.lower())}</a>'
+        for concern in concerns
     ]
     links += [f'<a href="#unreadable">{len(unread):,} cannot be read</a>'] if unread else []
     if not links:
@@ -131,8 +186,16 @@ def _verdict(concerns: Sequence[Concern], unread: Sequence[str], total: int) -> 
 
 
 def _tile(anchor: str, name: str, number: int, command: str) -> str:
-    inner = f'<span class="orbit-count">{number:,}</span>{escape(name)}<small><code>{escape(command)}</code></small>'
-    return f'<li><a href="#{anchor}">{inner}</a></li>' if number else f'<li class="orbit-none"><div>{inner}</div></li>'
+    inner = (
+        f"<span "
+        f'class="orbit-count">{number:,}</span>{escape(name)}<small><code>{escape(command)}'
+        f"</code></small>"
+    )
+    return (
+        f'<li><a href="#{anchor}">{inner}</a></li>'
+        if number
+        else f'<li class="orbit-none"><div>{inner}</div></li>'
+    )
 
 
 def _list(concern: Concern) -> str:
@@ -141,7 +204,11 @@ def _list(concern: Concern) -> str:
     more = f"<p>{omitted:,} more are not listed.</p>" if omitted > 0 else ""
     if len(rows) > MOST_AT_ONCE:
         summary = f"{len(rows) - MOST_AT_ONCE:,} more"
-        more = f'<details class="orbit-more"><summary>{summary}</summary>{_table(rows[MOST_AT_ONCE:])}{more}</details>'
+        more = (
+            f"<details "
+            f'class="orbit-more"><summary>{summary}</summary>{_table(rows[MOST_AT_ONCE:])}{more}'
+            f"</details>"
+        )
     return (
         f'<h2 id="{concern.anchor}">{escape(concern.name)}</h2>'
         f"<p><code>{escape(concern.command)}</code> {escape(concern.about)}</p>"
@@ -152,13 +219,16 @@ def _list(concern: Concern) -> str:
 def _table(rows: Sequence[str]) -> str:
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("Id", "Record", "Why", "Command"))
     body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f'<div class="orbit-scroll"><table class="orbit-index orbit-concern">{body}</table></div>'
+    return (
+        f'<div class="orbit-scroll"><table class="orbit-index orbit-concern">{body}</table></div>'
+    )
 
 
 def _row(record: Record, reason: str, command: str) -> str:
     href = escape(relative(PAGE, url_of(record)))
     return (
-        f'<tr><td class="orbit-col-id"><a href="{href}"><span class="orbit-id">{escape(record.id)}</span></a></td>'
+        f'<tr><td class="orbit-col-id"><a href="{href}"><span '
+        f'class="orbit-id">{escape(record.id)}</span></a></td>'
         f'<td class="orbit-col-title"><a href="{href}">{headline(record.title)}</a></td>'
         f'<td class="orbit-col-why">{escape(reason)}</td>'
         f'<td class="orbit-col-why"><code>{escape(command)}</code></td></tr>'
@@ -173,25 +243,42 @@ def _files(unread: Sequence[str]) -> str:
 
 
 def _ages(records: Sequence[Record], today: date) -> str:
-    days = [(today - day).days for record in records if record.phase == "live" and (day := _day(record, "updated_at"))]
+    days = [
+        (today - day).days
+        for record in records
+        if record.phase == "live" and (day := _day(record, "updated_at"))
+    ]
     if not days:
         return ""
     bounds = [-1, *(bound for bound, _ in AGES), max(max(days), AGES[-1][0] + 1)]
     names = [*(f"within {name}" for _, name in AGES), "longer ago"]
     counts = [sum(low < day <= high for day in days) for low, high in pairwise(bounds)]
     counts[0] += sum(day < 0 for day in days)  # another machine's clock is ahead
-    label = f"When the {f'{len(days):,} live records' if len(days) > 1 else 'live record'} changed last"
+    label = (
+        f"When the {f'{len(days):,} live records' if len(days) > 1 else 'live record'} changed last"
+    )
     rows = "".join(
         f"<tr><td>{name}</td><td>{bar(count, count, max(counts))}</td><td>{count:,}</td></tr>"
         for name, count in zip(names, counts, strict=True)
     )
-    return f'<h2 id="ages">{label}</h2><table class="orbit-index orbit-bars"><tbody>{rows}</tbody></table>'
+    return (
+        f'<h2 id="ages">{label}</h2><table class="orbit-index '
+        f'orbit-bars"><tbody>{rows}</tbody></table>'
+    )
 
 
 def bar(part: int, total: int, most: int) -> str:
-    """Return a bar as long as `total` is of `most`, filled as far as `part`; the text next to it has the numbers."""
-    widths = ((css, 100 * number / most) for css, number in (("orbit-rest", total), ("orbit-part", part)) if number)
-    rects = "".join(f'<rect class="{css}" width="{width:.4g}%" height="100%"/>' for css, width in widths)
+    """Return a bar as long as `total` is of `most`, filled as far as `part`;
+    the text next to it has the numbers.
+    """
+    widths = (
+        (css, 100 * number / most)
+        for css, number in (("orbit-rest", total), ("orbit-part", part))
+        if number
+    )
+    rects = "".join(
+        f'<rect class="{css}" width="{width:.4g}%" height="100%"/>' for css, width in widths
+    )
     return f'<svg class="orbit-bar" aria-hidden="true" width="100%" height="12">{rects}</svg>'
 
 
@@ -214,13 +301,19 @@ def coverage_of(publication: Publication, records: Iterable[Record]) -> str:
     except GitError:
         tracked = None
     orbit_folder = f"{workspace.relative(workspace.orbit)}/"
-    files = [path for path in tracked or () if not path.startswith(orbit_folder) and not publication.leaves_out(path)]
+    files = [
+        path
+        for path in tracked or ()
+        if not path.startswith(orbit_folder) and not publication.leaves_out(path)
+    ]
     scopes -= recent_edits(workspace, tracked or ()).broad_scopes(scopes).keys()
     return coverage_html(folders(files, scopes))
 
 
 def folders(files: Iterable[str], scopes: Iterable[Sequence[str]]) -> dict[str, Counts]:
-    """Return by folder, down to the second level, how many files it has; `scopes` are the globs of records."""
+    """Return by folder, down to the second level, how many files it has;
+    `scopes` are the globs of records.
+    """
     index = GlobIndex((None, readable_globs(globs)) for globs in scopes)
     counts: defaultdict[str, Counts] = defaultdict(lambda: Counts(0, 0))
     for path in files:
@@ -244,11 +337,16 @@ def coverage_html(counts: Mapping[str, Counts]) -> str:
         f"<td>{part.covered:,} of {part.files:,}</td><td>{_percent(part)}</td></tr>"
         for name, part in rows
     )
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("Folder", "Files", "With a record", "Share"))
+    heads = "".join(
+        f'<th scope="col">{name}</th>' for name in ("Folder", "Files", "With a record", "Share")
+    )
     return (
-        f'<h2 id="coverage">Coverage</h2><p>An accepted record applies to {total.covered:,} of {total.files:,} tracked '
-        f"files ({_percent(total)}). Each bar is as long as its folder has files; the filled part has a record.</p>"
-        f'<table class="orbit-index orbit-bars"><thead><tr>{heads}</tr></thead><tbody>{table}</tbody></table>'
+        f'<h2 id="coverage">Coverage</h2><p>An accepted record applies to {total.covered:,} of '
+        f"{total.files:,} tracked "
+        f"files ({_percent(total)}). Each bar is as long as its folder has files; the filled "
+        f"part has a record.</p>"
+        f'<table class="orbit-index '
+        f'orbit-bars"><thead><tr>{heads}</tr></thead><tbody>{table}</tbody></table>'
     )
 
 

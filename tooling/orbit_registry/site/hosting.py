@@ -27,15 +27,25 @@ class Form:
 
 
 _GITEA = Form(
-    "/src/{at}/{path}", "/src/{at}/{path}", "/_edit/{revision}/{path}", branch="branch/{}", commit="commit/{}"
+    "/src/{at}/{path}",
+    "/src/{at}/{path}",
+    "/_edit/{revision}/{path}",
+    branch="branch/{}",
+    commit="commit/{}",
 )
 FORMS: Mapping[str, Form] = {
     "github": Form("/blob/{at}/{path}", "/tree/{at}/{path}", "/edit/{at}/{path}"),
-    "gitlab": Form("/-/blob/{at}/{path}", "/-/tree/{at}/{path}", "/-/edit/{at}/{path}", change="/-/commit/{}"),
+    "gitlab": Form(
+        "/-/blob/{at}/{path}", "/-/tree/{at}/{path}", "/-/edit/{at}/{path}", change="/-/commit/{}"
+    ),
     "gitea": _GITEA,
     "forgejo": _GITEA,
     "bitbucket": Form(
-        "/src/{at}/{path}", "/src/{at}/{path}", "/src/{at}/{path}?mode=edit", "#lines-{}", change="/commits/{}"
+        "/src/{at}/{path}",
+        "/src/{at}/{path}",
+        "/src/{at}/{path}?mode=edit",
+        "#lines-{}",
+        change="/commits/{}",
     ),
 }
 _BY_HOST = (
@@ -46,21 +56,26 @@ _BY_HOST = (
 )
 """What tells a forge by a repository's host."""
 _PLAIN = re.compile(r"(?:[^@/\s]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+)[:/](?P<path>[^\s]+)\Z")
-"""What git takes without a scheme, `git@host.org:path`, and what people write so: `host.org/path`."""
+"""What git takes without a scheme, `git@host.org:path`, and what people write so:
+`host.org/path`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Forge:
     """A hosted repository and the branch its links show; without a repository there are no links.
 
-    `commit` is the one the site is built at: a link to a line, or in a text, leads to the file at that commit.
+    `commit` is the one the site is built at: a link to a line, or in a text, leads to the file at
+    that commit.
     """
 
     repository: str | None
     branch: str
     commit: str | None = None
     form: Form | None = None  # none for a forge that is not known, which gets no links to files
-    folder: str = ""  # folder of the workspace in the repository; paths are from the workspace, and leave it with `..`
+    # folder of the workspace in the repository; paths are from the workspace, and leave it with
+    # `..`
+    folder: str = ""
 
     def view(self, path: str) -> str | None:
         """Return the address of a file at the branch."""
@@ -71,7 +86,9 @@ class Forge:
         return self._address(self.form.edit, path, None) if self.form else None
 
     def built(self, path: str, *, folder: bool = False, line: int | None = None) -> str | None:
-        """Return where a file, its line or a folder can be read as it was when the site was built."""
+        """Return where a file, its line or a folder can be read as it was when the site was
+        built.
+        """
         if self.form is None:
             return None
         template = self.form.folder if folder else self.form.file
@@ -103,13 +120,20 @@ class Forge:
             return None
         revision = quote(commit or self.branch)
         at = (self.form.commit if commit else self.form.branch).format(revision)
-        return self.repository + template.format(at=at, revision=revision, path=quote(self._placed(path)))
+        return self.repository + template.format(
+            at=at, revision=revision, path=quote(self._placed(path))
+        )
 
 
 def forge_of(
-    repository: object, branch: object, commit: str | None = None, configured: object = "auto", folder: str = ""
+    repository: object,
+    branch: object,
+    commit: str | None = None,
+    configured: object = "auto",
+    folder: str = "",
 ) -> Forge:
-    """Return the forge that the configuration names; what is not an address of a repository counts as none.
+    """Return the forge that the configuration names; what is not an address of a repository counts
+    as none.
 
     An address to clone from is turned into a web address; user and password are left out.
     """
@@ -123,7 +147,9 @@ def forge_of(
 
 
 def public_address(remote: str | None) -> str | None:
-    """Return the web address of a git remote at a forge that its host's name tells; None for any other host."""
+    """Return the web address of a git remote at a forge that its host's name tells;
+    None for any other host.
+    """
     address = _web_address(remote or "")
     host = address.partition("://")[2].partition("/")[0] if address else ""
     is_known = host == "github.com" or any(pattern.match(host) for _, pattern in _BY_HOST)

@@ -1,4 +1,5 @@
-"""Markdown of a page's HTML, for agents: headings, lists, tables, code and links, without navigation and forms.
+"""Markdown of a page's HTML, for agents: headings, lists, tables, code and links, without
+navigation and forms.
 
 It writes alerts, footnotes and tasks as GitHub reads them, and skips what the theme adds.
 """
@@ -17,7 +18,20 @@ import nh3
 from orbit_registry.formats.markdown import slug
 from orbit_registry.site.sitemap import HEADING_PREFIX
 
-_DROPPED = frozenset({"script", "style", "template", "svg", "button", "select", "textarea", "nav", "noscript", "form"})
+_DROPPED = frozenset(
+    {
+        "script",
+        "style",
+        "template",
+        "svg",
+        "button",
+        "select",
+        "textarea",
+        "nav",
+        "noscript",
+        "form",
+    }
+)
 _DROPPED_CLASSES = frozenset(
     {
         "headerlink",
@@ -36,11 +50,30 @@ _TAGS = frozenset({"sub", "sup", "kbd", "mark", "ins"})
 _APART = frozenset({"small", "time", "orbit-chip", "orbit-count", "orbit-tag"})
 """Inline elements, and classes of such, that pages set apart from the text next to them."""
 _CONTAINERS = frozenset(
-    {"p", "div", "section", "article", "aside", "header", "footer", "main", "figure", "figcaption", "details", "body"}
+    {
+        "p",
+        "div",
+        "section",
+        "article",
+        "aside",
+        "header",
+        "footer",
+        "main",
+        "figure",
+        "figcaption",
+        "details",
+        "body",
+    }
     | {"caption", "dt", "dd", "li"}
 )
-_BLOCKS = _CONTAINERS | _HEADINGS.keys() | {"ul", "ol", "dl", "table", "blockquote", "pre", "hr", "summary"}
-_ALERTS = frozenset({"note", "tip", "important", "warning", "caution"})  # the titles of alerts that GitHub draws
+_BLOCKS = (
+    _CONTAINERS
+    | _HEADINGS.keys()
+    | {"ul", "ol", "dl", "table", "blockquote", "pre", "hr", "summary"}
+)
+_ALERTS = frozenset(
+    {"note", "tip", "important", "warning", "caution"}
+)  # the titles of alerts that GitHub draws
 _VOID = re.compile(r"<(br|hr|img|input|wbr)\b((?:[^>\"]|\"[^\"]*\")*)>")
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _BLANKS, _BREAK = re.compile(" {2,}"), re.compile(r" *(\\\n) *")
@@ -48,7 +81,9 @@ _SPACES = re.compile(r"[ \t\r\n\f]{2,}|[\t\r\n\f]")
 """White space that is not one blank, as most is."""
 _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w{1,32};)|~(?=~)")
 _MAY_BE_SPECIAL = re.compile(r"[\\`*\[\]<_&~]")
-_OPENING = re.compile(r"^(\d{1,9}(?=[.)](?:\s|$)))?(#{1,6}(?=\s|$)|[-+.)](?=\s|$)|>|[=-]+$)", re.MULTILINE)
+_OPENING = re.compile(
+    r"^(\d{1,9}(?=[.)](?:\s|$)))?(#{1,6}(?=\s|$)|[-+.)](?=\s|$)|>|[=-]+$)", re.MULTILINE
+)
 """What would open a block at the start of a paragraph's line."""
 _TICKS = re.compile(r"`+")
 _LANGUAGE = re.compile(r"(?:language-)?(mermaid|(?<=language-)[\w+#.-]+)")
@@ -61,17 +96,37 @@ Links = Callable[[str], str]  # says how the target of a link is written
 
 @cache
 def _cleaner() -> nh3.Cleaner:
-    inline = {"a", "code", "br", "img", "input", "span", "abbr", "small", "time", "tr", "td", "th", "thead", "tbody"}
+    inline = {
+        "a",
+        "code",
+        "br",
+        "img",
+        "input",
+        "span",
+        "abbr",
+        "small",
+        "time",
+        "tr",
+        "td",
+        "th",
+        "thead",
+        "tbody",
+    }
     return nh3.Cleaner(
         tags={*_BLOCKS, *inline, *_MARKS, *_TAGS, "nav"} - _DROPPED,
         clean_content_tags=set(_DROPPED),
         attributes={
-            "*": {"class", "id"}, "a": {"href"}, "img": {"src", "alt"}, "input": {"type", "checked"}, "ol": {"start"},
-            "td": {"colspan"}, "th": {"colspan"},
+            "*": {"class", "id"},
+            "a": {"href"},
+            "img": {"src", "alt"},
+            "input": {"type", "checked"},
+            "ol": {"start"},
+            "td": {"colspan"},
+            "th": {"colspan"},
         },
         url_schemes={"http", "https", "mailto"},
         link_rel=None,
-    )  # fmt: skip
+    )
 
 
 def markdown_of(html: str, links: Links = str) -> list[str]:
@@ -89,7 +144,9 @@ class _Writer:
     links: Links
 
     def blocks(self, parent: Element) -> list[str]:
-        """Return what an element has in it as blocks; inline content between blocks is a paragraph."""
+        """Return what an element has in it as blocks;
+        inline content between blocks is a paragraph.
+        """
         blocks: list[str] = []
         inline: list[str] = []
 
@@ -159,7 +216,9 @@ class _Writer:
         items: list[str] = []
         for child in element:
             if blocks := [] if _is_dropped(child) else self.blocks(child):
-                mark = f"[^{number}]: " if of_notes else "- " if element.tag == "ul" else f"{number}. "
+                mark = (
+                    f"[^{number}]: " if of_notes else "- " if element.tag == "ul" else f"{number}. "
+                )
                 items.append(_item(mark, blocks))
                 number += 1
         return ["\n".join(items)] if items else []
@@ -167,7 +226,9 @@ class _Writer:
     def _definitions(self, element: Element) -> list[str]:
         items: list[str] = []
         details: list[list[str]] = []
-        for child in chain.from_iterable([part] if part.tag in ("dt", "dd") else part for part in element):
+        for child in chain.from_iterable(
+            [part] if part.tag in ("dt", "dd") else part for part in element
+        ):
             if child.tag == "dt":
                 items.append(_marked(self.line(child), "**"))
                 details.append([])
@@ -191,7 +252,12 @@ class _Writer:
     def _cells(self, row: Element) -> Iterator[str]:
         for cell in row:
             if cell.tag in ("td", "th"):
-                yield "<br>".join(self.blocks(cell)).replace("|", "\\|").replace("\\\n", "<br>").replace("\n", "<br>")
+                yield (
+                    "<br>".join(self.blocks(cell))
+                    .replace("|", "\\|")
+                    .replace("\\\n", "<br>")
+                    .replace("\n", "<br>")
+                )
                 span = cell.get("colspan", "")
                 yield from [""] * (int(span) - 1 if span.isdecimal() and len(span) < 3 else 0)
 
@@ -217,7 +283,9 @@ class _Writer:
                 return _code("".join(element.itertext()))
             case "img":
                 source = element.get("src")
-                return f"![{_escaped(element.get('alt', ''))}]({self.links(source)})" if source else ""
+                return (
+                    f"![{_escaped(element.get('alt', ''))}]({self.links(source)})" if source else ""
+                )
             case "input":
                 is_done = element.get("checked") is not None
                 return f"[{'x' if is_done else ' '}] " if element.get("type") == "checkbox" else ""
@@ -241,7 +309,9 @@ class _Writer:
 
 
 def _marked(text: str, mark: str) -> str:
-    """Return a text between marks; unmarked if a part of it has them, because Markdown can't nest them."""
+    """Return a text between marks; unmarked if a part of it has them,
+    because Markdown can't nest them.
+    """
     return text if len(mark) > 1 and mark in text else f"{mark}{text}{mark}"
 
 
@@ -255,7 +325,9 @@ def _classes(element: Element) -> list[str]:
 
 def _is_dropped(element: Element) -> bool:
     names = element.get("class")
-    return element.tag == "nav" or (names is not None and not _DROPPED_CLASSES.isdisjoint(names.split()))
+    return element.tag == "nav" or (
+        names is not None and not _DROPPED_CLASSES.isdisjoint(names.split())
+    )
 
 
 def _plain(element: Element) -> str:
@@ -300,7 +372,9 @@ def _quoted(blocks: Iterable[str]) -> str:
 
 
 def _item(mark: str, blocks: Sequence[str]) -> str:
-    """Return a list's item: what follows its first block is indented, and close to it if it is a list."""
+    """Return a list's item: what follows its first block is indented,
+    and close to it if it is a list.
+    """
     indent = " " * (4 if mark.startswith("[^") else len(mark))
     text = blocks[0]
     for block in blocks[1:]:

@@ -47,15 +47,24 @@ class Index:
         """The records on each page by its site URL, newest number first."""
         kind = self.kind
         ordered = list(reversed(self.records)) if kind.numbering == "sequence" else self.records
-        chunks = [ordered[start : start + ROWS_A_PAGE] for start in range(0, len(ordered), ROWS_A_PAGE)]
-        return {f"{kind.plural}/page/{n}/" if n > 1 else f"{kind.plural}/": chunk for n, chunk in enumerate(chunks, 1)}
+        chunks = [
+            ordered[start : start + ROWS_A_PAGE] for start in range(0, len(ordered), ROWS_A_PAGE)
+        ]
+        return {
+            f"{kind.plural}/page/{n}/" if n > 1 else f"{kind.plural}/": chunk
+            for n, chunk in enumerate(chunks, 1)
+        }
 
     @cached_property
     def choices(self) -> Mapping[str, Mapping[str, int]]:
-        """Words that the records can be filtered by, with their counts: tags, a kind's own columns, years."""
+        """Words that the records can be filtered by, with their counts:
+        tags, a kind's own columns, years.
+        """
         return {
             "tag": Counter(tag for record in self.records for tag in tags_of(record)),
-            **{column: Counter(texts_of(self.records, column)) for column in own_columns(self.kind)},
+            **{
+                column: Counter(texts_of(self.records, column)) for column in own_columns(self.kind)
+            },
             "year": Counter(day[:4] for record in self.records if (day := date_of(record))),
         }
 
@@ -84,14 +93,20 @@ class Index:
         )
         part = "" if len(records) == total else f", {len(records):,} on this page"
         caption = f"<caption>{total:,} {escape(noun)}{part}</caption>"
-        table = f'<table class="orbit-index">{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+        table = (
+            f"<table "
+            f'class="orbit-index">{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>'
+            f"</table>"
+        )
         return f'<div class="orbit-scroll">{table}</div>{_pager(page, self.pages)}'
 
     def _filter(self, page: str) -> str:
         kind = self.kind
         if len(self.records) < FEWEST_RECORDS:
             return ""
-        chips = "".join(_status_chips(kind, Counter(str(record.data["status"]) for record in self.records)))
+        chips = "".join(
+            _status_chips(kind, Counter(str(record.data["status"]) for record in self.records))
+        )
         selects = "".join(_choice(name, counts) for name, counts in self.choices.items())
         places = {
             "records": relative(page, "records.json"),
@@ -103,8 +118,10 @@ class Index:
         }
         data = "".join(f' data-orbit-{name}="{escape(value)}"' for name, value in places.items())
         return (
-            f'<form class="orbit-filter"{data} role="search" aria-label="Filter {escape(kind.labels.lower())}" hidden>'
-            '<input type="search" name="find" placeholder="Filter by words or id" aria-label="Words or id" '
+            f'<form class="orbit-filter"{data} role="search" aria-label="Filter '
+            f'{escape(kind.labels.lower())}" hidden>'
+            '<input type="search" name="find" placeholder="Filter by words or id" '
+            'aria-label="Words or id" '
             'autocomplete="off">'
             f'<span class="orbit-chips" role="group" aria-label="Status">{chips}</span>{selects}'
             '<button type="reset">Clear</button><output aria-live="polite"></output></form>'
@@ -123,12 +140,20 @@ def _pager(page: str, pages: Mapping[str, Sequence[Record]]) -> str:
     links = []
     for url, chunk in pages.items():
         label = escape(f"{chunk[0].id} – {chunk[-1].id}")
-        links.append(f"<b>{label}</b>" if url == page else f'<a href="{escape(relative(page, url))}">{label}</a>')
+        links.append(
+            f"<b>{label}</b>"
+            if url == page
+            else f'<a href="{escape(relative(page, url))}">{label}</a>'
+        )
     return f'<p class="orbit-pages">{" ".join(links)}</p>'
 
 
-def _cells(record: Record, page: str, relations: Relations, site: SiteMap) -> Sequence[tuple[str, str, str | None]]:
-    """Return one row of an index: (column, text, address) for each column that the kind lists, then who cites it."""
+def _cells(
+    record: Record, page: str, relations: Relations, site: SiteMap
+) -> Sequence[tuple[str, str, str | None]]:
+    """Return one row of an index: (column, text, address) for each column that the kind lists,
+    then who cites it.
+    """
     cells: list[tuple[str, str, str | None]] = []
     url = relative(page, url_of(record))
     for column in record.kind.columns:
@@ -145,7 +170,9 @@ def _cells(record: Record, page: str, relations: Relations, site: SiteMap) -> Se
     return [*cells, (CITED, str(relations.citers.count(url_of(record)) or ""), None)]
 
 
-def _row(record: Record, row: Sequence[tuple[str, str, str | None]], page: str, relations: Relations) -> str:
+def _row(
+    record: Record, row: Sequence[tuple[str, str, str | None]], page: str, relations: Relations
+) -> str:
     cells = []
     for column, text, url in row:
         if column == "status":
@@ -157,7 +184,9 @@ def _row(record: Record, row: Sequence[tuple[str, str, str | None]], page: str, 
         if column == "date" and (source := date_source(record)):
             inner += f" <small>from {source}</small>"
         if column == record.kind.headline and (later := relations.replaced_by(record)):
-            inner += f" <small>→ {', '.join(_linked(other, page, relations) for other in later)}</small>"
+            inner += (
+                f" <small>→ {', '.join(_linked(other, page, relations) for other in later)}</small>"
+            )
         cells.append(f'<td class="orbit-col-{column}">{inner}</td>')
     return f'<tr class="orbit-row-{record.phase}">{"".join(cells)}</tr>'
 
@@ -165,7 +194,11 @@ def _row(record: Record, row: Sequence[tuple[str, str, str | None]], page: str, 
 def _linked(any_id: str, page: str, relations: Relations) -> str:
     record = relations.by_id.get(any_id)
     name = escape(any_id)
-    return f'<a class="orbit-id" href="{escape(relative(page, url_of(record)))}">{name}</a>' if record else name
+    return (
+        f'<a class="orbit-id" href="{escape(relative(page, url_of(record)))}">{name}</a>'
+        if record
+        else name
+    )
 
 
 def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) -> str:
@@ -188,7 +221,9 @@ def _tile(index: Index, doubted: Container[str], page: str) -> str:
     ]
     if doubts := sum(record.phase == "live" and record.path in doubted for record in records):
         health = escape(relative(page, "health/"))
-        chips.append(f'<li><a class="orbit-chip orbit-doubt" href="{health}">{doubts:,} in doubt</a></li>')
+        chips.append(
+            f'<li><a class="orbit-chip orbit-doubt" href="{health}">{doubts:,} in doubt</a></li>'
+        )
     name = (kind.label if len(records) == 1 else kind.labels).lower()
     total = f'<a href="{href}"><span class="orbit-count">{len(records):,}</span>{escape(name)}</a>'
     return f"<li>{total}<ul>{''.join(chips)}</ul></li>"
@@ -205,20 +240,31 @@ def recent_html(records: Sequence[Record], page: str, files: Sequence[str]) -> s
     if before := rows[RECENT:]:
         summary = f"<summary>{len(before)} more, back to {days[-1][1]}</summary>"
         items += f'<details class="orbit-more">{summary}{items_html(before, page)}</details>'
-    feeds = f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
+    feeds = (
+        f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
+    )
     downloads = ", ".join(f'<a href="{relative(page, name)}">{name}</a>' for name in files)
     return f'{items}<p class="orbit-note">Feeds: {feeds}. For programs: {downloads}</p>'
 
 
-def documents_html(documents: Sequence[MirroredDocument], titles: Mapping[str, str], page: str) -> str:
+def documents_html(
+    documents: Sequence[MirroredDocument], titles: Mapping[str, str], page: str
+) -> str:
     """Return the mirrored documents, by folder."""
     folders: dict[str, str] = defaultdict(str)
     for document in documents:
         if document.path in titles:
-            item = f'<li><a href="{escape(relative(page, document.url))}">{escape(titles[document.path])}</a></li>'
+            item = (
+                f"<li><a "
+                f'href="{escape(relative(page, document.url))}">{escape(titles[document.path])}'
+                f"</a></li>"
+            )
             folders[document.path.rpartition("/")[0]] += item
     sections = "".join(
-        f'<section><h2 id="{folder_anchor(name)}">{escape(name or ".")}</h2><ul>{items}</ul></section>'
+        (
+            f"<section><h2 "
+            f'id="{folder_anchor(name)}">{escape(name or ".")}</h2><ul>{items}</ul></section>'
+        )
         for name, items in sorted(folders.items())
     )
     return f'<div class="orbit-shelf">{sections}</div>'
@@ -233,7 +279,8 @@ def _status_chips(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
     for status in _in_order(kind, counts):
         yield (
             f'<button type="button" class="orbit-chip {status_css(status)}" name="status" '
-            f'value="{escape(status.name)}" aria-pressed="false">{escape(status.word)} {counts[status.name]:,}</button>'
+            f'value="{escape(status.name)}" aria-pressed="false">{escape(status.word)} '
+            f"{counts[status.name]:,}</button>"
         )
 
 
@@ -249,9 +296,17 @@ def _choice(name: str, counts: Mapping[str, int]) -> str:
     label = escape(name.replace("_", " ").capitalize())
     if len(counts) > MOST_CHOICES:
         return (
-            f'<label>{label} <input name="{escape(name)}" list="orbit-{escape(name)}" placeholder="one of '
-            f'{len(counts):,}" autocomplete="off"></label><datalist id="orbit-{escape(name)}"></datalist>'
+            f'<label>{label} <input name="{escape(name)}" list="orbit-{escape(name)}" '
+            f'placeholder="one of '
+            f'{len(counts):,}" autocomplete="off"></label><datalist '
+            f'id="orbit-{escape(name)}"></datalist>'
         )
     words = sorted(counts, reverse=name == "year")
-    options = "".join(f'<option value="{escape(word)}">{escape(word)} ({counts[word]:,})</option>' for word in words)
-    return f'<label>{label} <select name="{escape(name)}"><option value="">any</option>{options}</select></label>'
+    options = "".join(
+        f'<option value="{escape(word)}">{escape(word)} ({counts[word]:,})</option>'
+        for word in words
+    )
+    return (
+        f'<label>{label} <select name="{escape(name)}"><option '
+        f'value="">any</option>{options}</select></label>'
+    )

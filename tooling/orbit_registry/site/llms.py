@@ -1,4 +1,6 @@
-"""Lists of the pages for agents: `llms.txt` (llmstxt.org), the whole text in one file, and a bundle for each folder."""
+"""Lists of the pages for agents: `llms.txt` (llmstxt.org), the whole text in one file,
+and a bundle for each folder.
+"""
 
 import sys
 from collections import defaultdict
@@ -17,7 +19,8 @@ from orbit_registry.site.words import date_of, title_of
 
 FULL, FOLDER, BUNDLES = "llms-full.txt", "llms/", "by-path/"
 OPTIONAL = "Optional"  # the section that llmstxt.org lets readers skip: pages that list other pages
-LARGEST = 48_000  # bytes of a list or a bundle at most: tools that fetch pages for agents cut what is longer
+# bytes of a list or a bundle at most: tools that fetch pages for agents cut what is longer
+LARGEST = 48_000
 _HEADINGS = 3000  # bytes of these that the headings of a list may have
 _LONGEST_LINE = 200
 
@@ -32,10 +35,14 @@ class Section:
 
 
 def sections_of(
-    groups: Mapping[str, Sequence[str]], kinds: Iterable[Kind], records: Sequence[Record], documents: Sequence[str],
+    groups: Mapping[str, Sequence[str]],
+    kinds: Iterable[Kind],
+    records: Sequence[Record],
+    documents: Sequence[str],
     twins: Mapping[str, Twin],
-) -> list[Section]:  # fmt: skip
-    """Return the parts of `llms.txt`: the repository's own pages in `groups`, records by kind, documents, other pages.
+) -> list[Section]:
+    """Return the parts of `llms.txt`: the repository's own pages in `groups`, records by kind,
+    documents, other pages.
 
     Pages are named by their URLs.
     """
@@ -43,7 +50,9 @@ def sections_of(
     sections = []
 
     def take(title: str, folder: str, urls: Iterable[str]) -> None:
-        sections.append(Section(title, folder, [remaining.pop(url) for url in urls if url in remaining]))
+        sections.append(
+            Section(title, folder, [remaining.pop(url) for url in urls if url in remaining])
+        )
 
     for title, urls in groups.items():
         take(title, f"{FOLDER}{safe_segment(title.lower())}/", urls)
@@ -51,7 +60,9 @@ def sections_of(
         same = [record for record in records if record.kind.name == kind.name]
         same.sort(key=lambda record: record.phase != "live")
         remaining |= {
-            url: record_entry(record, remaining[url]) for record in same if (url := url_of(record)) in remaining
+            url: record_entry(record, remaining[url])
+            for record in same
+            if (url := url_of(record)) in remaining
         }
         take(kind.labels, f"{kind.plural}/", map(url_of, same))
     take("Design documents", "documents/", documents)
@@ -59,8 +70,12 @@ def sections_of(
     return sections
 
 
-def lists(title: str, summary: str, sections: Iterable[Section], base_url: str | None) -> Iterator[tuple[str, str]]:
-    """Yield `llms.txt` and its parts by their path: if it is too long, the longest sections have their own lists."""
+def lists(
+    title: str, summary: str, sections: Iterable[Section], base_url: str | None
+) -> Iterator[tuple[str, str]]:
+    """Yield `llms.txt` and its parts by their path:
+    if it is too long, the longest sections have their own lists.
+    """
     sections = [section for section in sections if section.twins]
     lines = [_lines(INDEX, section.twins, base_url) for section in sections]
     for number in sorted(range(len(sections)), key=lambda number: -len("".join(lines[number]))):
@@ -68,10 +83,24 @@ def lists(title: str, summary: str, sections: Iterable[Section], base_url: str |
             break
         section, lines[number] = sections[number], []
         for path, twins in _parts(section, base_url):
-            yield path, _list(f"{title}: {section.title}", summary, [(section.title, _lines(path, twins, base_url))])
+            yield (
+                path,
+                _list(
+                    f"{title}: {section.title}",
+                    summary,
+                    [(section.title, _lines(path, twins, base_url))],
+                ),
+            )
             name = f"{section.title}: {twins[0].title} to {twins[-1].title}"
             lines[number] += _lines(INDEX, [Twin(path, name, f"{len(twins):,} pages")], base_url)
-    yield INDEX, _list(title, summary, [(section.title, part) for section, part in zip(sections, lines, strict=True)])
+    yield (
+        INDEX,
+        _list(
+            title,
+            summary,
+            [(section.title, part) for section, part in zip(sections, lines, strict=True)],
+        ),
+    )
 
 
 def _list(title: str, summary: str, parts: Iterable[tuple[str, Sequence[str]]]) -> str:
@@ -111,7 +140,9 @@ def _parts(section: Section, base_url: str | None) -> Iterator[tuple[str, list[T
 
 
 def joined(out: Path, twins: Iterable[Twin], limit: int = sys.maxsize) -> tuple[str, list[Twin]]:
-    """Return the Markdown of pages as one text of so many bytes at most, and the pages that are left out for it."""
+    """Return the Markdown of pages as one text of so many bytes at most,
+    and the pages that are left out for it.
+    """
     texts: list[str] = []
     left_out: list[Twin] = []
     for twin in twins:
@@ -125,14 +156,18 @@ def joined(out: Path, twins: Iterable[Twin], limit: int = sys.maxsize) -> tuple[
 
 
 def record_entry(record: Record, twin: Twin) -> Twin:
-    """Return a record's page as a list names it: its id, title, status and day before the description."""
+    """Return a record's page as a list names it:
+    its id, title, status and day before the description.
+    """
     status = ", ".join(filter(None, [record.status.word, date_of(record)[:10]]))
     text = "" if twin.description == title_of(record) else f". {twin.description}"
     return Twin(twin.path, f"{record.id} {record.title}", f"{status}{text}")
 
 
 def by_folder(records: Iterable[Record], files: Iterable[str]) -> dict[str, list[str]]:
-    """Return for each top folder the URLs of the live records whose scope has one of its files, in their order."""
+    """Return for each top folder the URLs of the live records whose scope has one of its files,
+    in their order.
+    """
     live = [record for record in records if record.phase == "live" and record.globs]
     index = GlobIndex((number, readable_globs(record.globs)) for number, record in enumerate(live))
     numbers: dict[str, set[int]] = defaultdict(set)
@@ -158,15 +193,21 @@ def count_of(chosen: Sequence[object]) -> str:
 
 
 def bundle(folder: str, twins: Sequence[Twin], out: Path, base_url: str | None) -> str:
-    """Return the records that apply in a folder: as many as fit with their text, links to the others."""
+    """Return the records that apply in a folder:
+    as many as fit with their text, links to the others.
+    """
     path = bundle_path(folder)
     text, left_out = joined(out, twins, LARGEST - 200 * len(twins))
-    more = "\n".join(["## More records\n", *_lines(path, left_out, base_url), ""]) if left_out else ""
+    more = (
+        "\n".join(["## More records\n", *_lines(path, left_out, base_url), ""]) if left_out else ""
+    )
     head = _head(f"{folder}/", f"{count_of(twins)} to files in this folder.", base_url)
     return "\n".join(filter(None, [head, text, more]))
 
 
-def full_text(title: str, summary: str, sections: Iterable[Section], out: Path, base_url: str | None) -> str:
+def full_text(
+    title: str, summary: str, sections: Iterable[Section], out: Path, base_url: str | None
+) -> str:
     """Return the text of every page but those that list others."""
     twins = (twin for section in sections if section.title != OPTIONAL for twin in section.twins)
     return f"{_head(title, summary, base_url)}\n{joined(out, twins)[0]}"

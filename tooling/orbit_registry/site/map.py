@@ -1,4 +1,6 @@
-"""Map of the records: which supersede which, and which records name which, as small trees of links without a script."""
+"""Map of the records: which supersede which, and which records name which,
+as small trees of links without a script.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +22,10 @@ DEEPEST = 4  # deeper lines are drawn as far to the right as these
 
 
 class Line(NamedTuple):
-    """A record in a tree: how deep, what the record above does to it, and its id. Trees begin at depth 0."""
+    """A record in a tree: how deep, what the record above does to it, and its id.
+
+    Trees begin at depth 0.
+    """
 
     depth: int
     word: str
@@ -29,8 +34,15 @@ class Line(NamedTuple):
 
 def map_html(records: Sequence[Record], relations: Relations) -> str:
     """Return the page's content."""
-    by_age = sorted((record for record in records if relations.by_id.get(record.id) is record), key=_age, reverse=True)
-    superseded, links = list(superseded_lines(by_age, relations)), list(linked_lines(by_age, relations))
+    by_age = sorted(
+        (record for record in records if relations.by_id.get(record.id) is record),
+        key=_age,
+        reverse=True,
+    )
+    superseded, links = (
+        list(superseded_lines(by_age, relations)),
+        list(linked_lines(by_age, relations)),
+    )
     lines = [*superseded, *links]
     if not lines:
         return (
@@ -38,7 +50,11 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
             "<code>orbit adr supersede</code> replaces a decision.</p>"
         )
     numbers = [sum(line.depth > 0 for line in section) for section in (superseded, links)]
-    counts = [plural(number, name) for number, name in zip(numbers, ("supersession", "link"), strict=True) if number]
+    counts = [
+        plural(number, name)
+        for number, name in zip(numbers, ("supersession", "link"), strict=True)
+        if number
+    ]
     linked = len({line.record.id for line in lines})
     unlinked = len(records) - linked
     note = f" {plural(unlinked, 'record has', 'records have')} none." if unlinked else ""
@@ -75,15 +91,23 @@ def superseded_lines(records: Sequence[Record], relations: Relations) -> Iterato
 
 
 def linked_lines(records: Iterable[Record], relations: Relations) -> Iterator[Line]:
-    """Yield a tree for each record that names others; two that name each other alike are listed once."""
+    """Yield a tree for each record that names others;
+    two that name each other alike are listed once.
+    """
     visited: set[tuple[str, str, str]] = set()
     for record in records:
         below = []
         for link in dict.fromkeys(record.links):
             other = relations.by_id.get(link.to)
-            if other is None or other is record or (other.id, INVERSES.get(link.rel, ""), record.id) in visited:
+            if (
+                other is None
+                or other is record
+                or (other.id, INVERSES.get(link.rel, ""), record.id) in visited
+            ):
                 continue
-            if link.rel == OVERRIDES and record.id in relations.replaced_by(other):  # a supersession
+            if link.rel == OVERRIDES and record.id in relations.replaced_by(
+                other
+            ):  # a supersession
                 continue
             visited.add((record.id, link.rel, other.id))
             below.append(Line(1, RELATIONS.get(link.rel, link.rel).lower(), other))
@@ -100,7 +124,10 @@ def _section(title: str, about: str, lines: Sequence[Line]) -> str:
             trees.append("")
         trees[-1] += _line(line)
     drawing = "".join(f'<ul class="orbit-layers">{tree}</ul>' for tree in trees)
-    return f'<h2 id="{title.lower()}">{title}</h2><p>{about}</p><div class="orbit-maps">{drawing}</div>'
+    return (
+        f'<h2 id="{title.lower()}">{title}</h2><p>{about}</p><div '
+        f'class="orbit-maps">{drawing}</div>'
+    )
 
 
 def _line(line: Line) -> str:

@@ -1,4 +1,5 @@
-"""Page cache: a digest of the inputs of each file of the last build; only files whose inputs changed are rendered.
+"""Page cache: a digest of the inputs of each file of the last build; only files whose inputs
+changed are rendered.
 
 Rendering a record's page takes 2 to 3 ms, comparing its inputs 0.3 ms.
 """
@@ -36,17 +37,25 @@ class Content:
 
 
 class PageCache:
-    """The files of one output folder. Its entries hold for the finished build that wrote the folder, and no other."""
+    """The files of one output folder.
 
-    def __init__(self, values: Cache, namespace: str, version: str, out: Output, site: SiteMap) -> None:
+    Its entries hold for the finished build that wrote the folder, and no other.
+    """
+
+    def __init__(
+        self, values: Cache, namespace: str, version: str, out: Output, site: SiteMap
+    ) -> None:
         """Read the entries of the last build; `version` is a digest of what all pages depend on."""
         self.out, self.site, self.diagnostics = out, site, list[Diagnostic]()
         self._values, self._namespace, self._version = values, namespace, version
-        self._stored: dict[str, list[Any]] = values.recall(namespace, key_of(version, out.seal)) or {}
+        self._stored: dict[str, list[Any]] = (
+            values.recall(namespace, key_of(version, out.seal)) or {}
+        )
         self._entries: dict[str, list[Any]] = {}
 
     def page(self, path: str, inputs: object, make: Callable[[], Content | None]) -> Any:
-        """Return the value of a file; write what `make` returns if its inputs, or the site map's answers, changed.
+        """Return the value of a file; write what `make` returns if its inputs, or the site map's
+        answers, changed.
 
         A file of which `make` returns None has no entry, and no value.
         """

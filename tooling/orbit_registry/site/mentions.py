@@ -23,7 +23,9 @@ from orbit_registry.snapshot.references import References, references_in_text
 
 
 def references_by(text: RecordText, forms: IdForms) -> References:
-    """Return what a record's prose names, and how it begins; lines count from the start of `text.document`."""
+    """Return what a record's prose names, and how it begins;
+    lines count from the start of `text.document`.
+    """
     references = _references_in(text.document or text.text, text.path, forms)
     if text.document:  # it was parsed to find the prose
         lines = range(text.first_line, text.first_line + text.text.count("\n") + 1)
@@ -48,11 +50,15 @@ class CitingFile:
 
 @dataclass
 class Citers:
-    """By the site URL of what is cited: the records and the files that cite it, each once, in order."""
+    """By the site URL of what is cited: the records and the files that cite it,
+    each once, in order.
+    """
 
     records: dict[str, list[Record]] = field(default_factory=lambda: defaultdict(list))
     files: dict[str, list[CitingFile]] = field(default_factory=lambda: defaultdict(list))
-    titles: Mapping[str, str] = field(default_factory=dict)  # of the documents that are pages, by path
+    titles: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of the documents that are pages, by path
     applying: Mapping[str, Sequence[Record]] = field(default_factory=dict)
     """The live records whose scope matches a document that is a page, by path."""
 
@@ -62,9 +68,12 @@ class Citers:
 
 
 def citers_of(
-    records: Sequence[Record], references_of: Callable[[Record], References], files: Mapping[str, References],
-    site: SiteMap, titles: Mapping[str, str],
-) -> Citers:  # fmt: skip
+    records: Sequence[Record],
+    references_of: Callable[[Record], References],
+    files: Mapping[str, References],
+    site: SiteMap,
+    titles: Mapping[str, str],
+) -> Citers:
     """Return who cites each record and each mirrored document, without citations of itself.
 
     A citation in a decision's entry of a document counts for the decision, not for the document.
@@ -86,7 +95,9 @@ def citers_of(
         lines: dict[str, dict[int, None]] = defaultdict(dict)
         page = site.mirrored.get(path) or site.curated.get(path)
         for url, line in _named(names, path, site):
-            if url != page and not any(first <= line <= last for first, last in entries.get(path, ())):
+            if url != page and not any(
+                first <= line <= last for first, last in entries.get(path, ())
+            ):
                 lines[url][line] = None
         for url, numbers in lines.items():
             citers.files[url].append(CitingFile(path, tuple(numbers), page))
@@ -97,7 +108,9 @@ def _applying_to(records: Iterable[Record], paths: Iterable[str]) -> Mapping[str
     live = [record for record in records if record.phase == "live"]
     scopes = [(record, readable_globs(record.globs)) for record in live]
     return {
-        path: matches for path in paths if (matches := [record for record, globs in scopes if match_any(globs, path)])
+        path: matches
+        for path in paths
+        if (matches := [record for record, globs in scopes if match_any(globs, path)])
     }
 
 
@@ -144,7 +157,9 @@ class TaskLookup:
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """The tasks in their natural order, each with the records that name it and what for; and where tasks are."""
+    """The tasks in their natural order, each with the records that name it and what for;
+    and where tasks are.
+    """
 
     by_name: Mapping[str, Sequence[tuple[Record, str]]]
     lookup: TaskLookup
@@ -158,16 +173,24 @@ def tasks_of(records: Iterable[Record], lookup: TaskLookup) -> Tasks:
             continue
         scope = record.data.get("scope")
         scoped = record.scope.tasks if isinstance(scope, dict) and "tasks" in scope else ()
-        evidence = [text for kind, text in record.evidence if kind == "task"] if "evidence" in record.data else ()
+        evidence = (
+            [text for kind, text in record.evidence if kind == "task"]
+            if "evidence" in record.data
+            else ()
+        )
         for way, tasks in zip(_WAYS, (record.words("tasks"), scoped, evidence), strict=True):
             for task in tasks:
                 by_task.setdefault(task, {}).setdefault(record.path, (record, way))
-    return Tasks({task: list(by_task[task].values()) for task in sorted(by_task, key=_natural)}, lookup)
+    return Tasks(
+        {task: list(by_task[task].values()) for task in sorted(by_task, key=_natural)}, lookup
+    )
 
 
 def _natural(task: str) -> tuple[list[tuple[int, str]], str]:
     parts = _NUMBERS.split(task.lower())
-    return [(int(part) if at % 2 else 0, "" if at % 2 else part) for at, part in enumerate(parts)], task
+    return [
+        (int(part) if at % 2 else 0, "" if at % 2 else part) for at, part in enumerate(parts)
+    ], task
 
 
 def tasks_html(tasks: Tasks, site: SiteMap) -> str:
@@ -176,7 +199,10 @@ def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     caption = f"<caption>{plural(len(tasks.by_name), 'task')}</caption>"
     head = '<thead><tr><th scope="col">Task</th><th scope="col">Named by</th></tr></thead>'
     table = f'<table class="orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
-    return f'<p class="orbit-note">{_lookup_note(tasks.lookup)}</p><div class="orbit-scroll">{table}</div>'
+    return (
+        f'<p class="orbit-note">{_lookup_note(tasks.lookup)}</p><div '
+        f'class="orbit-scroll">{table}</div>'
+    )
 
 
 def _lookup_note(lookup: TaskLookup) -> str:
@@ -184,11 +210,16 @@ def _lookup_note(lookup: TaskLookup) -> str:
     if lookup.url:
         ways.append("Each leads to the task itself.")
     if lookup.files:
-        ways.append(f"Tasks are in {', '.join(f'<code>{escape(path)}</code>' for path in lookup.files)}.")
+        ways.append(
+            f"Tasks are in {', '.join(f'<code>{escape(path)}</code>' for path in lookup.files)}."
+        )
     if lookup.command:
         words = " ".join("{id}" if word == "{id}" else shlex.quote(word) for word in lookup.command)
         ways.append(f"To look one up: <code>{escape(words)}</code>")
-    unknown = "The address of tasks is not configured: set <code>tasks.url</code> in <code>.orbit/config.yaml</code>."
+    unknown = (
+        "The address of tasks is not configured: set <code>tasks.url</code> in "
+        "<code>.orbit/config.yaml</code>."
+    )
     return " ".join(ways) or unknown
 
 
@@ -208,6 +239,11 @@ def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: Si
 
 def _item(record: Record, way: str) -> str:
     href = escape(relative(TASKS, url_of(record)))
-    qualifiers = ", ".join(word for word in (way, "" if record.phase == "live" else record.status.word) if word)
+    qualifiers = ", ".join(
+        word for word in (way, "" if record.phase == "live" else record.status.word) if word
+    )
     note = f" <small>({escape(qualifiers)})</small>" if qualifiers else ""
-    return f'<li><a class="orbit-id" href="{href}">{escape(record.id)}</a> {headline(record.title)}{note}</li>'
+    return (
+        f'<li><a class="orbit-id" href="{href}">{escape(record.id)}</a> '
+        f"{headline(record.title)}{note}</li>"
+    )

@@ -1,6 +1,8 @@
-"""Packages of npm that a site serves: fetched once into the user's cache, known by the hash of their archive.
+"""Packages of npm that a site serves: fetched once into the user's cache, known by the hash of
+their archive.
 
-Mermaid, which draws diagrams in the browser, is one. Without it, and without scripts, a diagram stays a block of code.
+Mermaid, which draws diagrams in the browser, is one. Without it, and without scripts, a diagram
+stays a block of code.
 """
 
 import contextlib
@@ -23,7 +25,9 @@ SECONDS = 300
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """An npm package: what it is called, the SHA-512 of its archive, and which of its files go where in the site."""
+    """An npm package: what it is called, the SHA-512 of its archive,
+    and which of its files go where in the site.
+    """
 
     name: str
     version: str
@@ -43,10 +47,14 @@ class Archive:
     @property
     def hint(self) -> str:
         """How to put the archive there by hand."""
-        return f"`npm pack {self.name}@{self.version}` makes {self.file}: put it into {user_cache()}"
+        return (
+            f"`npm pack {self.name}@{self.version}` makes {self.file}: put it into {user_cache()}"
+        )
 
     def fetched(self) -> str:
-        """Have npm fetch the archive if it is missing; return what went wrong, empty for nothing."""
+        """Have npm fetch the archive if it is missing;
+        return what went wrong, empty for nothing.
+        """
         return "" if _is_whole(self.path, self) else _packed(self)
 
     def unpacked(self) -> Iterator[tuple[str, bytes]]:
@@ -72,7 +80,8 @@ def _is_whole(file: Path, archive: Archive) -> bool:
 def _packed(archive: Archive) -> str:
     """Have npm fetch an archive; return what went wrong, empty for nothing.
 
-    npm runs in an empty folder, so that no repository's settings say from where; the hash says whether it is the one.
+    npm runs in an empty folder, so that no repository's settings say from where; the hash says
+    whether it is the one.
     """
     folder = user_cache()
     with contextlib.suppress(OSError):
@@ -85,14 +94,21 @@ def _packed(archive: Archive) -> str:
     with tempfile.TemporaryDirectory(prefix="orbit-") as work_folder:
         try:
             done = subprocess.run(
-                command, cwd=work_folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=SECONDS,
+                command,
+                cwd=work_folder,
+                capture_output=True,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                timeout=SECONDS,
                 check=False,
-            )  # fmt: skip
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"npm did not run: {error}"
         packed = Path(work_folder) / archive.file
         if done.returncode or not packed.is_file():
-            words = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if line.strip()]
+            words = [
+                line.removeprefix("npm error ") for line in done.stderr.splitlines() if line.strip()
+            ]
             reason = next((line for line in words if " " in line), f"exit {done.returncode}")
             return f"npm could not fetch {archive.name} {archive.version}: {reason[:300]}"
         if not _is_whole(packed, archive):
@@ -118,17 +134,26 @@ MERMAID = Archive(
     "1ecbbc5dd8dd1c3bb36adf437993fbbb808798a02ae5772572f954c2316acd0d",
     {f"package/dist/{_ENTRY}": _ENTRY, "package/LICENSE": "LICENSE.txt"},
 )
-"""One file of 0.8 MB, which draws all but mind maps and architecture diagrams; all of Mermaid is 26 MB."""
+"""One file of 0.8 MB, which draws all but mind maps and architecture diagrams;
+all of Mermaid is 26 MB.
+"""
 FETCHING = "fetch Mermaid, 0.8 MB"
 
 
 def mermaid_key() -> list[object]:
-    """Return what tells the archive in the user's cache from others; without one, it is tried again each time."""
-    return [MERMAID.sha512, stamp_of(str(MERMAID.path)) if MERMAID.path.is_file() else time.time_ns()]
+    """Return what tells the archive in the user's cache from others;
+    without one, it is tried again each time.
+    """
+    return [
+        MERMAID.sha512,
+        stamp_of(str(MERMAID.path)) if MERMAID.path.is_file() else time.time_ns(),
+    ]
 
 
 def mermaid_files(*, allowed: bool) -> tuple[dict[str, bytes], Diagnostic | None]:
-    """Return what draws diagrams, by its path in the site, and why it is missing although it is `allowed`."""
+    """Return what draws diagrams, by its path in the site,
+    and why it is missing although it is `allowed`.
+    """
     problem = MERMAID.fetched() if allowed else ""
     if not allowed or problem:
         message = f"diagrams are shown as source: {problem}"

@@ -1,4 +1,6 @@
-"""Output folder of a build, and its result: only changed files are written, only files of earlier builds removed."""
+"""Output folder of a build, and its result:
+only changed files are written, only files of earlier builds removed.
+"""
 
 import contextlib
 import hashlib
@@ -17,17 +19,23 @@ from orbit_registry.workspace.git import Git
 
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 MANIFEST = SITE_MANIFEST
-JOURNAL = ".orbit-site.begun"  # names of new files of a running build, one a line; removed at the end of the build
+# names of new files of a running build, one a line; removed at the end of the build
+JOURNAL = ".orbit-site.begun"
 FORMAT = "orbit-site 1"
 _BIDI_CONTROLS = re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
 """Bidirectional control characters in UTF-8: an unclosed one affects the text after it."""
 TEMPORARY = ".orbit-site.tmp-"  # prefix of temporary files
-LINK_HINT = "the site writes to and removes files in real folders alone: remove the link, or give another folder"
+LINK_HINT = (
+    "the site writes to and removes files in real folders alone: remove the link, or "
+    "give another folder"
+)
 
 
 def digest_of(content: bytes) -> str:
     """Return the short digest by which a file's content is known."""
-    return hashlib.sha256(content).hexdigest()[:24]  # processors have it built in: a third of what BLAKE2 takes
+    return hashlib.sha256(content).hexdigest()[
+        :24
+    ]  # processors have it built in: a third of what BLAKE2 takes
 
 
 @dataclass
@@ -39,7 +47,9 @@ class Output:
 
     folder: Path
     before: dict[str, str]
-    """Path from the folder → digest of what was last written there, "" where a build was cut short."""
+    """Path from the folder → digest of what was last written there,
+    "" where a build was cut short.
+    """
     after: dict[str, str] = field(default_factory=dict)
     written: int = 0
     seal: str = ""  # digest of the manifest of the last finished build; "" without one
@@ -60,12 +70,18 @@ class Output:
         return True
 
     def write(self, path: str, content: str | bytes) -> None:
-        """Write a file unless it has that content already; a text without the characters that turn its direction."""
+        """Write a file unless it has that content already;
+        a text without the characters that turn its direction.
+        """
         if path.startswith("/") or ".." in path.split("/"):
             message = f"{path!r} does not stay inside the output folder"
-            raise UnsafePathError(message, hint="rename the document or record whose page that would be")
+            raise UnsafePathError(
+                message, hint="rename the document or record whose page that would be"
+            )
         data = (
-            _BIDI_CONTROLS.sub(b"", content.encode("utf-8", "surrogatepass")) if isinstance(content, str) else content
+            _BIDI_CONTROLS.sub(b"", content.encode("utf-8", "surrogatepass"))
+            if isinstance(content, str)
+            else content
         )
         digest = digest_of(data)
         if not self._exists(path) or self.before.get(path) != digest:
@@ -76,16 +92,22 @@ class Output:
         self.after[path] = digest
 
     def _announce(self, path: str) -> None:
-        """Note a new file before it is written, so that the build after a killed one can remove it."""
+        """Note a new file before it is written, so that the build after a killed one can
+        remove it.
+        """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with os.fdopen(os.open(self.folder / JOURNAL, _APPEND, 0o666), "a", encoding="utf-8") as journal:
+            with os.fdopen(
+                os.open(self.folder / JOURNAL, _APPEND, 0o666), "a", encoding="utf-8"
+            ) as journal:
                 journal.write(f"{json.dumps(path)}\n")
         except OSError as error:
             raise write_error(self.folder / JOURNAL, error) from None
 
     def _replace(self, path: str, data: bytes) -> None:
-        """Write a file in one step; unlike a record it can be made again, so nothing waits for the disk."""
+        """Write a file in one step; unlike a record it can be made again,
+        so nothing waits for the disk.
+        """
         file, temporary = self.folder / path, self.folder / f"{TEMPORARY}{os.getpid()}"
         try:
             if path.rpartition("/")[0] not in self.folders:
@@ -100,7 +122,9 @@ class Output:
             raise write_error(file, error) from None
 
     def finish(self) -> int:
-        """Remove files of earlier builds that this one did not make, save the manifest; return how many went."""
+        """Remove files of earlier builds that this one did not make, save the manifest;
+        return how many went.
+        """
         stale = sorted(set(self.before) - set(self.after))
         for path in stale:
             self._exists(path)
@@ -118,9 +142,11 @@ class Output:
         return len(stale)
 
     def begin(self) -> None:
-        """Write the manifest of a build that is not finished: it names what is ours, and knows no file's content.
+        """Write the manifest of a build that is not finished: it names what is ours, and knows no
+        file's content.
 
-        Should this build be cut short, the next one makes each file anew and removes those that it does not make.
+        Should this build be cut short, the next one makes each file anew and removes those that it
+        does not make.
         """
         self._save(dict.fromkeys(self.before, ""))
 
@@ -148,7 +174,8 @@ class Output:
 
 
 def refuse_links(root: Path, path: Path, *, below: bool = False) -> None:
-    """Refuse a path inside `root` that passes through a symbolic link; a path elsewhere is its giver's matter.
+    """Refuse a path inside `root` that passes through a symbolic link; a path elsewhere is its
+    giver's matter.
 
     `below` checks everything in the folder too.
     """
@@ -190,13 +217,26 @@ def open_output(folder: Path) -> Output:
         content = manifest.read_bytes()
         stored = json.loads(content.decode("utf-8", "surrogatepass"))
         journal = folder / JOURNAL
-        lines = journal.read_bytes().splitlines() if journal.is_file() and not journal.is_symlink() else []
-        new = [str(json.loads(line)) for line in lines if line.endswith(b'"')]  # the last one may be torn
-        files = {**dict.fromkeys(new, ""), **{str(path): str(digest) for path, digest in stored["files"].items()}}
+        lines = (
+            journal.read_bytes().splitlines()
+            if journal.is_file() and not journal.is_symlink()
+            else []
+        )
+        new = [
+            str(json.loads(line)) for line in lines if line.endswith(b'"')
+        ]  # the last one may be torn
+        files = {
+            **dict.fromkeys(new, ""),
+            **{str(path): str(digest) for path, digest in stored["files"].items()},
+        }
     except (ValueError, KeyError, AttributeError, TypeError):
-        raise RefusedError(f"{manifest} can't be read", hint="empty the folder, then build again") from None
+        raise RefusedError(
+            f"{manifest} can't be read", hint="empty the folder, then build again"
+        ) from None
     if any({"", ".", ".."} & set(path.split("/")) or "\x00" in path for path in files):
-        raise RefusedError(f"{manifest} names files outside its folder", hint="empty the folder, then build again")
+        raise RefusedError(
+            f"{manifest} names files outside its folder", hint="empty the folder, then build again"
+        )
     # A tracked manifest was not written by a build, and may name files of the user.
     tracked = bool(Git(folder).ask("ls-files", "--", MANIFEST, JOURNAL))
     return Output(folder, {}) if tracked else Output(folder, files, seal=digest_of(content))
@@ -207,7 +247,9 @@ def _parents(path: str) -> list[str]:
     return ["/".join(parts[: end + 1]) for end in range(len(parts))]
 
 
-Progress = Callable[[str, int, int], None]  # called with the step's name, how much of it is done, and how much there is
+Progress = Callable[
+    [str, int, int], None
+]  # called with the step's name, how much of it is done, and how much there is
 
 
 def silent(step: str, done: int, of: int) -> None:

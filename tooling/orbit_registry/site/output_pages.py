@@ -22,7 +22,16 @@ from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import counts_of, texts_of
 from orbit_registry.site import console, explorer, feeds, health, lists, llms, search_data, timeline
 from orbit_registry.site import map as record_map
-from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, PageFacts, check_pages, facts_of, located, merged
+from orbit_registry.site.check import (
+    DEAD_ANCHOR,
+    FOREIGN,
+    SCRIPT,
+    PageFacts,
+    check_pages,
+    facts_of,
+    located,
+    merged,
+)
 from orbit_registry.site.code import DIAGRAM_ID
 from orbit_registry.site.config import files_in
 from orbit_registry.site.curated import SHELL, SHELL_DEPTHS, shell_url
@@ -42,18 +51,31 @@ from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import DOCS, BuildContext
 from orbit_registry.site.twins import Twin, announced, write_twins
 from orbit_registry.site.urls import document_url, file_of, linked, relative
-from orbit_registry.site.views import Relations, card_html, cited_urls, document_view, listing, record_view
+from orbit_registry.site.views import (
+    Relations,
+    card_html,
+    cited_urls,
+    document_view,
+    listing,
+    record_view,
+)
 from orbit_registry.site.words import title_of
 from orbit_registry.snapshot.references import References
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
-_VERBATIM = re.compile(r"(<(?:pre|script|style|textarea)\b.*?</(?:pre|script|style|textarea)>)", re.DOTALL)
+_VERBATIM = re.compile(
+    r"(<(?:pre|script|style|textarea)\b.*?</(?:pre|script|style|textarea)>)", re.DOTALL
+)
 _INDENTED = re.compile(r"[ \t\r]*\n\s*")
-"""The theme's indentation, a quarter of a record's page; a line's end is left, which is a space like any other."""
+"""The theme's indentation, a quarter of a record's page;
+a line's end is left, which is a space like any other.
+"""
 _MARK = re.compile(r"@@orbit:(title|description|address|data|toc|content)@@")
 _OF_PAGE = re.compile(r'<meta (?:name|property)="(description|og:title)" content="([^"]*)"')
 _CONTENT = re.compile(r"<h1[^>]*>\s*@@orbit:content@@.*?</h1>", re.DOTALL)
-"""The place for content where the theme renders the empty page like any other: as a heading, so that it adds none."""
+"""The place for content where the theme renders the empty page like any other:
+as a heading, so that it adds none.
+"""
 _EDITS = re.compile(rf"<a\b[^>]*{SHELL}/[^>]*>.*?</a>", re.DOTALL)
 """The theme's edit and view links of the empty page, which has no source."""
 
@@ -66,23 +88,35 @@ class ShellError(OrbitError):
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """The empty page of one depth: its parts, and between them the names of what is put there, in the theme's order."""
+    """The empty page of one depth: its parts, and between them the names of what is put there,
+    in the theme's order.
+    """
 
     parts: tuple[str, ...]
     order: tuple[str, ...]
 
     def under(self, indexes: Iterable[str]) -> Shell:
-        """Return the shell with the first of some pages that the navigation links to, as the shell does, as current."""
+        """Return the shell with the first of some pages that the navigation links to,
+        as the shell does, as current.
+        """
         links = [f'<a href="{escape(index)}" class="md-nav__link">' for index in indexes]
         plain = next((link for link in links if any(link in part for part in self.parts)), links[0])
         marked = plain.replace('link">', 'link md-nav__link--active">')
         return replace(self, parts=tuple(part.replace(plain, marked) for part in self.parts))
 
     def page(
-        self, url: str, title: str, content: str, toc: str, base_url: str | None, description: str | None = None,
+        self,
+        url: str,
+        title: str,
+        content: str,
+        toc: str,
+        base_url: str | None,
+        description: str | None = None,
         data: str = "",
-    ) -> str:  # fmt: skip
-        """Return a page; `title` and `description` are text, `content`, `toc` and `data` are safe HTML."""
+    ) -> str:
+        """Return a page; `title` and `description` are text, `content`,
+        `toc` and `data` are safe HTML.
+        """
         values = {
             "title": escape(title),
             "description": escape(description or title),
@@ -105,15 +139,23 @@ def address_of(base_url: str | None, url: str) -> str:
 def empty_pages(generated: Path) -> dict[int, str]:
     """Return the generator's empty pages by depth, as they are."""
     try:
-        return {depth: (generated / file_of(shell_url(depth))).read_text("utf-8") for depth in SHELL_DEPTHS}
+        return {
+            depth: (generated / file_of(shell_url(depth))).read_text("utf-8")
+            for depth in SHELL_DEPTHS
+        }
     except OSError as error:
         message = f"the generator made no empty page: {error.filename}"
-        raise ShellError(message, hint="delete the folder `.orbit/state/cache`, then build again") from None
+        raise ShellError(
+            message, hint="delete the folder `.orbit/state/cache`, then build again"
+        ) from None
 
 
 def shells_of(pages: dict[int, str], policy: Policy, base_url: str | None) -> dict[int, Shell]:
     """Return the shells by depth, each with its policy."""
-    return {depth: _cut(policy.applied(html)[0], shell_url(depth), base_url) for depth, html in pages.items()}
+    return {
+        depth: _cut(policy.applied(html)[0], shell_url(depth), base_url)
+        for depth, html in pages.items()
+    }
 
 
 def _cut(html: str, url: str, base_url: str | None) -> Shell:
@@ -125,7 +167,8 @@ def _cut(html: str, url: str, base_url: str | None) -> Shell:
     parts = _MARK.split(_CONTENT.sub("@@orbit:content@@", html, count=1))
     if "content" not in parts[1::2]:
         raise ShellError(
-            "the theme's page has no place for records", hint="let its templates print `page.content` where others do"
+            "the theme's page has no place for records",
+            hint="let its templates print `page.content` where others do",
         )
     return Shell(tuple(parts[::2]), tuple(parts[1::2]))
 
@@ -137,7 +180,9 @@ _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
 MOST_ON_A_LANDING = 8
 MOST_FILES = 20  # of those that a glob matches, on a record's page
 _LEFT_OUT = re.compile(rf"(?:{SHELL}/.*|sitemap\.xml(?:\.gz)?|.*\.map)\Z")
-_THEMES_SEARCH = re.compile(r"(?:search/search_index\.json|search\.json|assets/javascripts/(?:workers|lunr)/.*)\Z")
+_THEMES_SEARCH = re.compile(
+    r"(?:search/search_index\.json|search\.json|assets/javascripts/(?:workers|lunr)/.*)\Z"
+)
 """What the theme's own search reads, which our search box replaces."""
 _SEARCH_BOX = "data-orbit-search="
 
@@ -155,14 +200,26 @@ class Expansion:
     """One expansion of the records and the generated pages."""
 
     def __init__(
-        self, context: BuildContext, generated: Path, pages: PageCache, *, database: bool, console: bool,
+        self,
+        context: BuildContext,
+        generated: Path,
+        pages: PageCache,
+        *,
+        database: bool,
+        console: bool,
         progress: Progress,
-    ) -> None:  # fmt: skip
-        """Expand `context` into the folder of `pages`; `console` says whether to unpack the SQL console's archives."""
+    ) -> None:
+        """Expand `context` into the folder of `pages`;
+        `console` says whether to unpack the SQL console's archives.
+        """
         sources = context.sources
         self.context, self.generated, self.pages, self.out = context, generated, pages, pages.out
         self.database, self.console, self.progress = database, console, progress
-        self.records, self.freshness, self.base_url = context.records, context.freshness, context.base_url
+        self.records, self.freshness, self.base_url = (
+            context.records,
+            context.freshness,
+            context.base_url,
+        )
         self.kinds, self.site, self.tasks = sources.kinds, sources.site, sources.tasks
         self.loader = ProseLoader(sources.publication, context.registry.reading.states)
         self.groups = groups_of(self.records)
@@ -170,10 +227,13 @@ class Expansion:
         self.by_url = {url_of(record): record for record in self.records}
         self.card = cache(self._card)
         self.site.preview = self.card
-        # What the repository's own pages load and run is its own business, where MkDocs runs it anyway.
+        # What the repository's own pages load and run is its own business, where MkDocs runs it
+        # anyway.
         self.is_trusted = sources.user_config is not None and sources.user_config.is_trusted
         self.user_urls = frozenset(self.site.curated.values())
-        self.adopted = {url: record for url, record in self.by_url.items() if record.page is not None}
+        self.adopted = {
+            url: record for url, record in self.by_url.items() if record.page is not None
+        }
         self.kind_shells: dict[tuple[str, int], Shell] = {}
         self.facts: dict[str, PageFacts] = {}
         self.origins: dict[str, Location] = {}
@@ -198,17 +258,27 @@ class Expansion:
         self._data(places)
         self._for_agents(places)
         wrong = check_pages(self.facts, set(self.out.after), self.origins, shell)
-        wrong = [self._located(problem) for problem in wrong if problem.code != FOREIGN or not self.is_trusted]
+        wrong = [
+            self._located(problem)
+            for problem in wrong
+            if problem.code != FOREIGN or not self.is_trusted
+        ]
         return [*self.pages.diagnostics, *self.diagnostics, *wrong]
 
     @cached_property
     def relations(self) -> Relations:
         """Relations of the shown records."""
         context = self.context
-        citers = citers_of(self.records, self._references, context.citing, self.site, context.staged.titles)
+        citers = citers_of(
+            self.records, self._references, context.citing, self.site, context.staged.titles
+        )
         return Relations(
-            self.records, self.freshness, citers=citers, matches=self._matches(), checks=self._checks()
-        )  # fmt: skip
+            self.records,
+            self.freshness,
+            citers=citers,
+            matches=self._matches(),
+            checks=self._checks(),
+        )
 
     def _checks(self) -> dict[str, dict[str, Any]]:
         if not any("checks" in record.data for record in self.records):
@@ -216,7 +286,10 @@ class Expansion:
         from orbit_registry.site.enforced import checks_by_record  # few collections have checks
 
         return checks_by_record(
-            self.context.sources.publication, self.records, [*self.context.citing, *self.context.checked], self.site
+            self.context.sources.publication,
+            self.records,
+            [*self.context.citing, *self.context.checked],
+            self.site,
         )
 
     def _matches(self) -> Mapping[str, FilesByGlob]:
@@ -226,14 +299,18 @@ class Expansion:
         scopes = {record.path: record.globs for record in self.records if record.globs}
         return cast(
             Mapping[str, FilesByGlob],
-            self.pages.value("matches", [scopes, files], lambda: files_of_scopes(scopes, files, MOST_FILES)),
+            self.pages.value(
+                "matches", [scopes, files], lambda: files_of_scopes(scopes, files, MOST_FILES)
+            ),
         )
 
     @cached_property
     def indexes(self) -> Mapping[str, lists.Index]:
         """The indexes, by kind."""
         return {
-            kind.name: lists.Index(kind, [record for record in self.records if record.kind.name == kind.name])
+            kind.name: lists.Index(
+                kind, [record for record in self.records if record.kind.name == kind.name]
+            )
             for kind in self.kinds
         }
 
@@ -258,13 +335,18 @@ class Expansion:
         for index in self.indexes.values():
             title = index.kind.labels
             later = enumerate([*index.pages][1:], start=2)
-            pages = {url: (f"{title}, page {n}", index.html(url, self.relations, self.site)) for n, url in later}
+            pages = {
+                url: (f"{title}, page {n}", index.html(url, self.relations, self.site))
+                for n, url in later
+            }
             if index.timed:
                 url = timeline.url(index.kind)
                 content = index.switch(url) + timeline.timeline_html(index.kind, index.records)
                 pages[url] = f"{title}: timeline", content
             for url, (name, content) in pages.items():
-                self._write(url, self._listed(index.kind, url, name, f"<h1>{escape(name)}</h1>{content}"))
+                self._write(
+                    url, self._listed(index.kind, url, name, f"<h1>{escape(name)}</h1>{content}")
+                )
         for page in self.groups.pages(self.kinds):
             self._write(page.url, self._listed(page.kind, page.url, page.title, page.html))
 
@@ -272,7 +354,10 @@ class Expansion:
         if diagnostic.code != DEAD_ANCHOR:
             return diagnostic
         try:
-            return located(diagnostic, read_text(self.site.root / diagnostic.location.path, limit=DOCUMENT_LIMIT))
+            return located(
+                diagnostic,
+                read_text(self.site.root / diagnostic.location.path, limit=DOCUMENT_LIMIT),
+            )
         except OrbitError:
             return diagnostic
 
@@ -296,7 +381,9 @@ class Expansion:
 
     def _record_page(self, record: Record, url: str, view: dict[str, Any]) -> Content:
         text = self.loader.text(record)
-        prose = render(text.text, TextOrigin(text.path, text.first_line, url, record.id), self.site, top=2)
+        prose = render(
+            text.text, TextOrigin(text.path, text.first_line, url, record.id), self.site, top=2
+        )
         content = article(record.kind, view, prose.html)
         content += self._cards(content, url)
         toc = contents_html(prose.headings)
@@ -313,13 +400,27 @@ class Expansion:
         home = {"name": self.context.sources.title, "url": self.base_url or ""}
         address = linked(self.base_url, url, url) if self.base_url else None
         more = record_data(record) if record else {}
-        return article_data(title, description, {name: value for name, value in home.items() if value}, address, **more)
+        return article_data(
+            title,
+            description,
+            {name: value for name, value in home.items() if value},
+            address,
+            **more,
+        )
 
     def _shell(self, kind: Kind, depth: int) -> Shell:
-        """Return the shell of a depth with the kind's index, or its folded group, as current in the navigation."""
+        """Return the shell of a depth with the kind's index, or its folded group,
+        as current in the navigation.
+        """
         if (kind.name, depth) not in self.kind_shells:
-            group = [other for other in self.context.sources.kinds if other.in_document == kind.in_document]
-            indexes = (relative(shell_url(depth), f"{other.plural}/") for other in (kind, *group[:1]))
+            group = [
+                other
+                for other in self.context.sources.kinds
+                if other.in_document == kind.in_document
+            ]
+            indexes = (
+                relative(shell_url(depth), f"{other.plural}/") for other in (kind, *group[:1])
+            )
             self.kind_shells[kind.name, depth] = self.shells[depth].under(indexes)
         return self.kind_shells[kind.name, depth]
 
@@ -332,7 +433,11 @@ class Expansion:
             if not path.endswith(".html"):
                 self.out.write(path, file.read_bytes())
                 continue
-            url = path.removesuffix("index.html") if path.endswith("/index.html") or path == "index.html" else path
+            url = (
+                path.removesuffix("index.html")
+                if path.endswith("/index.html") or path == "index.html"
+                else path
+            )
             html = file.read_text("utf-8", "replace")
             if url in pages:
                 self.origins[url] = Location(pages[url])
@@ -343,7 +448,9 @@ class Expansion:
         if record := self.adopted.get(url):
             view = record_view(record, url, self.relations, self.site, self.groups)
             html = around_prose(html, article(record.kind, view, OWN))
-        filled = _SLOT.sub(lambda slot: self._slot(slot[1], url), html.replace(CARDS, self._cards(html, url)))
+        filled = _SLOT.sub(
+            lambda slot: self._slot(slot[1], url), html.replace(CARDS, self._cards(html, url))
+        )
         return self._under_policy(url, filled, empty)
 
     def _under_policy(self, url: str, html: str, empty: str = "") -> Page:
@@ -355,12 +462,19 @@ class Expansion:
         policy = self.policy.allowing(empty) if self.is_trusted else self.policy
         page, refused = policy.applied(html, compiled=url == console.PAGE and self.console)
         where = self.origins.get(url, Location(url or "index.html"))
-        messages = (f"an inline script will not run: {' '.join(code.split())[:60]}" for code in refused)
-        problems = (Diagnostic(SCRIPT, Severity.WARNING, message, where, "move it to a file") for message in messages)
+        messages = (
+            f"an inline script will not run: {' '.join(code.split())[:60]}" for code in refused
+        )
+        problems = (
+            Diagnostic(SCRIPT, Severity.WARNING, message, where, "move it to a file")
+            for message in messages
+        )
         return Page(page, facts_of(page, url), tuple(problems))
 
     def _data_of_page(self, html: str, url: str) -> str:
-        """Return the JSON-LD of a document or of one of the repository's own pages, "" for other pages."""
+        """Return the JSON-LD of a document or of one of the repository's own pages,
+        "" for other pages.
+        """
         if url not in self.origins and url not in self.user_urls:
             return ""
         metadata = {name: unescape(text) for name, text in _OF_PAGE.findall(html)}
@@ -382,10 +496,14 @@ class Expansion:
             case "counts":
                 return lists.counts_html(self.indexes.values(), self.freshness, url)
             case "recent":
-                return lists.recent_html(records, url, [RECORDS, *([SNAPSHOT] if self.database else [])])
+                return lists.recent_html(
+                    records, url, [RECORDS, *([SNAPSHOT] if self.database else [])]
+                )
             case "about":
                 path = self.origins[url].path
-                return about(*document_view(path, url, self.adjacent[url], self.relations, self.site))
+                return about(
+                    *document_view(path, url, self.adjacent[url], self.relations, self.site)
+                )
             case "tasks":
                 return tasks_html(self.tasks, self.site)
             case "documents":
@@ -402,7 +520,11 @@ class Expansion:
                 coverage = health.coverage_of(publication, records)
                 return health.health_html(records, problems, self.freshness, today, coverage)
         index = self.indexes.get(name.removeprefix("index-"))
-        return index.html(f"{index.kind.plural}/", self.relations, self.site) if index is not None else ""
+        return (
+            index.html(f"{index.kind.plural}/", self.relations, self.site)
+            if index is not None
+            else ""
+        )
 
     def _listed(self, kind: Kind | None, url: str, title: str, content: str) -> Page:
         shell = self._shell(kind, url.count("/")) if kind else self.shells[url.count("/")]
@@ -434,7 +556,10 @@ class Expansion:
         self.diagnostics += filter(None, problems)
 
     def _write_lazily(
-        self, paths: Iterable[str], key: object, make: Callable[[], Mapping[str, str] | Mapping[str, bytes]]
+        self,
+        paths: Iterable[str],
+        key: object,
+        make: Callable[[], Mapping[str, str] | Mapping[str, bytes]],
     ) -> None:
         contents = cache(make)
         for path in paths:
@@ -443,40 +568,57 @@ class Expansion:
     def _data(self, places: Set[str]) -> None:
         records = self.records
         if self.database:
-            stamps = {record.path: self.loader.stamp(record) for record in self.context.collection.records}
+            stamps = {
+                record.path: self.loader.stamp(record) for record in self.context.collection.records
+            }
             doubts = {path: str(freshness) for path, freshness in self.freshness.items()}
             self.pages.page(SNAPSHOT, [stamps, doubts, self.context.citing], self._snapshot)
-        for path, text in feeds.files(records, self.context.sources.title, self.base_url, self._lead):
+        for path, text in feeds.files(
+            records, self.context.sources.title, self.base_url, self._lead
+        ):
             self.out.write(path, text)
         self._search_data()
         if "paths/index.md" in self.context.sources.curated:
             self.out.write(explorer.DATA, explorer.data(records, half_life_days()))
-        lines = (json.dumps(listing(record, self.relations), ensure_ascii=False) for record in records)
+        lines = (
+            json.dumps(listing(record, self.relations), ensure_ascii=False) for record in records
+        )
         self.out.write(RECORDS, '{"records": [\n' + ",\n".join(lines) + "\n]}\n")
         _write_for_robots(self.out, places, self.base_url, records)
 
     def _search_data(self) -> None:
-        """Write what the search box reads: records in the order of equal hits, and sections of pages."""
+        """Write what the search box reads: records in the order of equal hits,
+        and sections of pages.
+        """
         half_life = half_life_days()
         records = sorted(self.records, key=lambda record: rank_order(record, half_life))
         sources = self.context.sources
         directories = sources.user_config is None or sources.user_config.directories
         own = (name for name in sources.curated if name not in sources.user_files)
-        excluded = {document_url(f"{DOCS}/{name}", DOCS, directories) for name in own} | self.adopted.keys()
+        excluded = {
+            document_url(f"{DOCS}/{name}", DOCS, directories) for name in own
+        } | self.adopted.keys()
         sections = search_data.sections_of(self.generated, excluded)
         self.out.write(search_data.TITLES, search_data.titles(records, self.relations.successors))
         stamps = {record.path: self.loader.stamp(record) for record in records}
 
         def count(record: Record) -> list[str]:
-            return [search_data.packed(counts_of(text)) for text in texts_of(self.loader.with_full_prose(record))]
+            return [
+                search_data.packed(counts_of(text))
+                for text in texts_of(self.loader.with_full_prose(record))
+            ]
 
         # Counting the words of 1,000 decisions takes 0.6 of 2.5 s of a build after one edit.
         counts = {
-            record.path: self.pages.value(f"{record.path} words", stamps[record.path], partial(count, record))
+            record.path: self.pages.value(
+                f"{record.path} words", stamps[record.path], partial(count, record)
+            )
             for record in records
         }
         key = [[*stamps.items()], key_of(sections)]
-        self.pages.page(search_data.WORDS, key, lambda: Content(search_data.words(records, counts, sections)))
+        self.pages.page(
+            search_data.WORDS, key, lambda: Content(search_data.words(records, counts, sections))
+        )
 
     def _for_agents(self, urls: Set[str]) -> None:
         sources, out, records = self.context.sources, self.out, self.records
@@ -484,9 +626,13 @@ class Expansion:
         documents = [document.url for document in sources.documents]
         sections = llms.sections_of(self._page_groups(), self.kinds, records, documents, twins)
         ranked = sorted(records, key=lambda record: rank_order(record, half_life_days()))
-        files = [path for path in self.site.listed or () if not sources.publication.leaves_out(path)]
+        files = [
+            path for path in self.site.listed or () if not sources.publication.leaves_out(path)
+        ]
         summary = twins[""].description if "" in twins else sources.title
-        out.write(llms.FULL, llms.full_text(sources.title, summary, sections, out.folder, self.base_url))
+        out.write(
+            llms.FULL, llms.full_text(sources.title, summary, sections, out.folder, self.base_url)
+        )
         bundles = []
         for folder, chosen in llms.by_folder(ranked, files).items():
             text = llms.bundle(folder, [twins[url] for url in chosen], out.folder, self.base_url)
@@ -498,7 +644,9 @@ class Expansion:
                 out.write(path, text)
 
     def _page_groups(self) -> dict[str, list[str]]:
-        """Return the URLs of the repository's own pages by the part of the navigation that names them."""
+        """Return the URLs of the repository's own pages by the part of the navigation that names
+        them.
+        """
         user_config, curated = self.context.sources.user_config, self.site.curated
         groups: dict[str, list[str]] = {"Pages": []}
         for entry in self.context.staged.nav:
@@ -520,18 +668,24 @@ class Expansion:
             return Content(file.read_bytes())
 
 
-def _write_for_robots(out: Output, places: Set[str], base_url: str | None, records: Iterable[Record]) -> None:
+def _write_for_robots(
+    out: Output, places: Set[str], base_url: str | None, records: Iterable[Record]
+) -> None:
 
     lines = ["User-agent: *", "Allow: /"]
     if base_url:  # which a sitemap needs
         top = base_url.rstrip("/") + "/"
         changed = {url_of(record): record.text("updated_at") for record in records}
-        entries = "".join(
-            f"<url><loc>{escape(top + relative('', url).removeprefix('.'))}</loc>"
-            f"{f'<lastmod>{escape(changed_at)}</lastmod>' if (changed_at := changed.get(url)) else ''}</url>\n"
-            for url in sorted(places)
+        entries = ""
+        for url in sorted(places):
+            address = top + relative("", url).removeprefix(".")
+            changed_at = changed.get(url)
+            modified = f"<lastmod>{escape(changed_at)}</lastmod>" if changed_at else ""
+            entries += f"<url><loc>{escape(address)}</loc>{modified}</url>\n"
+        head = (
+            '<?xml version="1.0" encoding="UTF-8"?>\n<urlset '
+            'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
         )
-        head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
         out.write(SITEMAP, f"{head}{entries}</urlset>\n")
         lines.append(f"Sitemap: {top}{SITEMAP}")
     if ROBOTS not in out.after:  # the repository's own is kept

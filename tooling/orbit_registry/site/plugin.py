@@ -35,7 +35,8 @@ class Options(Config):
 
 
 class OrbitPlugin(BasePlugin[Options]):
-    """Stages before MkDocs reads its pages, expands after it wrote them, and holds the lock of builds in between.
+    """Stages before MkDocs reads its pages, expands after it wrote them, and holds the lock of
+    builds in between.
 
     It is idle when our own build runs MkDocs.
     """
@@ -50,11 +51,15 @@ class OrbitPlugin(BasePlugin[Options]):
         self._builds = True
 
     def on_startup(self, *, command: str, dirty: bool) -> None:
-        """Note whether this is for a build: `mike` only asks where the one that it starts will put the site."""
+        """Note whether this is for a build: `mike` only asks where the one that it starts will put
+        the site.
+        """
         self._builds = command != "mike"
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig | None:
-        """Stage the site, and point MkDocs at the staged tree; its output goes to our cache first."""
+        """Stage the site, and point MkDocs at the staged tree;
+        its output goes to our cache first.
+        """
         if config.extra.get("orbit_staged") or not self._builds:
             return None
         self._held.close()
@@ -65,13 +70,16 @@ class OrbitPlugin(BasePlugin[Options]):
             user_config = read_user_config(registry.workspace.root, file, trusted=True)
             if user_config is not None:  # which may inherit what it does not say
                 user_config = replace(
-                    user_config, data={**user_config.data, "use_directory_urls": config.use_directory_urls}
+                    user_config,
+                    data={**user_config.data, "use_directory_urls": config.use_directory_urls},
                 )
             cache = registry.workspace.cache_folder / CACHE
             refuse_links(registry.workspace.root, cache / LOCK)
             self._held.enter_context(locked(cache / LOCK, wait=BUILD_WAIT_SECONDS))
             self._cache = cache / "plugin"
-            context = prepare(registry, user_config, self._cache, config.site_url or None, self._target.resolve())
+            context = prepare(
+                registry, user_config, self._cache, config.site_url or None, self._target.resolve()
+            )
         except OrbitError as error:
             raise PluginError(f"{error.message} ({error.hint})") from None
         staged = context.staged.folder
@@ -93,7 +101,9 @@ class OrbitPlugin(BasePlugin[Options]):
 
     @event_priority(100)
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
-        """Say where each page comes from: a file whose history and changes other plugins read, or this plugin."""
+        """Say where each page comes from: a file whose history and changes other plugins read,
+        or this plugin.
+        """
         if self._context is None or self._user_docs is None:
             return files
         for file in files.documentation_pages():
@@ -115,13 +125,17 @@ class OrbitPlugin(BasePlugin[Options]):
                 # MkDocs empties its folder before each build; we took its place.
                 clean_directory(str(self._target))
             console = bool(self._context.registry.workspace.config.site.get("console"))
-            result = publish(self._context, Path(config.site_dir), open_output(self._target), snapshot=console)
+            result = publish(
+                self._context, Path(config.site_dir), open_output(self._target), snapshot=console
+            )
         except OrbitError as error:
             raise PluginError(f"{error.message} ({error.hint})") from None
         for diagnostic in result.diagnostics:
             level = logging.INFO if diagnostic.severity is Severity.NOTE else logging.WARNING
             _log.log(level, "%s: %s (%s)", diagnostic.location, diagnostic.message, diagnostic.code)
-        config.site_dir = str(self._target)  # which later plugins write into, and `mkdocs gh-deploy` publishes
+        config.site_dir = str(
+            self._target
+        )  # which later plugins write into, and `mkdocs gh-deploy` publishes
         _log.info("Records: %d pages in %s", result.pages, self._target)
         self._held.close()
 
@@ -129,7 +143,9 @@ class OrbitPlugin(BasePlugin[Options]):
         """Let others build, whatever plugin failed."""
         self._held.close()
 
-    def on_serve(self, server: LiveReloadServer, /, *, config: MkDocsConfig, builder: Any) -> LiveReloadServer:
+    def on_serve(
+        self, server: LiveReloadServer, /, *, config: MkDocsConfig, builder: Any
+    ) -> LiveReloadServer:
         """Watch records, documents and pages, but not the staged tree that each build writes."""
         if self._context is None:
             return server

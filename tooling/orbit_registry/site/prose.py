@@ -28,10 +28,14 @@ _ANCHOR = re.compile(r'<a id="([^"]+)"')
 _NOTE = re.compile(r'<a href="#fn(?:ref)?[0-9:]+" (?:id="fnref[0-9:]+"|class="footnote-backref")>')
 """A link to a footnote, or back."""
 _TAG = re.compile(r"<[^<>]*>")
-_FROM_RIGHT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+_FROM_RIGHT = re.compile(
+    r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
 """A letter of a script that is written from right to left."""
 _NAME = re.compile(r"[A-Z](?<![\w/.#&-][A-Z])[A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/-]|\.\w)")
-"""What the name of a task looks like, or of a record in another tool: a word that ends in a number."""
+"""What the name of a task looks like, or of a record in another tool:
+a word that ends in a number.
+"""
 _AS_IS = frozenset(
     f"<{slash}{name}>"
     for name in ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
@@ -69,12 +73,15 @@ class Prose:
 
 
 def citation(site: SiteMap, page: str, url: str) -> str:
-    """Return the opening tag of a link to a page; to that of a record it says title and status, and has a preview."""
+    """Return the opening tag of a link to a page;
+    to that of a record it says title and status, and has a preview.
+    """
     if url not in site.labels:
         return f'<a href="{escape(relative(page, url))}">'
     label = escape(site.labels[url])
     return (
-        f'<a class="orbit-cite" href="{escape(relative(page, url))}" title="{label}" aria-describedby="{card_id(url)}">'
+        f'<a class="orbit-cite" href="{escape(relative(page, url))}" title="{label}" '
+        f'aria-describedby="{card_id(url)}">'
     )
 
 
@@ -86,7 +93,8 @@ def card_id(url: str) -> str:
 def render(text: str, origin: TextOrigin, site: SiteMap, *, top: int | None = None) -> Prose:
     """Return a text as HTML for the page of `origin`; the result has not passed the sanitiser yet.
 
-    `top` is the level its highest heading gets, if the page has its own title; None leaves levels alone.
+    `top` is the level its highest heading gets, if the page has its own title; None leaves levels
+    alone.
     """
     return _Renderer(text, origin, site, top).run()
 
@@ -98,14 +106,19 @@ class _Renderer:
     site: SiteMap
     top: int | None = None
     headings: list[Heading] = field(default_factory=list)
-    anchors: set[str] = field(default_factory=set)  # names that the text gives places in it, as in `<a name="why">`
+    anchors: set[str] = field(
+        default_factory=set
+    )  # names that the text gives places in it, as in `<a name="why">`
     broken: dict[tuple[str, str], Destination] = field(default_factory=dict)
 
     def run(self) -> Prose:
         html, has_raw = render_html(self.text, fence)
         html = clean(html) if has_raw else html  # which closes what the text leaves open
         numbers = count(1)
-        html = _DIAGRAM.sub(lambda _: f'<div id="{DIAGRAM_ID}{next(numbers)}" class="highlight orbit-diagram">', html)
+        html = _DIAGRAM.sub(
+            lambda _: f'<div id="{DIAGRAM_ID}{next(numbers)}" class="highlight orbit-diagram">',
+            html,
+        )
         ids = self._heading_ids(html)
         self.anchors = {anchor.lower() for anchor in _ANCHOR.findall(html)}
         excluded = self._excluded_ids()
@@ -173,7 +186,9 @@ class _Renderer:
         return iter(self.headings)
 
     def _excluded_ids(self) -> set[str]:
-        """Return the ids of a document's headings that are a record's: its own page is found by search already."""
+        """Return the ids of a document's headings that are a record's:
+        its own page is found by search already.
+        """
         excluded: set[str] = set()
         urls: dict[str, str | None] = {}
         if self.origin.record is None:
@@ -207,7 +222,11 @@ class _Renderer:
             reason = "This leads to nothing" if destination.broken else "A file of the repository"
             kind = "orbit-dead" if destination.broken else "orbit-file"
             return f'<span class="{kind}" title="{reason}: {escape(target)}">', False
-        if destination.url in self.site.labels and destination.url != self.origin.page and "title" not in attributes:
+        if (
+            destination.url in self.site.labels
+            and destination.url != self.origin.page
+            and "title" not in attributes
+        ):
             return citation(self.site, self.origin.page, destination.url), True
         href = escape(destination.address(self.origin.page) or "")
         outside = ' rel="noopener noreferrer"' if destination.outside else ""
@@ -217,7 +236,11 @@ class _Renderer:
     def _anchor(self, target: str) -> Destination:
         anchor = anchor_of(target[1:])
         prefixed = HEADING_PREFIX + anchor.lower()
-        if target == "#" or anchor.lower() in self.anchors or any(heading.id == prefixed for heading in self.headings):
+        if (
+            target == "#"
+            or anchor.lower() in self.anchors
+            or any(heading.id == prefixed for heading in self.headings)
+        ):
             return Destination(f"{self.origin.page}#{prefixed if target != '#' else ''}")
         if titled := self.site.titled(self.origin.path, anchor):
             return Destination(titled)
@@ -236,17 +259,29 @@ class _Renderer:
             # A picture from another host would tell that host who reads the page.
             link = f'<a href="{escape(destination.url)}" rel="noopener noreferrer">{alt}</a>'
             return f"<span>{alt}</span>" if inside_link else link
-        size = "".join(f' {name}="{attributes[name]}"' for name in ("width", "height") if attributes.get(name))
-        return f'<img src="{escape(relative(self.origin.page, destination.url))}" alt="{alt}"{size} loading="lazy">'
+        size = "".join(
+            f' {name}="{attributes[name]}"' for name in ("width", "height") if attributes.get(name)
+        )
+        return (
+            f'<img src="{escape(relative(self.origin.page, destination.url))}" '
+            f'alt="{alt}"{size} loading="lazy">'
+        )
 
     def _with_citations(self, piece: str, code: int) -> str:
-        """Return a text with links to what it cites; in a line's `code` only if that is just a name."""
+        """Return a text with links to what it cites;
+        in a line's `code` only if that is just a name.
+        """
         if code > 1:
             return piece  # a block
         out: list[str] = []
         end = 0
         for span, url in sorted(self._cited(piece), key=lambda pair: pair[0].start):
-            if url is None or url == self.origin.page or span.start < end or (code and span.of(piece) != piece):
+            if (
+                url is None
+                or url == self.origin.page
+                or span.start < end
+                or (code and span.of(piece) != piece)
+            ):
                 continue
             opening = citation(self.site, self.origin.page, url)
             out += [piece[end : span.start], opening, span.of(piece), "</a>"]
@@ -266,10 +301,16 @@ class _Renderer:
         if not self.broken:
             return
         for link in parse_markdown(self.text).links:
-            destination = self.broken.get(("image" if link.kind == "image" else "link", link.target))
+            destination = self.broken.get(
+                ("image" if link.kind == "image" else "link", link.target)
+            )
             if destination is None or destination.problem is None:
                 continue
-            code, severity, hint = NO_PAGE, Severity.NOTE, "set `site.repository` to link to the file at its host"
+            code, severity, hint = (
+                NO_PAGE,
+                Severity.NOTE,
+                "set `site.repository` to link to the file at its host",
+            )
             if destination.broken:
                 code, severity, hint = DEAD_LINK, Severity.WARNING, "correct the target"
             line = link.position.line + self.origin.first_line - 1

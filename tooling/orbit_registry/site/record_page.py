@@ -1,4 +1,6 @@
-"""HTML of a record's page, sanitised: the template of its kind, its prose, its votes as a drawing; and its JSON-LD."""
+"""HTML of a record's page, sanitised: the template of its kind, its prose, its votes as a drawing;
+and its JSON-LD.
+"""
 
 import hashlib
 import json
@@ -22,7 +24,11 @@ from orbit_registry.site.words import date_of, tags_of
 
 FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.html"
-BAR, BAR_GAP, TALL = 3, 1, 16  # of a sparkline, in CSS pixels; a baseline of one more is drawn below the bars
+BAR, BAR_GAP, TALL = (
+    3,
+    1,
+    16,
+)  # of a sparkline, in CSS pixels; a baseline of one more is drawn below the bars
 _SPARKLINE = '<span class="orbit-sparkline"></span>'  # marker for the drawing of votes
 
 _INERT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -49,7 +55,9 @@ def _template(kind_folder: Path) -> Template:
 
 
 def templates_digest(kinds: Sequence[Kind]) -> str:
-    """Return a digest of every template that makes a record's page, and of the words that its kind puts there."""
+    """Return a digest of every template that makes a record's page,
+    and of the words that its kind puts there.
+    """
     digest = hashlib.blake2b(digest_size=12)
     files = [
         *sorted(FOLDER.iterdir()),
@@ -61,20 +69,31 @@ def templates_digest(kinds: Sequence[Kind]) -> str:
 
 
 def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
-    """Return a record's article as safe HTML: every text is escaped by the template, all of it sanitised after."""
+    """Return a record's article as safe HTML: every text is escaped by the template,
+    all of it sanitised after.
+    """
     try:
         heading = Markup(headline(str(view["title"])))
         html = _template(kind.folder).render(record=view, body=Markup(prose_html), heading=heading)
     except (TemplateError, TypeError) as error:
-        raise ConfigError(f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.html") from None
+        raise ConfigError(
+            f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.html"
+        ) from None
     html = clean(html)
-    # The sanitiser lets no drawing through. Ours is made of numbers; prose, which is above, may have a marker too.
+    # The sanitiser lets no drawing through. Ours is made of numbers; prose, which is above, may
+    # have a marker too.
     before, marker, after = html.rpartition(_SPARKLINE)
     return f"{before}{_votes_drawn(view)}{after}" if marker else html
 
 
-def about(cited: Mapping[str, Any], neighbours: Sequence[Mapping[str, Any] | None], applying: Sequence[Any]) -> str:
-    """Return the part below a document as safe HTML: records that apply, citations, previous and next page."""
+def about(
+    cited: Mapping[str, Any],
+    neighbours: Sequence[Mapping[str, Any] | None],
+    applying: Sequence[Any],
+) -> str:
+    """Return the part below a document as safe HTML:
+    records that apply, citations, previous and next page.
+    """
     module: Any = _environment().get_template("parts.html").module
     return clean(str(module.about(cited, neighbours, applying)))
 
@@ -85,18 +104,23 @@ def _votes_drawn(view: Mapping[str, Any]) -> str:
     months: list[int] = votes["months"]
     year, month = (int(part) for part in votes["until"].split("-"))
     numbered = enumerate(months, year * 12 + month - len(months))
-    words = ", ".join(f"{count} in {month // 12}-{month % 12 + 1:02d}" for month, count in numbered if count)
+    words = ", ".join(
+        f"{count} in {month // 12}-{month % 12 + 1:02d}" for month, count in numbered if count
+    )
     return sparkline(months, f"Votes a month, the last {len(months)} months: {words or 'none'}")
 
 
 def contents_html(headings: Sequence[Heading]) -> str:
-    """Return a page's contents as the theme marks them up; nothing where there are fewer than two headings."""
+    """Return a page's contents as the theme marks them up;
+    nothing where there are fewer than two headings.
+    """
     entries = contents(headings)
     if len(entries) < 2:
         return ""
     items = "".join(_entry(entry) for entry in entries)
     return (
-        '<label class="md-nav__title" for="__toc"><span class="md-nav__icon md-icon"></span>On this page</label>'
+        '<label class="md-nav__title" for="__toc"><span class="md-nav__icon md-icon"></span>On '
+        "this page</label>"
         f'<ul class="md-nav__list" data-md-component="toc" data-md-scrollfix>{items}</ul>'
     )
 
@@ -111,7 +135,8 @@ def _entry(entry: dict[str, object]) -> str:
 
 
 def sparkline(numbers: Sequence[int], label: str) -> str:
-    """Return numbers from 0 up as bars over a faint baseline, the highest one as high as the line; `label` says it.
+    """Return numbers from 0 up as bars over a faint baseline, the highest one as high as the line;
+    `label` says it.
 
     Nothing in it is a script, a style or an address, and every colour is the text's own.
     """
@@ -123,14 +148,19 @@ def sparkline(numbers: Sequence[int], label: str) -> str:
         if number > 0
     )
     return (
-        f'<svg class="orbit-sparkline" role="img" aria-label="{escape(label)}" width="{width}" height="{TALL + 1}" '
+        f'<svg class="orbit-sparkline" role="img" aria-label="{escape(label)}" width="{width}" '
+        f'height="{TALL + 1}" '
         f'viewBox="0 0 {width} {TALL + 1}"><path fill="currentColor" d="{bars}"/>'
         f'<path fill="currentColor" fill-opacity=".35" d="M0 {TALL}h{width}v1H0z"/></svg>'
     )
 
 
-def article_data(headline: str, description: str, site: Mapping[str, str], address: str | None, **more: object) -> str:
-    """Return the element that describes a page as a `TechArticle`; `site` and `address` say where it is."""
+def article_data(
+    headline: str, description: str, site: Mapping[str, str], address: str | None, **more: object
+) -> str:
+    """Return the element that describes a page as a `TechArticle`;
+    `site` and `address` say where it is.
+    """
     data = {
         "@context": "https://schema.org",
         "@type": "TechArticle",

@@ -1,4 +1,5 @@
-"""Sanitiser and security policy: the only place that decides which HTML a page may hold and which code it runs.
+"""Sanitiser and security policy: the only place that decides which HTML a page may hold and which
+code it runs.
 
 The theme's inline scripts are allowed by their hash, and no other code.
 """
@@ -23,9 +24,56 @@ _MARKED = re.compile(
 """Code, a link, strong and stressed text in one line."""
 
 _TAGS = {
-    *("a", "abbr", "article", "aside", "b", "blockquote", "br", "caption", "code", "dd", "del", "details", "div", "dl"),
-    *("dt", "em", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "i", "img"),
-    *("ins", "kbd", "li", "mark", "nav", "ol", "p", "pre", "s", "section", "small", "span", "strong", "sub", "summary"),
+    *(
+        "a",
+        "abbr",
+        "article",
+        "aside",
+        "b",
+        "blockquote",
+        "br",
+        "caption",
+        "code",
+        "dd",
+        "del",
+        "details",
+        "div",
+        "dl",
+    ),
+    *(
+        "dt",
+        "em",
+        "figcaption",
+        "figure",
+        "footer",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hr",
+        "i",
+        "img",
+    ),
+    *(
+        "ins",
+        "kbd",
+        "li",
+        "mark",
+        "nav",
+        "ol",
+        "p",
+        "pre",
+        "s",
+        "section",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "summary",
+    ),
     *("sup", "table", "tbody", "td", "th", "thead", "time", "tr", "ul", "wbr"),
 }
 _ATTRIBUTES = {
@@ -55,7 +103,9 @@ def _cleaner() -> nh3.Cleaner:
 
 
 def headline(text: str) -> str:
-    """Return one line of a record as HTML: escaped, with code, strong text, and the words alone of links."""
+    """Return one line of a record as HTML: escaped, with code, strong text,
+    and the words alone of links.
+    """
 
     def html(marked: re.Match[str]) -> str:
         code, words, strong, stressed = marked.groups()
@@ -71,31 +121,44 @@ def unmarked(text: str) -> str:
 
 
 def clean(html: str) -> str:
-    """Return HTML with nothing in it that runs, loads from elsewhere by a script, or frames; text is kept."""
+    """Return HTML with nothing in it that runs, loads from elsewhere by a script, or frames;
+    text is kept.
+    """
     return _cleaner().clean(html)
 
 
-_INLINE = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE)
+_INLINE = re.compile(
+    r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE
+)
 _SCOPE = re.compile(r'new URL\("[^"\\]*",location\)')
 _HOST = re.compile(r"https?://[A-Za-z0-9.:-]+")
 _HEAD = re.compile(r'<meta charset="utf-8">', re.IGNORECASE)
 _POLICY = (
-    "default-src 'none'; script-src 'self'{hashes}{hosts}; style-src 'self' 'unsafe-inline'{hosts}; "
-    "img-src 'self' data:{hosts}; font-src 'self'{hosts}; connect-src 'self'; worker-src {workers}; "
+    "default-src 'none'; script-src 'self'{hashes}{hosts}; style-src 'self' "
+    "'unsafe-inline'{hosts}; "
+    "img-src 'self' data:{hosts}; font-src 'self'{hosts}; connect-src 'self'; worker-src "
+    "{workers}; "
     "manifest-src 'self'; base-uri 'none'; form-action 'none'"
 )
 _COMPILED = " 'wasm-unsafe-eval'"
-"""What lets a page run WebAssembly, and no text as a script. Its worker begins as a blob, for a blob has the policy of
-the page that made it; a worker with another address has none, and could ask other hosts."""
+"""What lets a page run WebAssembly, and no text as a script.
+
+Its worker begins as a blob, for a blob has the policy of the page that made it; a worker with
+another address has none, and could ask other hosts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The inline scripts that pages may run: those of the empty pages, which have no text of a record."""
+    """The inline scripts that pages may run: those of the empty pages,
+    which have no text of a record.
+    """
 
     scripts: frozenset[str]
     hosts: tuple[str, ...] = ()
-    """Other hosts that pages may load from: those that a trusted configuration has every page load from."""
+    """Other hosts that pages may load from: those that a trusted configuration has every page load
+    from.
+    """
 
     def applied(self, html: str, *, compiled: bool = False) -> tuple[str, list[str]]:
         """Return a page with its policy, and the inline scripts in it that will not run.
@@ -115,14 +178,20 @@ class Policy:
 
     def allowing(self, html: str) -> Policy:
         """Return the policy that also allows the inline scripts of a page of the generator."""
-        return replace(self, scripts=self.scripts | {_general(code) for code in inline_scripts(html)})
+        return replace(
+            self, scripts=self.scripts | {_general(code) for code in inline_scripts(html)}
+        )
 
 
 def policy_of(empty_pages: Iterable[str], loaded: Iterable[str] = ()) -> Policy:
-    """Return the policy that the generator's empty pages ask for; `loaded` are addresses elsewhere that are trusted."""
+    """Return the policy that the generator's empty pages ask for;
+    `loaded` are addresses elsewhere that are trusted.
+    """
     hosts = {f"{parts.scheme or 'https'}://{parts.netloc}" for parts in map(urlsplit, loaded)}
     safe = tuple(sorted(host for host in hosts if _HOST.fullmatch(host)))
-    return Policy(frozenset(_general(code) for html in empty_pages for code in inline_scripts(html)), safe)
+    return Policy(
+        frozenset(_general(code) for html in empty_pages for code in inline_scripts(html)), safe
+    )
 
 
 def inline_scripts(html: str) -> list[str]:
@@ -130,11 +199,16 @@ def inline_scripts(html: str) -> list[str]:
     return [
         match["code"]
         for match in _INLINE.finditer(html)
-        if not any(word in match["attributes"].lower() for word in ("src=", "application/json", "application/ld+json"))
+        if not any(
+            word in match["attributes"].lower()
+            for word in ("src=", "application/json", "application/ld+json")
+        )
         and match["code"].strip()
     ]
 
 
 def _general(code: str) -> str:
-    """Return a script without the one thing in it that differs by depth: the way to the site's root."""
+    """Return a script without the one thing in it that differs by depth:
+    the way to the site's root.
+    """
     return _SCOPE.sub("new URL(location)", code)

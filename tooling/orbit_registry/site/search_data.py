@@ -1,4 +1,6 @@
-"""Data of the search box: titles of records, and what words count in records and in sections of pages."""
+"""Data of the search box: titles of records,
+and what words count in records and in sections of pages.
+"""
 
 import json
 import re
@@ -20,22 +22,29 @@ from orbit_registry.site.words import status_css, title_of
 
 TITLES, WORDS = "search/titles.json", "search/words.json"
 """What the box reads when it gets the focus, and what it reads at the first key."""
-GENERATED = ("search/search_index.json", "search.json")  # where MkDocs and Zensical write the sections of pages
+GENERATED = (
+    "search/search_index.json",
+    "search.json",
+)  # where MkDocs and Zensical write the sections of pages
 LONGEST_LEAD = 160
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _SKIPPED = re.compile(
-    r"(?:#|\||<!--|```|~~~|---|===|>\s*\[!\w+\]|[-*+]?\s*\**(?:status|date|deciders|tags|legacy_id)\**\s*:)",
+    r"(?:#|\||<!--|```|~~~|---|===|>\s*\[!\w+\]|[-*+]?\s*\**(?:status|date|deciders|tags"
+    r"|legacy_id)\**\s*:)",
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s")
 _TAG = re.compile(r"<[^>]*>")
 _MARKS = re.compile(
-    r"!?\[([^\]]*)\]\([^)]*\)|`([^`]+)`|[`*]{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|^(?:[-*+>]|\d+[.)])\s+"
+    r"!?\[([^\]]*)\]\([^)]*\)|`([^`]+)`|[`*]{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"
+    r"|^(?:[-*+>]|\d+[.)])\s+"
 )
 
 
 def description_of(record: Record, prose: str) -> str:
-    """Return a record in one sentence, as those who list pages show it: its summary, else how its prose begins."""
+    """Return a record in one sentence, as those who list pages show it:
+    its summary, else how its prose begins.
+    """
     return unmarked(record.text("summary") or "") or lead(prose) or title_of(record)
 
 
@@ -52,7 +61,10 @@ def sections_of(generated: Path, excluded: Container[str]) -> list[Section]:
     """Return the sections of the generator's pages, but for `excluded` ones, by address."""
     file = next(filter(Path.is_file, (generated / name for name in GENERATED)), None)
     content = json.loads(file.read_text("utf-8")) if file is not None else {}
-    entries = ((entry, *entry["location"].split("#", 1)) for entry in content.get("docs") or content.get("items") or ())
+    entries = (
+        (entry, *entry["location"].split("#", 1))
+        for entry in content.get("docs") or content.get("items") or ()
+    )
     return [
         Section(page, anchor[0] if anchor else "", _plain(entry["title"]), _plain(entry["text"]))
         for entry, page, *anchor in entries
@@ -65,10 +77,11 @@ def _plain(html: str) -> str:
 
 
 def titles(records: Sequence[Record], successors: Callable[[Record], Sequence[Record]]) -> str:
-    """Return the file of titles: records as [id, title, number of the look, numbers of successors, address].
+    """Return the file of titles: records as [id, title, number of the look, numbers of successors,
+    address].
 
-    The last two are left out where they say nothing new. A look is a status in the folder of a kind. Records are in the
-    order of equal hits.
+    The last two are left out where they say nothing new. A look is a status in the folder of a
+    kind. Records are in the order of equal hits.
     """
     numbers = {record.path: number for number, record in enumerate(records)}
     names: defaultdict[str, list[int]] = defaultdict(list)
@@ -81,22 +94,39 @@ def titles(records: Sequence[Record], successors: Callable[[Record], Sequence[Re
         look = (status.word, status_css(status), folder, status.searched, record.phase == "closed")
         heirs = [numbers[later.path] for later in successors(record) if later.path in numbers]
         url = url_of(record)
-        row: list[object] = [record.id, title_of(record), looks.setdefault(look, len(looks)), heirs, url]
+        row: list[object] = [
+            record.id,
+            title_of(record),
+            looks.setdefault(look, len(looks)),
+            heirs,
+            url,
+        ]
         del row[5 if url != f"{folder}{record.id}/" else 4 if heirs else 3 :]
         rows.append(row)
     keys = ("word", "css", "folder", "searched", "closed")
-    return _as_json({"records": rows, "looks": [dict(zip(keys, look, strict=True)) for look in looks], "names": names})
+    return _as_json(
+        {
+            "records": rows,
+            "looks": [dict(zip(keys, look, strict=True)) for look in looks],
+            "names": names,
+        }
+    )
 
 
 def packed(counts: Counts) -> str:
-    """Return what words count as one text: a cache of 10,000 records holds it in a fifth of the memory."""
+    """Return what words count as one text: a cache of 10,000 records holds it in a fifth of the
+    memory.
+    """
     return " ".join(f"{word} {count}" for word, count in counts.items())
 
 
-def words(records: Sequence[Record], counts: Mapping[str, Sequence[str]], sections: Sequence[Section]) -> str:
+def words(
+    records: Sequence[Record], counts: Mapping[str, Sequence[str]], sections: Sequence[Section]
+) -> str:
     """Return the file of words: what each counts in the texts of records and in sections of pages.
 
-    `records` are in the order of `titles`. `counts` are `packed`, by path: of a record's own text, then of its chunks.
+    `records` are in the order of `titles`. `counts` are `packed`, by path: of a record's own text,
+    then of its chunks.
     """
     numbers = {record.path: number for number, record in enumerate(records)}
     texts = [(numbers[path], text) for path, parts in sorted(counts.items()) for text in parts]
@@ -120,10 +150,11 @@ def words(records: Sequence[Record], counts: Mapping[str, Sequence[str]], sectio
 
 
 def _table(texts: Sequence[str]) -> dict[str, object]:
-    """Return packed texts as the box reads them: of each term the steps from text to text that has it, and its counts.
+    """Return packed texts as the box reads them: of each term the steps from text to text that has
+    it, and its counts.
 
-    Made of 1,000 decisions it takes 0.42 s; by way of an `Index` of them it took 0.63 s, a fifth of a build after one
-    edit.
+    Made of 1,000 decisions it takes 0.42 s; by way of an `Index` of them it took 0.63 s, a fifth of
+    a build after one edit.
     """
     terms: defaultdict[str, list[int]] = defaultdict(list)
     lengths: list[int] = []
@@ -147,7 +178,9 @@ def _table(texts: Sequence[str]) -> dict[str, object]:
 
 
 def lead(prose: str) -> str:
-    """Return the first paragraph of a text that says something, without its Markdown: whole words, 160 characters."""
+    """Return the first paragraph of a text that says something, without its Markdown:
+    whole words, 160 characters.
+    """
     paragraph: list[str] = []
     for line in prose[content_start(prose) :].splitlines():
         stripped = line.strip()

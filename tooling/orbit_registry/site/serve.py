@@ -23,7 +23,8 @@ from orbit_registry.workspace.workspace import open_workspace
 HOST = "127.0.0.1"
 POLL_SECONDS = 0.1
 AGAIN_SECONDS = 1.0  # pause after a failed build
-LIVE = "/.orbit-live/"  # path at which an open page waits for the next build; no page of a site is below it
+# path at which an open page waits for the next build; no page of a site is below it
+LIVE = "/.orbit-live/"
 WAIT_SECONDS = 25.0  # how long such a request waits
 MOST_LISTED = 20  # most diagnostics in one report
 _SCRIPT = f"""\
@@ -40,7 +41,8 @@ _SCRIPT = f"""\
   box.className = "orbit-live";
   box.setAttribute("role", "alert");
   box.textContent = message;
-  box.style.cssText = "position:fixed;z-index:9;inset:auto 0 0;margin:0;padding:1em;max-height:40vh;overflow:auto;" +
+  box.style.cssText = "position:fixed;z-index:9;inset:auto 0 0;margin:0;padding:1em;" +
+    "max-height:40vh;overflow:auto;" +
     "white-space:pre-wrap;font:13px/1.5 monospace;background:#7f1d1d;color:#fff";
   document.body.append(box);
 }})();
@@ -86,9 +88,13 @@ class _Handler(SimpleHTTPRequestHandler):
             super().do_GET()
 
     def _answered_with_page(self, path: str) -> bool:
-        """Answer with a page that asks for later builds, the 404 page included; False for another file."""
+        """Answer with a page that asks for later builds, the 404 page included;
+        False for another file.
+        """
         build, message = self._live.build, escape(self._live.message)
-        script = f'<script src="{LIVE}live.js" data-build="{build}" data-message="{message}"></script>'
+        script = (
+            f'<script src="{LIVE}live.js" data-build="{build}" data-message="{message}"></script>'
+        )
         file = Path(self.translate_path(path + ("index.html" if path.endswith("/") else "")))
         status = 200
         if not file.exists():  # the page may come back, and reloads then
@@ -100,7 +106,9 @@ class _Handler(SimpleHTTPRequestHandler):
         if page is None:
             return False
         before, end, after = page.rpartition(b"</body>")
-        self._answer(b"".join([before, script.encode(), end, after]), "text/html; charset=utf-8", status)
+        self._answer(
+            b"".join([before, script.encode(), end, after]), "text/html; charset=utf-8", status
+        )
         return True
 
     def _answer(self, content: bytes, kind: str, status: int = 200) -> None:
@@ -112,7 +120,9 @@ class _Handler(SimpleHTTPRequestHandler):
             self.wfile.write(content)
 
     def translate_path(self, path: str) -> str:
-        """Return the file of a path; a null character, which no file name has, would raise an error."""
+        """Return the file of a path; a null character, which no file name has,
+        would raise an error.
+        """
         return super().translate_path(path).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
     def do_HEAD(self) -> None:
@@ -139,7 +149,9 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 class _Quiet(ThreadingHTTPServer):
-    """A server that has nothing to say where a browser left before its answer: it went on to another page."""
+    """A server that has nothing to say where a browser left before its answer:
+    it went on to another page.
+    """
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Report what went wrong, unless it is that."""
@@ -148,15 +160,22 @@ class _Quiet(ThreadingHTTPServer):
 
 
 class SiteServer:
-    """A server of one folder: `start` has it answer, `close` ends it. Open pages wait for `reload`."""
+    """A server of one folder: `start` has it answer, `close` ends it.
+
+    Open pages wait for `reload`.
+    """
 
     def __init__(self, folder: Path, port: int) -> None:
         self._live = _Live()
         try:
-            self._server = _Quiet((HOST, port), partial(_Handler, self._live, directory=str(folder)))
+            self._server = _Quiet(
+                (HOST, port), partial(_Handler, self._live, directory=str(folder))
+            )
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise UsageError(f"can't serve at port {port}: {reason}", hint="`--port 0` takes any free one") from None
+            raise UsageError(
+                f"can't serve at port {port}: {reason}", hint="`--port 0` takes any free one"
+            ) from None
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
@@ -182,10 +201,16 @@ class SiteServer:
 
 
 def serve_site(
-    registry: Registry, port: int = 8000, out: Path | None = None, say: Callable[[str], None] = print,
-    stop: threading.Event | None = None, progress: Progress = silent,
-) -> None:  # fmt: skip
-    """Build the site, serve it at 127.0.0.1, and build it again whenever something changed, until Ctrl-C or `stop`."""
+    registry: Registry,
+    port: int = 8000,
+    out: Path | None = None,
+    say: Callable[[str], None] = print,
+    stop: threading.Event | None = None,
+    progress: Progress = silent,
+) -> None:
+    """Build the site, serve it at 127.0.0.1, and build it again whenever something changed,
+    until Ctrl-C or `stop`.
+    """
     folder = out or registry.workspace.cache_folder / CACHE / "served"
     server = SiteServer(folder, port)  # a build may take long: a taken port is said before it
     try:
@@ -210,9 +235,13 @@ def serve_site(
 class _Watch:
     """Builds a site again where something changed, and says of each build what is new."""
 
-    def __init__(self, registry: Registry, folder: Path, server: SiteServer, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, registry: Registry, folder: Path, server: SiteServer, say: Callable[[str], None]
+    ) -> None:
         self._registry, self._folder, self._server, self._say = registry, folder, server, say
-        self._stamps: Mapping[str, str] | None = None  # of what the last try rested on; None where it is not known
+        self._stamps: Mapping[str, str] | None = (
+            None  # of what the last try rested on; None where it is not known
+        )
         self._found: tuple[Diagnostic, ...] = ()
         self.failure = ""  # why the last try made no site
 
@@ -227,10 +256,15 @@ class _Watch:
         if now is not None and now == before:
             return False
         try:
-            self._registry.workspace = open_workspace(self._registry.workspace.root)  # its configuration may be another
+            self._registry.workspace = open_workspace(
+                self._registry.workspace.root
+            )  # its configuration may be another
             self._registry.refresh()
             result = build_site(self._registry, self._folder, snapshot=False)
-        except (OrbitError, OSError) as error:  # files may go while they are read: a branch is switched
+        except (
+            OrbitError,
+            OSError,
+        ) as error:  # files may go while they are read: a branch is switched
             self._stamps = now
             self._report_failure(error)
         else:
@@ -248,15 +282,22 @@ class _Watch:
     def _report(self, result: SiteResult) -> None:
         self._stamps = result.stamps
         new = [diagnostic for diagnostic in result.diagnostics if diagnostic not in self._found]
-        if not (result.written or result.removed or result.diagnostics != self._found or self.failure):
+        if not (
+            result.written or result.removed or result.diagnostics != self._found or self.failure
+        ):
             return
         self._found, self.failure = result.diagnostics, ""
-        errors = [diagnostic for diagnostic in result.diagnostics if diagnostic.severity is Severity.ERROR]
+        errors = [
+            diagnostic for diagnostic in result.diagnostics if diagnostic.severity is Severity.ERROR
+        ]
         self._server.reload("\n".join(_lines(errors)))
         clock = time.strftime("%H:%M:%S")
         many = len(result.diagnostics)
         count = f", {plural(many, 'finding')}" if many else ""
-        self._say(f"{clock}  {result.pages} pages, {result.written} files written in {result.seconds:.2f} s{count}")
+        self._say(
+            f"{clock}  {result.pages} pages, {result.written} files written in "
+            f"{result.seconds:.2f} s{count}"
+        )
         for line in _lines(new):
             self._say(f"  {line}")
 
@@ -267,4 +308,8 @@ def _lines(diagnostics: Sequence[Diagnostic]) -> list[str]:
         f"{diagnostic.location}: {diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
         for diagnostic in weighed[:MOST_LISTED]
     ]
-    return [*lines, f"… and {len(diagnostics) - MOST_LISTED} more"] if len(diagnostics) > MOST_LISTED else lines
+    return (
+        [*lines, f"… and {len(diagnostics) - MOST_LISTED} more"]
+        if len(diagnostics) > MOST_LISTED
+        else lines
+    )

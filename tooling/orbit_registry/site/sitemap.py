@@ -25,7 +25,9 @@ IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 ASSETS = "files/"
 OVERVIEW = "documents/"
 HEADING_PREFIX = "s-"
-"""Precedes the id of every heading we render, so that no text can take an id that the theme or a form uses."""
+"""Precedes the id of every heading we render,
+so that no text can take an id that the theme or a form uses.
+"""
 _NUMBERED = re.compile(r"([A-Z][A-Z0-9]*-)0*([0-9]{1,9})\Z")
 _ENTRY = re.compile(r"adr-0*([0-9]{1,9})(?:-|\Z)", re.IGNORECASE)
 """The anchor of a decision in a log, as forges make it of `ADR-0108 — Title`."""
@@ -39,7 +41,9 @@ QUESTIONS = frozenset({"by_name", "cited", "titled", "entry", "target", "image"}
 
 
 def anchor_of(fragment: str) -> str:
-    """Return the anchor of a heading that a link names: forges write `user-content-x`, browsers letters as `%C3%BC`."""
+    """Return the anchor of a heading that a link names:
+    forges write `user-content-x`, browsers letters as `%C3%BC`.
+    """
     return unquote(fragment).removeprefix("user-content-")
 
 
@@ -66,7 +70,9 @@ class SiteMap:
     forms: IdForms  # the ids that texts can cite
     records: Mapping[str, str]  # record id → site URL; an id that two records share is absent
     legacy: Mapping[str, str]  # legacy id, or its last part where that is unambiguous → site URL
-    documents: Mapping[str, str]  # repository path of a document → site URL of the page that shows its text
+    documents: Mapping[
+        str, str
+    ]  # repository path of a document → site URL of the page that shows its text
     mirrored: Mapping[str, str] = field(default_factory=dict)
     """Those of `documents` that are pages of their own, not part of a record's page."""
     curated: Mapping[str, str] = field(default_factory=dict)
@@ -74,7 +80,9 @@ class SiteMap:
     shared: frozenset[str] = frozenset()
     """Last parts of legacy ids that several records have: alone they mean none of them."""
     local: frozenset[int] = frozenset()
-    """How long the last parts of legacy ids are: in a feature's documents such an id is that feature's own."""
+    """How long the last parts of legacy ids are:
+    in a feature's documents such an id is that feature's own.
+    """
     design: str = "docs/design"
     entries: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """Path of a log of decisions and a number in it → site URL of that record."""
@@ -85,30 +93,50 @@ class SiteMap:
     names: Mapping[str, str] = field(default_factory=dict)
     """Names in no form of an id, of tasks and of earlier tools → site URL."""
     preview: Callable[[str], str] = field(default=lambda _: "")
-    """What tells the preview of the record at a site URL from its earlier ones; set when pages are made."""
+    """What tells the preview of the record at a site URL from its earlier ones;
+    set when pages are made.
+    """
     folders: Mapping[str, str] = field(default_factory=dict)
     """Repository path of a folder with mirrored documents → where the overview lists them."""
     homes: Mapping[str, str] = field(default_factory=dict)
     """A record's file, or its `body.md` → the folder of its feature's design documents."""
     generated: frozenset[str] = frozenset()
-    """Paths, as if they stood among the repository's own pages, of the pages that we write the source of."""
-    listed: Sequence[str] | None = None  # the files that git tracks or would add, sorted; None if unknown
-    assets: set[str] = field(default_factory=set)  # repository paths of images that pages show; expand copies them
-    probed: set[str] = field(default_factory=set)  # repository paths that were looked for because a link leads there
+    """Paths, as if they stood among the repository's own pages,
+    of the pages that we write the source of.
+    """
+    listed: Sequence[str] | None = (
+        None  # the files that git tracks or would add, sorted; None if unknown
+    )
+    assets: set[str] = field(
+        default_factory=set
+    )  # repository paths of images that pages show; expand copies them
+    probed: set[str] = field(
+        default_factory=set
+    )  # repository paths that were looked for because a link leads there
     destinations: dict[tuple[str, str], Destination] = field(default_factory=dict)
     """Destinations of links, by their file and target."""
     questions: dict[tuple[str, ...], None] = field(default_factory=dict)
     """Questions since the last clear: what a page depends on, apart from its own text."""
 
     def answer(self, question: Question) -> str:
-        """Return a text that changes when the answer does, or how a link to the page that it names looks."""
+        """Return a text that changes when the answer does,
+        or how a link to the page that it names looks.
+        """
         name, *words = question
-        answer: str | Destination | None = getattr(self, name)(*words) if name in QUESTIONS else None
+        answer: str | Destination | None = (
+            getattr(self, name)(*words) if name in QUESTIONS else None
+        )
         url = (answer.url if isinstance(answer, Destination) else answer) or ""
-        return f"{answer}|{self.labels[url]}|{self.preview(url)}" if url in self.labels else str(answer)
+        return (
+            f"{answer}|{self.labels[url]}|{self.preview(url)}"
+            if url in self.labels
+            else str(answer)
+        )
 
     def by_name(self, name: str) -> str | None:
-        """Return the page of a task or of an earlier tool's record by a name in no form of an id."""
+        """Return the page of a task or of an earlier tool's record by a name in no form of
+        an id.
+        """
         self.questions["by_name", name] = None
         return self.names.get(name)
 
@@ -121,7 +149,9 @@ class SiteMap:
         for folder in reversed(home.split("/")):
             if f"{folder}/{any_id}" in self.legacy:
                 return self.legacy[f"{folder}/{any_id}"]
-        if any_id in self.shared or (len(any_id) in self.local and home.startswith(f"{self.design}/")):
+        if any_id in self.shared or (
+            len(any_id) in self.local and home.startswith(f"{self.design}/")
+        ):
             return None
         if any_id in self.legacy:
             return self.legacy[any_id]
@@ -129,7 +159,9 @@ class SiteMap:
         return self.records.get(f"{numbered[1]}{int(numbered[2]):04d}") if numbered else None
 
     def titled(self, path: str, fragment: str) -> str | None:
-        """Return the page of the decision whose title an anchor in a document means; pages show titles of their own."""
+        """Return the page of the decision whose title an anchor in a document means;
+        pages show titles of their own.
+        """
         self.questions["titled", path, fragment] = None
         lowered = fragment.lower()
         for anchor in (lowered, _TITLE_NUMBER.sub("", lowered)):
@@ -162,7 +194,9 @@ class SiteMap:
         fragment = anchor_of(parts.fragment)
         if not parts.path:
             return Destination(f"#{fragment}")
-        destination = Destination(None, problem=f"the link `{href}` leads out of the repository", broken=True)
+        destination = Destination(
+            None, problem=f"the link `{href}` leads out of the repository", broken=True
+        )
         for path in self._paths(origin, unquote(parts.path)):
             destination = self._destination_of(path, fragment, href)
             if not destination.broken:
@@ -179,8 +213,12 @@ class SiteMap:
         path = self._path(origin, unquote(urlsplit(href).path))
         if path is None or not self._is_file(path):
             return Destination(None, problem=f"the picture `{href}` does not exist", broken=True)
-        if not path.lower().endswith(IMAGES) or any(part.startswith(".") for part in path.split("/")):
-            return Destination(None, problem=f"the picture `{href}` is of no kind that a page can show")
+        if not path.lower().endswith(IMAGES) or any(
+            part.startswith(".") for part in path.split("/")
+        ):
+            return Destination(
+                None, problem=f"the picture `{href}` is of no kind that a page can show"
+            )
         self.assets.add(path)
         return Destination(ASSETS + path)
 
@@ -191,7 +229,11 @@ class SiteMap:
             return Destination(entry)
         for candidate in (path, f"{path}/README.md", f"{path}/index.md"):
             if candidate in self.documents:
-                mark = f"#{HEADING_PREFIX}{fragment.lower()}" if fragment and is_markdown(candidate) else ""
+                mark = (
+                    f"#{HEADING_PREFIX}{fragment.lower()}"
+                    if fragment and is_markdown(candidate)
+                    else ""
+                )
                 return Destination(self.documents[candidate] + mark)
             if candidate in self.curated:
                 return Destination(self.curated[candidate] + (f"#{fragment}" if fragment else ""))
@@ -205,22 +247,31 @@ class SiteMap:
         if not os.path.lexists(full):
             return Destination(None, problem=f"the link `{href}` leads to nothing", broken=True)
         if not self._is_in_git(path):
-            return Destination(None, problem=f"the link `{href}` leads to what git does not hold: {path}", broken=True)
+            return Destination(
+                None,
+                problem=f"the link `{href}` leads to what git does not hold: {path}",
+                broken=True,
+            )
         address = self.forge.linked(path, fragment, folder=full.is_dir())
         if address is None:
-            return Destination(None, problem=f"the link `{href}` leads to a file that is no page: {path}")
+            return Destination(
+                None, problem=f"the link `{href}` leads to a file that is no page: {path}"
+            )
         return Destination(address, outside=True)
 
     def _paths(self, origin: str, target: str) -> Iterator[str]:
         origins = [origin]
-        # In a record people write paths from the root; text out of a design document still names its neighbours there.
+        # In a record people write paths from the root; text out of a design document still names
+        # its neighbours there.
         if origin.startswith(".orbit/"):
             origins += ["", *([f"{self.homes[origin]}/"] if origin in self.homes else [])]
         for base in origins:
             path = self._path(base, target)
             if path is not None:
                 yield path
-        if target.startswith("/") and self.forge.folder:  # people mean the root of the repository, too
+        if (
+            target.startswith("/") and self.forge.folder
+        ):  # people mean the root of the repository, too
             above = "../" * self.forge.folder.rstrip("/").count("/") + ".."
             yield posixpath.normpath(f"{above}{target}")
 
@@ -232,7 +283,9 @@ class SiteMap:
         return joined if self.forge.holds(joined) and "\x00" not in joined else None
 
     def _is_in_git(self, path: str) -> bool:
-        """Say whether git holds a file or folder, or would: not what it ignores, nor what is in a submodule."""
+        """Say whether git holds a file or folder, or would:
+        not what it ignores, nor what is in a submodule.
+        """
         if self.listed is None or path == "." or path.startswith(".."):
             return True
         index = bisect_left(self.listed, path)
@@ -256,11 +309,20 @@ def folder_anchor(folder: str) -> str:
 
 
 def site_map(
-    root: Path, forge: Forge, forms: IdForms, records: Sequence[Record], mirrored: Mapping[str, str],
-    curated: Mapping[str, str], generated: Iterable[str], design: str, tasks: Iterable[str],
+    root: Path,
+    forge: Forge,
+    forms: IdForms,
+    records: Sequence[Record],
+    mirrored: Mapping[str, str],
+    curated: Mapping[str, str],
+    generated: Iterable[str],
+    design: str,
+    tasks: Iterable[str],
     listed: Sequence[str] | None,
-) -> SiteMap:  # fmt: skip
-    """Return the map of a build: the records that are shown, the pages of documents by their path, tasks by name."""
+) -> SiteMap:
+    """Return the map of a build: the records that are shown, the pages of documents by their path,
+    tasks by name.
+    """
     by_id: dict[str, set[str]] = defaultdict(set)
     by_legacy: dict[str, set[str]] = defaultdict(set)
     by_tail: dict[str, set[str]] = defaultdict(set)
@@ -284,7 +346,10 @@ def site_map(
                 entries[source.path, int(numbered[1])] = url
         elif record.kind.in_document:
             by_document[record.body_path].add(url)
-    folders = {posixpath.dirname(path): f"{OVERVIEW}#{folder_anchor(posixpath.dirname(path))}" for path in mirrored}
+    folders = {
+        posixpath.dirname(path): f"{OVERVIEW}#{folder_anchor(posixpath.dirname(path))}"
+        for path in mirrored
+    }
     tails = {name: urls for name, urls in by_tail.items() if name not in by_legacy}
     shared = frozenset(name for name, urls in tails.items() if len(urls) > 1)
     legacy = {**_unambiguous(tails), **_unambiguous(by_legacy)}
@@ -316,7 +381,9 @@ def _unambiguous(urls_by_name: Mapping[str, set[str]]) -> dict[str, str]:
 
 
 def _imported(records: Sequence[Record]) -> dict[str, str]:
-    """Return by the path of each file that was taken over the page of its record, of several as other links mean it."""
+    """Return by the path of each file that was taken over the page of its record,
+    of several as other links mean it.
+    """
     by_file: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         if record.kind.in_file and (file := record.text("path")):

@@ -1,4 +1,6 @@
-"""Source tree for the generator: the repository's own pages, mirrored documents, curated pages, configuration."""
+"""Source tree for the generator: the repository's own pages, mirrored documents, curated pages,
+configuration.
+"""
 
 import json
 import os
@@ -57,19 +59,23 @@ from orbit_registry.workspace.workspace import Workspace
 _ELSEWHERE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:|//|#|/)")
 _NO_PROSE = re.compile(
     r"<[A-Za-z/!][^<>]*>|\{[^{}\n]*\}"  # tags and comments; attributes, macros
-    r"|^[ ]{0,3}\*?\[[^\]\n]*\]:.*$|\[\^[^\]\n]*\]|^.*--8<--.*$",  # definitions, footnotes, files included
+    # definitions, footnotes, files included
+    r"|^[ ]{0,3}\*?\[[^\]\n]*\]:.*$|\[\^[^\]\n]*\]|^.*--8<--.*$",
     re.MULTILINE,
 )
 _MARKED = re.compile(r"[^\w\s.,:;()/#=\"<>&-]")
 """Characters in a tag that a Markdown extension may interpret."""
 
 
-def rewritten(text: str, path: str, docs: str, site: SiteMap, *, generates_pages: bool = False) -> Prose:
-    """Return a page's Markdown with links to records, mirrored documents and files of the repository resolved.
+def rewritten(
+    text: str, path: str, docs: str, site: SiteMap, *, generates_pages: bool = False
+) -> Prose:
+    """Return a page's Markdown with links to records, mirrored documents and files of the
+    repository resolved.
 
-    `path` is from the repository's root. A link to another page of the folder is left to the generator, and one to a
-    page that a plugin may add.
-    Ids in its sentences become links to their records.
+    `path` is from the repository's root. A link to another page of the folder is left to the
+    generator, and one to a page that a plugin may add. Ids in its sentences become links to their
+    records.
     """
     page = site.curated.get(path) or document_url(path, docs)
     document = parse_markdown(text)
@@ -84,7 +90,9 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap, *, generates_pages
         if target in site.generated or target in site.curated:
             continue
         is_page = target.startswith(f"{docs}/") and target not in site.mirrored
-        if is_page and any(f"{target}/{name}" in site.curated for name in ("index.md", "README.md")):
+        if is_page and any(
+            f"{target}/{name}" in site.curated for name in ("index.md", "README.md")
+        ):
             continue
         is_file = is_page and (site.root / target).is_file()
         if is_file and not is_markdown(target):
@@ -95,8 +103,12 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap, *, generates_pages
         if is_file and (destination.url is None or destination.outside):
             continue  # a page that is left out of the site, and no record's
         if destination.problem:
-            code, severity = (DEAD_LINK, Severity.WARNING) if destination.broken else (NO_PAGE, Severity.NOTE)
-            diagnostics.append(Diagnostic(code, severity, destination.problem, Location(path, link.position)))
+            code, severity = (
+                (DEAD_LINK, Severity.WARNING) if destination.broken else (NO_PAGE, Severity.NOTE)
+            )
+            diagnostics.append(
+                Diagnostic(code, severity, destination.problem, Location(path, link.position))
+            )
         if destination.url is not None:
             address = destination.address(page) or ""
             changes.append((link.target_span.start, link.target_span.end, address))
@@ -107,14 +119,20 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap, *, generates_pages
     return Prose(text + slots, (), tuple(diagnostics))
 
 
-def _cited(document: Document, path: str, page: str, site: SiteMap) -> Iterator[tuple[int, int, str]]:
+def _cited(
+    document: Document, path: str, page: str, site: SiteMap
+) -> Iterator[tuple[int, int, str]]:
     """Yield where ids in sentences become links: the place, and the tag before or after it.
 
-    The tags are HTML, which the generator leaves alone, because a link in Markdown can't say what describes it.
+    The tags are HTML, which the generator leaves alone, because a link in Markdown can't say what
+    describes it.
     """
     text = document.text
     spans = [(link.span.start, link.span.end) for link in document.links]
-    spans += [(span.start, span.end) for span in (*document.hidden, *(heading.title for heading in document.headings))]
+    spans += [
+        (span.start, span.end)
+        for span in (*document.hidden, *(heading.title for heading in document.headings))
+    ]
     spans += [match.span() for match in _NO_PROSE.finditer(text)]
     if document.front_matter is not None:
         spans.append((0, document.content_start))
@@ -138,13 +156,17 @@ DOCS, OVERRIDES, CONFIG = "docs", "overrides", "mkdocs.yml"
 
 @dataclass(frozen=True, slots=True)
 class StagedSite:
-    """The source tree: where it is, a digest of all of it, and the titles of mirrored documents by their path."""
+    """The source tree: where it is, a digest of all of it,
+    and the titles of mirrored documents by their path.
+    """
 
     folder: Path
     digest: str
     titles: Mapping[str, str]
     nav: list[Any]
-    unlisted: tuple[str, ...]  # the generated pages that the navigation does not name, by their path among the pages
+    unlisted: tuple[
+        str, ...
+    ]  # the generated pages that the navigation does not name, by their path among the pages
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -156,7 +178,9 @@ class SiteSources:
     documents: tuple[MirroredDocument, ...]
     folders: tuple[Path, ...]  # the folders that were searched for documents
     user_config: UserConfig | None
-    user_files: tuple[str, ...]  # the files of the repository's own pages that may be read, from their folder
+    user_files: tuple[
+        str, ...
+    ]  # the files of the repository's own pages that may be read, from their folder
     adopted: Mapping[str, Record]  # the records whose own page is one of these, by its path
     title: str
     site: SiteMap
@@ -169,11 +193,15 @@ class SiteSources:
 
     @property
     def header(self) -> dict[str, str]:
-        """The generator's settings for the link in the header, if the repository's own configuration has none."""
+        """The generator's settings for the link in the header,
+        if the repository's own configuration has none.
+        """
         own = self.user_config.data if self.user_config else {}
         if not self.repository or own.get("repo_url"):
             return {}
-        edit = {} if own.get("edit_uri") else {"edit_uri": ""}  # which would lead to the staged tree
+        edit = (
+            {} if own.get("edit_uri") else {"edit_uri": ""}
+        )  # which would lead to the staged tree
         return {"repo_url": self.repository, "repo_name": self.repository.split("/", 3)[-1], **edit}
 
     @property
@@ -208,7 +236,9 @@ def user_pages(publication: Publication, user_config: UserConfig) -> list[str]:
     for parent, folders, files in os.walk(top):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         # In the generator's order, in which pages that no navigation names follow each other.
-        for name in sorted(files, key=lambda name: (name.partition(".")[0] not in ("index", "README"), name)):
+        for name in sorted(
+            files, key=lambda name: (name.partition(".")[0] not in ("index", "README"), name)
+        ):
             if not name.startswith(".") and not (Path(parent) / name).is_symlink():
                 path = (Path(parent) / name).relative_to(top).as_posix()
                 if not publication.leaves_out(f"{user_config.docs}/{path}"):
@@ -223,8 +253,16 @@ def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> Stage
     out.begin()
     problems = list(sources.skipped)
     titles = {document.path: title for document, title in _documents(sources, pages, problems)}
-    mirrored = {document.staged: titles[document.path] for document in sources.documents if document.path in titles}
-    user_files = _copy_user_pages(sources, sources.user_config, pages, problems) if sources.user_config else []
+    mirrored = {
+        document.staged: titles[document.path]
+        for document in sources.documents
+        if document.path in titles
+    }
+    user_files = (
+        _copy_user_pages(sources, sources.user_config, pages, problems)
+        if sources.user_config
+        else []
+    )
     for path, text in {**sources.curated, **shells()}.items():
         if path not in user_files:
             out.write(f"{DOCS}/{path}", text)
@@ -234,7 +272,11 @@ def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> Stage
     _configure(sources, out, nav, base_url, problems)
     out.finish()
     pages.save()
-    settings = json.dumps(sources.user_config.data, sort_keys=True, default=_name_of) if sources.user_config else ""
+    settings = (
+        json.dumps(sources.user_config.data, sort_keys=True, default=_name_of)
+        if sources.user_config
+        else ""
+    )
     digest = key_of(out.after, digest_of_tree(folder / OVERRIDES), str(folder), settings)
     listed = {*user_files, *files_in(nav)}
     unlisted = tuple(path for path in [*sources.curated, *mirrored] if path not in listed)
@@ -243,7 +285,10 @@ def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> Stage
 
 def _name_of(setting: object) -> str:
     """Return what tells a setting that is no text from another, in every run: a function's name."""
-    return f"{getattr(setting, '__module__', '')}.{getattr(setting, '__qualname__', type(setting).__qualname__)}"
+    return (
+        f"{getattr(setting, '__module__', '')}"
+        f".{getattr(setting, '__qualname__', type(setting).__qualname__)}"
+    )
 
 
 def _documents(
@@ -251,12 +296,16 @@ def _documents(
 ) -> Iterator[tuple[MirroredDocument, str]]:
     for document in sources.documents:
         key = [document.path, document.url, document.stamp, sources.site.forge.edit(document.path)]
-        title = pages.page(f"{DOCS}/{document.staged}", key, partial(_document, sources, document, problems))
+        title = pages.page(
+            f"{DOCS}/{document.staged}", key, partial(_document, sources, document, problems)
+        )
         if title is not None:
             yield document, str(title)
 
 
-def _document(sources: SiteSources, document: MirroredDocument, problems: list[Diagnostic]) -> Content | None:
+def _document(
+    sources: SiteSources, document: MirroredDocument, problems: list[Diagnostic]
+) -> Content | None:
     text = _read(sources.publication, document.path, problems)
     if text is None:
         return None
@@ -267,7 +316,8 @@ def _document(sources: SiteSources, document: MirroredDocument, problems: list[D
 def _as_read(sources: SiteSources, staged: str, page: str) -> str:
     """Return a page's source with the links of its HTML as the generator reads them.
 
-    MkDocs leaves them alone, so they lead from the page; Zensical takes them to lead from the source, a folder above.
+    MkDocs leaves them alone, so they lead from the page; Zensical takes them to lead from the
+    source, a folder above.
     """
     if sources.workspace.config.site.get("generator") != "zensical" or staged.endswith("index.md"):
         return page
@@ -280,7 +330,13 @@ def _copy_user_pages(
     site, docs = sources.site, config.docs
     mirrored = {document.path for document in sources.documents}
     copied = [name for name in sources.user_files if f"{docs}/{name}" not in mirrored]
-    neighbours = key_of(sources.user_files, site.mirrored, site.curated, sorted(site.generated), config.generates_pages)
+    neighbours = key_of(
+        sources.user_files,
+        site.mirrored,
+        site.curated,
+        sorted(site.generated),
+        config.generates_pages,
+    )
     for name in copied:
         info = (site.root / docs / name).stat()
         record = sources.adopted.get(f"{docs}/{name}")
@@ -294,9 +350,13 @@ def _copy_user_pages(
 
 
 def _user_page(
-    sources: SiteSources, config: UserConfig, name: str, record: Record | None, as_it_is: bool,
+    sources: SiteSources,
+    config: UserConfig,
+    name: str,
+    record: Record | None,
+    as_it_is: bool,
     problems: list[Diagnostic],
-) -> Content | None:  # fmt: skip
+) -> Content | None:
     path = f"{config.docs}/{name}"
     if as_it_is:
         content = inside(sources.workspace.root, path).read_bytes()
@@ -308,7 +368,9 @@ def _user_page(
     if text is None:
         return None
     page = rewritten(text, path, config.docs, sources.site, generates_pages=config.generates_pages)
-    return Content(with_record_slots(page.html, record) if record else page.html, None, page.diagnostics)
+    return Content(
+        with_record_slots(page.html, record) if record else page.html, None, page.diagnostics
+    )
 
 
 def _read(publication: Publication, path: str, problems: list[Diagnostic]) -> str | None:
@@ -322,14 +384,22 @@ def _read(publication: Publication, path: str, problems: list[Diagnostic]) -> st
 
 
 def _configure(
-    sources: SiteSources, out: Output, nav: list[Any], base_url: str | None, problems: list[Diagnostic]
+    sources: SiteSources,
+    out: Output,
+    nav: list[Any],
+    base_url: str | None,
+    problems: list[Diagnostic],
 ) -> None:
     user_config = sources.user_config
     folder = out.folder / OVERRIDES
     custom = user_config.data.get("theme") if user_config else None
     custom_dir = custom.get("custom_dir") if isinstance(custom, dict) else None
     templates = _tree(overrides())
-    if user_config and custom_dir and (user_config.file.parent / str(custom_dir)).resolve() != overrides().resolve():
+    if (
+        user_config
+        and custom_dir
+        and (user_config.file.parent / str(custom_dir)).resolve() != overrides().resolve()
+    ):
         root, where = sources.workspace.root, Location(user_config.file.name)
         try:
             templates |= _tree(inside(root, user_config.relative_path(str(custom_dir), root)))
@@ -348,27 +418,47 @@ def _configure(
             "INHERIT": str(user_config.file),
             "theme": {"name": theme.get("name", "material")},
             "nav": nav,
-            "extra_css": [*STYLES, *(style for style in user_config.list_setting("extra_css") if style not in STYLES)],
+            "extra_css": [
+                *STYLES,
+                *(style for style in user_config.list_setting("extra_css") if style not in STYLES),
+            ],
             "extra_javascript": [
                 *SCRIPTS,
-                *(script for script in user_config.list_setting("extra_javascript") if script not in SCRIPTS),
+                *(
+                    script
+                    for script in user_config.list_setting("extra_javascript")
+                    if script not in SCRIPTS
+                ),
             ],
             **header,
         }
         if user_config.makes_nav:
             del base["nav"]
-        if user_config.data.get("watch"):  # paths from its own folder, which would be looked for in the staged tree
+        if user_config.data.get(
+            "watch"
+        ):  # paths from its own folder, which would be looked for in the staged tree
             base["watch"] = []
         if user_config.blocked_reason:
-            base |= {name: user_config.list_setting(name) for name in ("plugins", "markdown_extensions")}
-            reason = f"its templates, plugins and snippets of files are left out: {user_config.blocked_reason}"
-            problems.append(Diagnostic(UNREADABLE, Severity.WARNING, reason, Location(user_config.file.name), HINT))
+            base |= {
+                name: user_config.list_setting(name) for name in ("plugins", "markdown_extensions")
+            }
+            reason = (
+                f"its templates, plugins and snippets of files are left out: "
+                f"{user_config.blocked_reason}"
+            )
+            problems.append(
+                Diagnostic(
+                    UNREADABLE, Severity.WARNING, reason, Location(user_config.file.name), HINT
+                )
+            )
         config = staged_config(base, folders, base_url)
     out.write(CONFIG, dumped(config))
 
 
 def dumped(config: Mapping[str, Any]) -> str:
-    """Return a configuration as YAML: JSON, but for the functions of Material's, which are named as in `mkdocs.yml`."""
+    """Return a configuration as YAML: JSON, but for the functions of Material's,
+    which are named as in `mkdocs.yml`.
+    """
     names: set[str] = set()  # a text that only looks like one stays a text
 
     def named(value: object) -> str:
@@ -382,9 +472,12 @@ def dumped(config: Mapping[str, Any]) -> str:
 
 
 def _navigation(
-    sources: SiteSources, generated: list[object], user_files: list[str], staged_names: set[str],
+    sources: SiteSources,
+    generated: list[object],
+    user_files: list[str],
+    staged_names: set[str],
     problems: list[Diagnostic],
-) -> list[Any]:  # fmt: skip
+) -> list[Any]:
     if sources.user_config is None:
         return [{"Home": "index.md"}, *generated]
     pages = [name for name in sources.user_config.published(user_files) if is_markdown(name)]
@@ -392,12 +485,18 @@ def _navigation(
     publication, docs = sources.publication, sources.user_config.docs
     if sources.user_config.generates_pages:
         folder = sources.workspace.root / docs
-        staged_names = staged_names | {name for name in files_in(nav) if not (folder / name).exists()}
+        staged_names = staged_names | {
+            name for name in files_in(nav) if not (folder / name).exists()
+        }
     nav, missing = without_missing(nav, staged_names, publication.text)
     where = Location(sources.user_config.file.relative_to(sources.workspace.root).as_posix())
-    empty = {f"{name}/index.md" for name in (*PAGES, *(kind.plural for kind in sources.workspace.kinds))}
+    empty = {
+        f"{name}/index.md" for name in (*PAGES, *(kind.plural for kind in sources.workspace.kinds))
+    }
     problems += [
-        Diagnostic(DEAD_LINK, Severity.WARNING, f"the navigation names {name}, which does not exist", where)
+        Diagnostic(
+            DEAD_LINK, Severity.WARNING, f"the navigation names {name}, which does not exist", where
+        )
         for name in missing
         if name not in empty and not publication.leaves_out(f"{docs}/{name}")
     ]

@@ -1,4 +1,6 @@
-"""Stamps (time, size, inode) of a build's inputs and outputs: while all are equal there is nothing to do."""
+"""Stamps (time, size, inode) of a build's inputs and outputs:
+while all are equal there is nothing to do.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,12 @@ def stamp_of(path: str) -> str:
     return f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}"
 
 
-def stamps_of(inputs: Iterable[str], outputs: Iterable[str], started_ns: int) -> dict[str, str] | None:
-    """Return stamps by path; None where an input changed after the build started, and may have been read before."""
+def stamps_of(
+    inputs: Iterable[str], outputs: Iterable[str], started_ns: int
+) -> dict[str, str] | None:
+    """Return stamps by path; None where an input changed after the build started,
+    and may have been read before.
+    """
     stamps = {path: stamp_of(path) for path in inputs}
     times = (int(stamp.partition("-")[0]) for stamp in stamps.values() if stamp != "-")
     # A time to come was set by hand: no edit of now has it, and one that follows has another.
@@ -42,7 +48,11 @@ def stamps_of(inputs: Iterable[str], outputs: Iterable[str], started_ns: int) ->
 
 def untracked_files(workspace: Workspace, out: Path) -> list[str]:
     """Return the files that git would add now, without those of the site."""
-    site = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
+    site = (
+        [workspace.relative(out)]
+        if out.is_relative_to(workspace.root) and out != workspace.root
+        else []
+    )
     try:
         return without_records(workspace, workspace.git.untracked(without=site))
     except GitError:
@@ -56,7 +66,9 @@ def without_records(workspace: Workspace, paths: Iterable[str]) -> list[str]:
 
 
 def renderers() -> list[str]:
-    """Return the main file of each package that makes HTML of a text: a new version may make other HTML."""
+    """Return the main file of each package that makes HTML of a text:
+    a new version may make other HTML.
+    """
     specs = map(find_spec, ("markdown_it", "mdit_py_plugins", "nh3", "pygments", "pymdownx"))
     return [spec.origin for spec in specs if spec is not None and spec.origin is not None]
 
@@ -68,7 +80,11 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
     from orbit_registry.site.config import overrides
     from orbit_registry.site.documents import UNSEARCHED
 
-    workspace, sources, reading = context.registry.workspace, context.sources, context.registry.reading
+    workspace, sources, reading = (
+        context.registry.workspace,
+        context.sources,
+        context.registry.reading,
+    )
     root = str(workspace.root)
     yield from (f"{workspace.orbit}/config.yaml", *renderers())
     for top in [overrides(), workspace.orbit / "kinds", *(kind.folder for kind in workspace.kinds)]:
@@ -76,7 +92,10 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
     yield from (str(workspace.folder_of(kind)) for kind in workspace.kinds)
     git = git_folder(workspace.root)
     if git is not None:  # what is tracked, the commit of links, the remote and the newest tag
-        yield from (str(git / name) for name in ("index", "HEAD", "logs/HEAD", "config", "packed-refs", "refs/tags"))
+        yield from (
+            str(git / name)
+            for name in ("index", "HEAD", "logs/HEAD", "config", "packed-refs", "refs/tags")
+        )
     for entry in reading.entries:
         folder = f"{root}/{entry.folder}"  # which changes when a file comes or goes there
         yield from (folder, f"{root}/{entry.path}")
@@ -89,7 +108,13 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
         *reading.documents,
     )
     problems = (problem.location.path for problem in context.collection.problems)
-    for path in (*files, *problems, *sources.publication.rests_on, *sources.site.probed, *sources.site.assets):
+    for path in (
+        *files,
+        *problems,
+        *sources.publication.rests_on,
+        *sources.site.probed,
+        *sources.site.assets,
+    ):
         yield f"{root}/{path}"
     for top in sources.folders:
         yield from _tree(top, out, UNSEARCHED)

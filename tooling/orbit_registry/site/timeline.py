@@ -1,4 +1,5 @@
-"""Timeline of a kind: a column for each month, with its records on hover and focus, and the records in a list below.
+"""Timeline of a kind: a column for each month, with its records on hover and focus, and the records
+in a list below.
 
 A long time has a column for each quarter or year. Each column is a link to its part of the list.
 """
@@ -26,17 +27,25 @@ def url(kind: Kind) -> str:
 
 
 def has_timeline(kind: Kind, records: Sequence[Record]) -> bool:
-    """Say whether a kind has one: records that are numbered in their order, from two months at least."""
+    """Say whether a kind has one: records that are numbered in their order,
+    from two months at least.
+    """
     return kind.numbering == "sequence" and len({_month(record) for record in records} - {None}) > 1
 
 
 def switch(kind: Kind, page: str, *, timed: bool, tagged: bool) -> str:
-    """Return the ways to look at a kind's records as links, the one that is shown marked; "" where there is one."""
+    """Return the ways to look at a kind's records as links, the one that is shown marked;
+    "" where there is one.
+    """
     views = [("Table", f"{kind.plural}/")]
     views += [("Timeline", url(kind))] if timed else []
     views += [("Tags", TAGS)] if tagged else []
     links = "".join(
-        f'<a href="{escape(relative(page, target))}"{" aria-current=page" if target == page else ""}>{name}</a>'
+        (
+            f"<a "
+            f'href="{escape(relative(page, target))}'
+            f'"{" aria-current=page" if target == page else ""}>{name}</a>'
+        )
         for name, target in views
     )
     return f'<nav class="orbit-views" aria-label="Views">{links}</nav>' if len(views) > 1 else ""
@@ -46,7 +55,10 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
     """Return the columns with their scale and legend, and the records by month below."""
     months = {record.path: month for record in records if (month := _month(record)) is not None}
     first, last = min(months.values()), max(months.values())
-    period = next((name for name, size in PERIODS.items() if last // size - first // size < MOST_COLUMNS), "year")
+    period = next(
+        (name for name, size in PERIODS.items() if last // size - first // size < MOST_COLUMNS),
+        "year",
+    )
     size = PERIODS[period]
     groups: dict[int, list[Record]] = defaultdict(list)
     for record in records:
@@ -54,13 +66,21 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
             groups[months[record.path] // size].append(record)
     most = max(map(len, groups.values()))
     top = most + most % 2
-    label = f"{kind.labels} per {period}, {_name(first // size, size)} to {_name(last // size, size)}: at most {most:,}"
+    label = (
+        f"{kind.labels} per {period}, {_name(first // size, size)} to "
+        f"{_name(last // size, size)}: at most {most:,}"
+    )
     undated = len(records) - len(months)
-    note = f'<p class="orbit-note">{undated:,} whose month is not stated are in the table.</p>' if undated else ""
+    note = (
+        f'<p class="orbit-note">{undated:,} whose month is not stated are in the table.</p>'
+        if undated
+        else ""
+    )
     scale = f"<small>{top:,}</small><small>{top // 2:,}</small>"
+    dated = [record for some in groups.values() for record in some]
+    legend = _legend(dated, f"{kind.labels} per {period}")
     return (
-        f"{_legend([record for some in groups.values() for record in some], f'{kind.labels} per {period}')}"
-        f'<div class="orbit-columns" role="group" aria-label="{escape(label)}">{scale}'
+        f'{legend}<div class="orbit-columns" role="group" aria-label="{escape(label)}">{scale}'
         f"{''.join(_columns(kind, groups, size, top))}</div>{note}{_list(groups, size, url(kind))}"
     )
 
@@ -73,36 +93,50 @@ def _month(record: Record) -> int | None:
 
 def _name(number: int, size: int) -> str:
     year, month = divmod(number * size, 12)
-    return {1: f"{year:04d}-{month + 1:02d}", 3: f"{year:04d}-Q{month // 3 + 1}"}.get(size, f"{year:04d}")
+    return {1: f"{year:04d}-{month + 1:02d}", 3: f"{year:04d}-Q{month // 3 + 1}"}.get(
+        size, f"{year:04d}"
+    )
 
 
 def _legend(records: Sequence[Record], title: str) -> str:
     counts = Counter((record.status.word, status_css(record.status)) for record in records)
     chips = "".join(
-        f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>' for (word, css), count in counts.items()
+        f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>'
+        for (word, css), count in counts.items()
     )
     return f'<p class="orbit-legend"><b>{escape(title)}</b>{chips}</p>'
 
 
-def _columns(kind: Kind, groups: Mapping[int, Sequence[Record]], size: int, most: int) -> Iterator[str]:
+def _columns(
+    kind: Kind, groups: Mapping[int, Sequence[Record]], size: int, most: int
+) -> Iterator[str]:
     last = max(groups)
     numbers = range(max(min(groups), last - MOST_COLUMNS + 1), last + 1)
     ticks = {number: _name(number, size) for number in numbers}
     if len(numbers) > FEW_COLUMNS:
         januaries = [number for number in numbers if number * size % 12 == 0]
         labelled = januaries[:: 1 + len(januaries) // MOST_TICKS]
-        ticks = {number: ticks[number][:4] for number in labelled} or {numbers[0]: ticks[numbers[0]]}
+        ticks = {number: ticks[number][:4] for number in labelled} or {
+            numbers[0]: ticks[numbers[0]]
+        }
     for number in numbers:
         name = _name(number, size)
         tick = f"<small>{ticks[number]}</small>" if number in ticks else ""
         records = groups.get(number, ())
         counts = Counter(record.status.name for record in records)
-        parts = [(status_css(status), counts[status.name]) for status in kind.statuses.values() if counts[status.name]]
+        parts = [
+            (status_css(status), counts[status.name])
+            for status in kind.statuses.values()
+            if counts[status.name]
+        ]
         names = [f"<span>{escape(record.id)} {headline(record.title)}</span>" for record in records]
-        names[MOST_NAMES:] = [f"<span>and {len(names) - MOST_NAMES:,} more</span>"] * (len(names) > MOST_NAMES)
+        names[MOST_NAMES:] = [f"<span>and {len(names) - MOST_NAMES:,} more</span>"] * (
+            len(names) > MOST_NAMES
+        )
         noun = (kind.label if len(records) == 1 else kind.labels).lower()
         yield (
-            f'<a href="#{name}" aria-label="{name}: {len(records):,} {escape(noun)}">{column(parts, most)}{tick}'
+            f'<a href="#{name}" aria-label="{name}: {len(records):,} '
+            f'{escape(noun)}">{column(parts, most)}{tick}'
             f'<span class="orbit-shown"><b>{name}: {len(records):,}</b>{"".join(names)}</span></a>'
             if records
             else f"<i>{tick}</i>"
@@ -112,16 +146,26 @@ def _columns(kind: Kind, groups: Mapping[int, Sequence[Record]], size: int, most
 def _list(groups: Mapping[int, Sequence[Record]], size: int, page: str) -> str:
     parts = []
     for number in sorted(groups, reverse=True):
-        rows = [(record, f"<time>{escape(date_of(record))}</time>") for record in reversed(groups[number])]
-        heading = f'<h2 id="{_name(number, size)}">{_name(number, size)} <small>{len(rows):,}</small></h2>'
+        rows = [
+            (record, f"<time>{escape(date_of(record))}</time>")
+            for record in reversed(groups[number])
+        ]
+        heading = (
+            f'<h2 id="{_name(number, size)}">{_name(number, size)} '
+            f"<small>{len(rows):,}</small></h2>"
+        )
         parts.append(f"{heading}{items_html(rows, page)}")
     return "".join(parts)
 
 
 def column(parts: Sequence[tuple[str, int]], most: int) -> str:
-    """Return a column of parts, each with its CSS classes and number, that is `most` high where it fills its box."""
+    """Return a column of parts, each with its CSS classes and number,
+    that is `most` high where it fills its box.
+    """
     rects, top = "", most
     for css, number in parts:
         top -= number
         rects += f'<rect class="{escape(css)}" y="{top}" width="1" height="{number}"/>'
-    return f'<svg aria-hidden="true" viewBox="0 0 1 {most}" preserveAspectRatio="none">{rects}</svg>'
+    return (
+        f'<svg aria-hidden="true" viewBox="0 0 1 {most}" preserveAspectRatio="none">{rects}</svg>'
+    )

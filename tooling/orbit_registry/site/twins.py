@@ -19,9 +19,11 @@ INDEX = "llms.txt"
 _MAIN = [
     re.compile(rf"<{start}>(.*)</{end}>", re.DOTALL)
     for start, end in (
-        (r'article class="md-content__inner[^>]*', "article"), (r"main\b[^>]*", "main"), (r"body\b[^>]*", "body"),
+        (r'article class="md-content__inner[^>]*', "article"),
+        (r"main\b[^>]*", "main"),
+        (r"body\b[^>]*", "body"),
     )
-]  # fmt: skip
+]
 """The text of a page: in Material's themes, in others, and where a theme marks none."""
 _DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')
 _BODY = re.compile(r"<body\b[^>]*>")
@@ -35,13 +37,22 @@ def twin_path(url: str) -> str:
 
 
 def announced(html: str, url: str, base_url: str | None, data: str = "") -> str:
-    """Return a page that names its Markdown and the list of all pages, in its head, with `data`, and in its text."""
+    """Return a page that names its Markdown and the list of all pages, in its head, with `data`,
+    and in its text.
+    """
     twin, index = linked(base_url, url, twin_path(url)), linked(base_url, url, INDEX)
-    # The space: Material looks for a sitemap next to each `link[rel=alternate]`, which it takes for a language.
+    # The space: Material looks for a sitemap next to each `link[rel=alternate]`, which it takes for
+    # a language.
     link = f'<link rel="alternate " type="text/markdown" href="{escape(twin)}">'
-    note = f"For AI agents: the Markdown of this page is at {twin}. All pages are listed in {index}."
+    note = (
+        f"For AI agents: the Markdown of this page is at {twin}. All pages are listed in {index}."
+    )
     html = html.replace("</head>", f"{link}{data}</head>", 1)
-    return _BODY.sub(lambda body: f'{body[0]}<p class="orbit-agents" aria-hidden="true">{escape(note)}</p>', html, 1)
+    return _BODY.sub(
+        lambda body: f'{body[0]}<p class="orbit-agents" aria-hidden="true">{escape(note)}</p>',
+        html,
+        1,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +65,14 @@ class Twin:
 
 
 def write_twins(
-    pages: PageCache, facts: dict[str, PageFacts], urls: Set[str], base_url: str | None, undescribed: Set[str]
+    pages: PageCache,
+    facts: dict[str, PageFacts],
+    urls: Set[str],
+    base_url: str | None,
+    undescribed: Set[str],
 ) -> dict[str, Twin]:
-    """Write the Markdown of the pages at `urls` and return it by their URL; add the links in it to `facts`.
+    """Write the Markdown of the pages at `urls` and return it by their URL; add the links in it to
+    `facts`.
 
     A page is described by its metadata, one of the `undescribed` by its first sentence.
     """
@@ -72,7 +88,9 @@ def write_twins(
     return twins
 
 
-def _twin(out: Output, url: str, urls: Set[str], base_url: str | None, *, described: bool) -> Content:
+def _twin(
+    out: Output, url: str, urls: Set[str], base_url: str | None, *, described: bool
+) -> Content:
     html = (out.folder / file_of(url)).read_text("utf-8", "surrogatepass")
     targets: dict[str, None] = {}
 
@@ -83,7 +101,10 @@ def _twin(out: Output, url: str, urls: Set[str], base_url: str | None, *, descri
             return href
         if not parts.path and not parts.query:
             return "#" + parts.fragment.removeprefix(HEADING_PREFIX)
-        query, mark = f"?{parts.query}" if parts.query else "", f"#{parts.fragment}" if parts.fragment else ""
+        query, mark = (
+            f"?{parts.query}" if parts.query else "",
+            f"#{parts.fragment}" if parts.fragment else "",
+        )
         if target in urls and not query and (not mark or mark.startswith(f"#{HEADING_PREFIX}")):
             target, mark = twin_path(target), mark.replace(HEADING_PREFIX, "", 1)
             targets[target] = None
@@ -92,7 +113,9 @@ def _twin(out: Output, url: str, urls: Set[str], base_url: str | None, *, descri
     main = next((match[1] for pattern in _MAIN if (match := pattern.search(html))), "")
     blocks = markdown_of(main, link)
     address = linked(base_url, url, url) if base_url else url or "the start page"
-    head = f"> The Markdown of {address}. [llms.txt]({linked(base_url, url, INDEX)}) lists all pages."
+    head = (
+        f"> The Markdown of {address}. [llms.txt]({linked(base_url, url, INDEX)}) lists all pages."
+    )
     title = next((block for block in blocks if block.startswith("# ")), f"# {url}")
     meta = _DESCRIPTION.search(html) if described else None
     description = unescape(meta[1]) if meta else lead("\n".join(filter(_PARAGRAPH.match, blocks)))

@@ -21,7 +21,9 @@ def file_of(url: str) -> str:
 
 
 def relative(origin: str, target: str) -> str:
-    """Return how the page at `origin` names `target`; both are site URLs, `target` may end in a fragment."""
+    """Return how the page at `origin` names `target`;
+    both are site URLs, `target` may end in a fragment.
+    """
     path, mark, fragment = target.partition("#")
     here, there = origin.split("/")[:-1], path.split("/")
     shared = 0
@@ -31,12 +33,16 @@ def relative(origin: str, target: str) -> str:
     if mark and path == origin:
         return f"#{fragment}"
     joined = "/".join(steps)
-    address = (joined if _UNQUOTED.match(joined) else quote(joined, safe="/~", errors="surrogatepass")) or "."
+    address = (
+        joined if _UNQUOTED.match(joined) else quote(joined, safe="/~", errors="surrogatepass")
+    ) or "."
     return f"{address}{mark}{fragment}"
 
 
 def linked(base_url: str | None, origin: str, target: str) -> str:
-    """Return how a file that may be read apart from the site names `target`: by its address, if the site has one."""
+    """Return how a file that may be read apart from the site names `target`:
+    by its address, if the site has one.
+    """
     if base_url:
         return base_url.rstrip("/") + "/" + relative("", target).removeprefix(".")
     link = relative(origin, target)
@@ -47,18 +53,25 @@ def site_address(text: str) -> str:
     """Return the address of a site as links are made of it: in ASCII, with a slash at its end."""
     try:
         parts = urlsplit(text.strip())
-        host = (parts.hostname or "").encode("idna").decode() + (f":{parts.port}" if parts.port else "")
+        host = (parts.hostname or "").encode("idna").decode() + (
+            f":{parts.port}" if parts.port else ""
+        )
     except ValueError:
         parts, host = urlsplit(""), ""
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         hint = "give it as in `https://example.org/decisions/`"
         raise UsageError(f"{text!r} is not an address for a site", hint=hint)
-    return f"{parts.scheme}://{host}{quote(parts.path.rstrip('/'), safe='/%~@:+,;=', errors='surrogatepass')}/"
+    return (
+        f"{parts.scheme}://{host}"
+        f"{quote(parts.path.rstrip('/'), safe='/%~@:+,;=', errors='surrogatepass')}/"
+    )
 
 
 @lru_cache(maxsize=1 << 16)
 def safe_segment(name: str) -> str:
-    """Return a name as one folder: other characters than letters, digits, `.`, `_` and `-` become `~` and hex."""
+    """Return a name as one folder: other characters than letters, digits, `.`,
+    `_` and `-` become `~` and hex.
+    """
     plain = _PLAIN.match(name) and name.lower() != "index.html"
     coded = name if plain else "".join(_coded(character) for character in name)
     if len(coded) > _LONGEST_SEGMENT:
@@ -84,7 +97,8 @@ def record_url(plural: str, record_id: str) -> str:
 
 
 def document_url(path: str, docs: str | None = "docs", directories: bool = True) -> str:
-    """Return the page of a repository's Markdown document; a leading documentation folder is dropped.
+    """Return the page of a repository's Markdown document; a leading documentation folder is
+    dropped.
 
     `directories` says whether a page is a folder, as the generator's `use_directory_urls` does.
     """

@@ -51,7 +51,8 @@ def card_html(record: Record, url: str, lead: str) -> str:
     text = f"<span>{headline(line)}</span>" if line and line != record.title else ""
     day = f" <small>{escape(date_of(record))}</small>"
     return (
-        f'<div class="orbit-card" id="{card_id(url)}"><b>{escape(record.id)} {headline(record.title)}</b>'
+        f'<div class="orbit-card" id="{card_id(url)}"><b>{escape(record.id)} '
+        f"{headline(record.title)}</b>"
         f"<span>{chip(record)}{day}</span>{text}</div>"
     )
 
@@ -82,16 +83,19 @@ class Ref(TypedDict):
 class Relations:
     """Relations of records, read from both ends, their freshness and their order.
 
-    `records` are in the order of lists. `freshness`, `matches` and `checks` are by the record's path; a record that is
-    left out is fresh. `today` ends the months of votes.
+    `records` are in the order of lists. `freshness`, `matches` and `checks` are by the record's
+    path; a record that is left out is fresh. `today` ends the months of votes.
     """
 
     def __init__(
-        self, records: Iterable[Record], freshness: Mapping[str, Freshness] = MappingProxyType({}),
-        today: date | None = None, citers: Citers | None = None,
+        self,
+        records: Iterable[Record],
+        freshness: Mapping[str, Freshness] = MappingProxyType({}),
+        today: date | None = None,
+        citers: Citers | None = None,
         matches: Mapping[str, FilesByGlob] = MappingProxyType({}),
         checks: Mapping[str, dict[str, Any]] = MappingProxyType({}),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._freshness = freshness
         self.citers, self.matches, self.checks = citers or Citers(), matches, checks
         self.today = today or datetime.now(UTC).date()
@@ -126,7 +130,9 @@ class Relations:
         return f"{words}: {'; '.join(reason.message for reason in freshness.reasons)}"
 
     def votes(self, record: Record) -> dict[str, Any] | None:
-        """Return count, day of the last one, and how many each of the last months had; None where there is none."""
+        """Return count, day of the last one, and how many each of the last months had;
+        None where there is none.
+        """
         votes = distinct_votes(record.votes)
         if not votes:
             return None
@@ -176,7 +182,9 @@ def freshness_words(record: Record) -> str:
     return ", ".join(filter(None, [verified, f"until {end:%Y-%m-%d}" if end else ""]))
 
 
-def record_view(record: Record, page: str, relations: Relations, site: SiteMap, groups: Groups) -> dict[str, Any]:
+def record_view(
+    record: Record, page: str, relations: Relations, site: SiteMap, groups: Groups
+) -> dict[str, Any]:
     """Return everything a record's page shows but its prose; addresses are relative to `page`."""
     kind, scope, fields = record.kind, record.scope, extra_fields(record)
 
@@ -197,7 +205,9 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         "since": record.approval.get("approved_at", "")[:10] if record.phase == "live" else "",
         "date": date_of(record),
         "date_source": date_source(record),
-        "status_raw": raw if (raw := record.text("status_raw")) and not restates(raw, record) else "",
+        "status_raw": raw
+        if (raw := record.text("status_raw")) and not restates(raw, record)
+        else "",
         "doubts": relations.doubts(record),
         "freshness": freshness_words(record),
         "legacy_ids": list(record.legacy_ids),
@@ -215,29 +225,51 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         },
         "links": [(label, references(ids)) for label, ids in relations.links(record)],
         "replaces": [{**ref, "word": ""} for ref in references(relations.replaces(record))],
-        "evidence": [_evidence(kind_, text, page, relations, site) for kind_, text in record.evidence],
+        "evidence": [
+            _evidence(kind_, text, page, relations, site) for kind_, text in record.evidence
+        ],
         "votes": relations.votes(record),
         "checks": relations.checks.get(record.path),
-        "neighbours": [link_to(neighbour, page) if neighbour else None for neighbour in relations.neighbours(record)],
+        "neighbours": [
+            link_to(neighbour, page) if neighbour else None
+            for neighbour in relations.neighbours(record)
+        ],
         "cited_by": cited_by(page, relations.citers, site, without=related),
         "tasks": [task_link(task, page) for task in record.words("tasks")],
         "updated": (record.text("updated_at") or "")[:10],
         "fields": [(name, texts) for name, texts in fields if max(map(len, texts)) <= SHORT],
         "sections": [(name, texts) for name, texts in fields if max(map(len, texts)) > SHORT],
-        "data": {name: value for name, value in record.data.items() if name not in ("uid", kind.prose)},
+        "data": {
+            name: value for name, value in record.data.items() if name not in ("uid", kind.prose)
+        },
     }
 
 
-def _glob(glob: str, record: Record, page: str, relations: Relations, site: SiteMap) -> dict[str, Any]:
-    """Return how a page shows a glob: the number of files that it matches, and the first of them."""
+def _glob(
+    glob: str, record: Record, page: str, relations: Relations, site: SiteMap
+) -> dict[str, Any]:
+    """Return how a page shows a glob: the number of files that it matches,
+    and the first of them.
+    """
     matches = relations.matches.get(record.path, {}).get(glob)
     count, files = matches or (0, ())
-    shown = [] if files == [glob] else [{"path": path, "url": _file_url(path, page, site)} for path in files]
-    return {"glob": glob, "url": glob_link(page, glob), "count": count if shown else 0, "files": shown}
+    shown = (
+        []
+        if files == [glob]
+        else [{"path": path, "url": _file_url(path, page, site)} for path in files]
+    )
+    return {
+        "glob": glob,
+        "url": glob_link(page, glob),
+        "count": count if shown else 0,
+        "files": shown,
+    }
 
 
 def reference(any_id: str, page: str, relations: Relations, site: SiteMap) -> Ref:
-    """Return how a page names another record; one that is not on the site is named without a link."""
+    """Return how a page names another record; one that is not on the site is named without
+    a link.
+    """
     record = relations.by_id.get(any_id)
     if record is None:
         url = site.cited(any_id, "")
@@ -248,7 +280,12 @@ def reference(any_id: str, page: str, relations: Relations, site: SiteMap) -> Re
 def link_to(record: Record, page: str) -> Ref:
     """Return how a page names a record of the site."""
     word = "" if record.phase == "live" else record.status.word
-    return {"id": record.id, "title": record.title, "word": word, "url": relative(page, url_of(record))}
+    return {
+        "id": record.id,
+        "title": record.title,
+        "word": word,
+        "url": relative(page, url_of(record)),
+    }
 
 
 def task_link(task: str, page: str) -> dict[str, str]:
@@ -256,13 +293,21 @@ def task_link(task: str, page: str) -> dict[str, str]:
     return {"word": task, "url": relative(page, task_url(task))}
 
 
-def cited_by(page: str, citers: Citers, site: SiteMap, without: Container[str] = ()) -> dict[str, Any]:
-    """Return the records, `without` some ids, and the files with their lines that cite what a page shows."""
+def cited_by(
+    page: str, citers: Citers, site: SiteMap, without: Container[str] = ()
+) -> dict[str, Any]:
+    """Return the records, `without` some ids, and the files with their lines that cite what a page
+    shows.
+    """
     files = []
     for file in citers.files.get(page, ()):
         url = relative(page, file.page) if file.page else site.forge.built(file.path)
-        lines = [{"number": line, "url": site.forge.built(file.path, line=line)} for line in file.lines]
-        files.append({"path": file.path, "title": citers.titles.get(file.path), "url": url, "lines": lines})
+        lines = [
+            {"number": line, "url": site.forge.built(file.path, line=line)} for line in file.lines
+        ]
+        files.append(
+            {"path": file.path, "title": citers.titles.get(file.path), "url": url, "lines": lines}
+        )
     records = [record for record in citers.records.get(page, ()) if record.id not in without]
     return {"records": [link_to(record, page) for record in records], "files": files}
 
@@ -270,13 +315,21 @@ def cited_by(page: str, citers: Citers, site: SiteMap, without: Container[str] =
 def document_view(
     path: str, page: str, neighbours: Sequence[str], relations: Relations, site: SiteMap
 ) -> tuple[Any, ...]:
-    """Return the values below a document: who cites it, the documents before and after ("" for none), what applies."""
+    """Return the values below a document: who cites it,
+    the documents before and after ("" for none), what applies.
+    """
     citers = relations.citers
     refs = [
-        {"id": "", "title": citers.titles[path], "url": relative(page, site.mirrored[path])} if path else None
+        {"id": "", "title": citers.titles[path], "url": relative(page, site.mirrored[path])}
+        if path
+        else None
         for path in neighbours
     ]
-    return cited_by(page, citers, site), refs, [link_to(record, page) for record in citers.applying.get(path, ())]
+    return (
+        cited_by(page, citers, site),
+        refs,
+        [link_to(record, page) for record in citers.applying.get(path, ())],
+    )
 
 
 def extra_fields(record: Record) -> list[tuple[str, list[str]]]:
@@ -301,7 +354,9 @@ def _file(path: str, page: str, site: SiteMap) -> dict[str, str | None]:
     return {"path": path, "url": _file_url(path, page, site), "edit": site.forge.edit(path)}
 
 
-def _evidence(kind: str, text: str, page: str, relations: Relations, site: SiteMap) -> dict[str, str | None]:
+def _evidence(
+    kind: str, text: str, page: str, relations: Relations, site: SiteMap
+) -> dict[str, str | None]:
     url: str | None = None
     if kind == "record":
         url = reference(text, page, relations, site)["url"]

@@ -38,24 +38,38 @@ def date_of(record: Record) -> str:
 
 _WORD = re.compile(r"[^\W_]+")
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
-_NUMBER = re.compile(r"(?:\S*/)?0*([0-9]{1,5})[-_.][^\W\d][^/]*")  # the number that the name of a file begins with
+_NUMBER = re.compile(
+    r"(?:\S*/)?0*([0-9]{1,5})[-_.][^\W\d][^/]*"
+)  # the number that the name of a file begins with
 _NEXT_HEADING = re.compile(r"(.*?)(?=^#)", re.DOTALL | re.MULTILINE)
 _KEYS = frozenset({"status", "date", "deciders"})
 _SPELLINGS = {"superceded": "superseded", "supercedes": "supersedes"}  # words of adr-tools
 
 
 def restates(text: str, record: Record) -> bool:
-    """Say whether a text has only what the record states: status, date, deciders, tasks, links, earlier ids."""
+    """Say whether a text has only what the record states:
+    status, date, deciders, tasks, links, earlier ids.
+    """
     status = record.status
-    facts = [status.name, status.word, record.text("date") or "", *record.words("deciders"), *record.words("tasks")]
+    facts = [
+        status.name,
+        status.word,
+        record.text("date") or "",
+        *record.words("deciders"),
+        *record.words("tasks"),
+    ]
     links = [text for link in record.links for text in (link.rel, link.to)]
     ids = [*record.superseded_by, *record.supersedes, *record.legacy_ids, *links]
-    known = {"by", "supersedes", "replaces", "legacy", "id", *_KEYS}.union(*map(_words, [*facts, *ids]))
+    known = {"by", "supersedes", "replaces", "legacy", "id", *_KEYS}.union(
+        *map(_words, [*facts, *ids])
+    )
     return _words(text) <= known
 
 
 def without_restated(text: str, record: Record) -> str:
-    """Return a decision's prose without the paragraphs at its start that only restate facts of the record."""
+    """Return a decision's prose without the paragraphs at its start that only restate facts of the
+    record.
+    """
     remaining = text.lstrip()
     while True:
         paragraph, _, after = remaining.partition("\n\n")
@@ -70,9 +84,14 @@ def without_restated(text: str, record: Record) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """Return the words of a text, its numbers without zeros before them; a link to a numbered file is its number."""
+    """Return the words of a text, its numbers without zeros before them;
+    a link to a numbered file is its number.
+    """
     plain = _LINK.sub(lambda link: (_NUMBER.match(link[2]) or link)[1], text).casefold()
-    return {_SPELLINGS.get(word, word.lstrip("0") or word) for word in _WORD.findall(plain.replace("_", " "))}
+    return {
+        _SPELLINGS.get(word, word.lstrip("0") or word)
+        for word in _WORD.findall(plain.replace("_", " "))
+    }
 
 
 def tags_of(record: Record) -> list[str]:
@@ -87,7 +106,11 @@ def date_source(record: Record) -> str:
 
 def own_columns(kind: Kind) -> list[str]:
     """Return the columns of a kind's index that only this kind has."""
-    return [column for column in kind.columns if column not in ("id", "status", "title", "date", kind.headline)]
+    return [
+        column
+        for column in kind.columns
+        if column not in ("id", "status", "title", "date", kind.headline)
+    ]
 
 
 def texts_of(records: Iterable[Record], column: str) -> Iterator[str]:
@@ -109,12 +132,16 @@ def words_in(value: object) -> list[str]:
 
 def chip(record: Record) -> str:
     """Return a record's status as a word; the style sheet adds its icon."""
-    return f'<span class="orbit-chip {status_css(record.status)}">{escape(record.status.word)}</span>'
+    return (
+        f'<span class="orbit-chip {status_css(record.status)}">{escape(record.status.word)}</span>'
+    )
 
 
 def items_html(rows: Iterable[tuple[Record, str]], page: str) -> str:
     """Return records as a list, each with HTML such as a day or a reason."""
-    lines = "".join(f"<li>{_named(record, page)}{added}{chip(record)}</li>" for record, added in rows)
+    lines = "".join(
+        f"<li>{_named(record, page)}{added}{chip(record)}</li>" for record, added in rows
+    )
     return f'<ul class="orbit-items">{lines}</ul>'
 
 

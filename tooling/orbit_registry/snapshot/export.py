@@ -1,4 +1,6 @@
-"""DuckDB files: tables filled from rows and from the event log, and copies of the snapshot for others."""
+"""DuckDB files: tables filled from rows and from the event log,
+and copies of the snapshot for others.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,15 @@ from orbit_registry.search.index import Fields, Index, counts_of
 from orbit_registry.search.search import MARKS
 from orbit_registry.snapshot.publication import publication_of
 from orbit_registry.snapshot.references import references_in
-from orbit_registry.snapshot.rows import CONTENT, LOCAL, Rows, citations_of, meta_of, rows_of, sources_of
+from orbit_registry.snapshot.rows import (
+    CONTENT,
+    LOCAL,
+    Rows,
+    citations_of,
+    meta_of,
+    rows_of,
+    sources_of,
+)
 from orbit_registry.workspace.files import TEMPORARY, sync_folder, write_error
 from orbit_registry.workspace.workspace import Workspace
 
@@ -39,7 +49,9 @@ if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors
 
     VectorSource = Callable[[Sequence[str]], Vectors | None]
-else:  # the compiled module alone: the package's interface for building questions takes three times as long to import
+# the compiled module alone: the package's interface for building questions takes three times as
+# long to import
+else:
     try:
         duckdb = importlib.import_module("_duckdb")
     except ImportError:  # the name is not promised: another version may call it otherwise
@@ -56,14 +68,24 @@ def _search_tables(
 ) -> None:
     index = Index({key: counts_of(fields) for key, fields in texts.items()})
     stems = {**{term: term for term in index.terms}, **index.stems}
-    words = [(word, term, index.worth(term)) for word, term in stems.items() if word not in STOP_WORDS]
+    words = [
+        (word, term, index.worth(term)) for word, term in stems.items() if word not in STOP_WORDS
+    ]
     common = [(word, "", 0.0) for word in STOP_WORDS]
     words_and_worths = (
         _as_json({"word": word, "term": term, "worth": round(worth, 6)})
         for word, term, worth in sorted([("", "", index.worth("")), *common, *words])
     )
     counted_texts = (
-        _as_json({"record_id": name, "part": part, "norm": norm, "terms": [*counts], "counts": [*counts.values()]})
+        _as_json(
+            {
+                "record_id": name,
+                "part": part,
+                "norm": norm,
+                "terms": [*counts],
+                "counts": [*counts.values()],
+            }
+        )
         for (name, part), norm, counts in zip(index.keys, index.norms, index.texts, strict=True)
     )
     fill_all(connection, {"search_words": words_and_worths, "search_texts": counted_texts}, folder)
@@ -86,7 +108,9 @@ LONGEST = 65_536  # bytes of a line of the event log that is read
 
 
 def event_lines(state: Path) -> list[str]:
-    """Return the lines of a workspace's event log, in their order; what can't be read is left out."""
+    """Return the lines of a workspace's event log, in their order;
+    what can't be read is left out.
+    """
     lines: list[str] = []
     for name in FILES:
         path = state / "log" / name
@@ -94,12 +118,18 @@ def event_lines(state: Path) -> list[str]:
             content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
         except OSError:
             continue  # rotated just now, or not readable
-        lines += (line.decode("utf-8", "replace") for line in content.splitlines() if 0 < len(line) <= LONGEST)
+        lines += (
+            line.decode("utf-8", "replace")
+            for line in content.splitlines()
+            if 0 < len(line) <= LONGEST
+        )
     return lines
 
 
 def fill_events(connection: duckdb.DuckDBPyConnection, table: str, lines: Sequence[str]) -> None:
-    """Fill a table with a row for each record of each event, and one for an event without; lines that are none go."""
+    """Fill a table with a row for each record of each event, and one for an event without;
+    lines that are none go.
+    """
     rows = EVENTS.read_text("utf-8")
     connection.execute(f"INSERT INTO {table} {rows}", [list(lines), RETRIEVAL, list(NAMES)])
 
@@ -107,10 +137,13 @@ def fill_events(connection: duckdb.DuckDBPyConnection, table: str, lines: Sequen
 STORAGE = "v1.2.0"  # the storage version that DuckDB 1.2 to 2.0 and the browser engine read
 TABLES = Path(__file__).with_name("tables.sql")
 MACROS = Path(__file__).with_name("macros.sql")
-SMALLEST_BUFFER = 1024 * 1024  # duckDB reads through several buffers of twice the longest row, in bytes
+SMALLEST_BUFFER = (
+    1024 * 1024
+)  # duckDB reads through several buffers of twice the longest row, in bytes
 DIGEST = """
 SELECT bit_xor(md5_number(line)) FROM (
-    SELECT concat_ws(chr(0), 'source', path, role, sha256, size) AS line FROM sources WHERE NOT inbox
+    SELECT concat_ws(chr(0), 'source', path, role, sha256, size) AS line
+    FROM sources WHERE NOT inbox
     UNION SELECT concat_ws(chr(0), 'record', path, content_hash) FROM records WHERE NOT inbox
     UNION SELECT concat_ws(chr(0), 'link', record_id, rel, target, coalesce(target_id, ''), derived)
     FROM links WHERE record_id NOT IN (SELECT id FROM records WHERE inbox)
@@ -119,7 +152,9 @@ SELECT bit_xor(md5_number(line)) FROM (
 """A hash over every content row that git carries: equal in two clones, whenever they were built."""
 NEAR = """
 CREATE {within}MACRO near(any_id) AS TABLE
-SELECT r.id, array_cosine_similarity(v.vector, o.vector)::DOUBLE AS cosine, r.title, r.kind, r.status, r.path
+SELECT
+    r.id, array_cosine_similarity(v.vector, o.vector)::DOUBLE AS cosine,
+    r.title, r.kind, r.status, r.path
 FROM vectors AS v
 JOIN records AS r ON r.content_hash = v.content_hash AND r.phase = 'live' AND r.searched
 JOIN records AS a ON a.id = any_id AND a.id <> r.id
@@ -145,12 +180,17 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @contextlib.contextmanager
 def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) -> Iterator[None]:
-    """Make a new file with our tables the current database for a block that fills it; a failure leaves no file."""
+    """Make a new file with our tables the current database for a block that fills it;
+    a failure leaves no file.
+    """
     try:
-        connection.execute(f"ATTACH {_file_literal(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')")
+        connection.execute(
+            f"ATTACH {_file_literal(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')"
+        )
         try:
             connection.execute("USE snapshot")
-            # What is written in one transaction, and at its end at once, never goes through the log.
+            # What is written in one transaction, and at its end at once, never goes through the
+            # log.
             connection.execute("SET checkpoint_threshold = '1KB'")
             connection.execute("BEGIN")
             connection.execute(TABLES.read_text(encoding="utf-8"))
@@ -183,19 +223,27 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) 
 
 
 def write_database(
-    path: Path, rows: Rows, meta: Mapping[str, str | None], events: Sequence[str] = (), earlier: Path | None = None
+    path: Path,
+    rows: Rows,
+    meta: Mapping[str, str | None],
+    events: Sequence[str] = (),
+    earlier: Path | None = None,
 ) -> tuple[str, dict[str, str]]:
-    """Write a snapshot file that must not exist yet; return its digest, and the hashes of an earlier one's records.
+    """Write a snapshot file that must not exist yet; return its digest, and the hashes of an
+    earlier one's records.
 
     `events` are lines of the event log.
     """
     try:
         with engine() as connection:
             hashes = _hashes_in(connection, earlier) if earlier is not None else {}
-            # Compression takes a tenth of the time to build and saves a third of a file that lasts until the next sync.
+            # Compression takes a tenth of the time to build and saves a third of a file that lasts
+            # until the next sync.
             connection.execute("SET force_compression = 'uncompressed'")
             with new_database(connection, path, rows):
-                fill_all(connection, {table: rows.of(table) for table in (*CONTENT, *LOCAL)}, path.parent)
+                fill_all(
+                    connection, {table: rows.of(table) for table in (*CONTENT, *LOCAL)}, path.parent
+                )
                 if events:
                     fill_events(connection, "events", events)
                 digest = _fill_meta(connection, meta)
@@ -205,8 +253,12 @@ def write_database(
         raise SnapshotError(refused.message, hint=refused.hint) from None
 
 
-def fill_all(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, Iterable[str]], folder: Path) -> None:
-    """Add rows to tables by files of JSON lines, which DuckDB reads a hundred times faster than single values."""
+def fill_all(
+    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, Iterable[str]], folder: Path
+) -> None:
+    """Add rows to tables by files of JSON lines,
+    which DuckDB reads a hundred times faster than single values.
+    """
     lines = Path(tempfile.mkdtemp(prefix=".tmp-rows-", dir=folder))
     try:
         for table, rows in tables.items():
@@ -215,17 +267,22 @@ def fill_all(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, Iterabl
         shutil.rmtree(lines, ignore_errors=True)
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[str], file: Path) -> None:
+def _fill(
+    connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[str], file: Path
+) -> None:
     longest = 0
     with file.open("wb") as lines:
         for row in rows:
-            size = lines.write(f"{row}\n".encode("utf-8", "replace"))  # a file's name may be no Unicode
+            size = lines.write(
+                f"{row}\n".encode("utf-8", "replace")
+            )  # a file's name may be no Unicode
             longest = max(longest, size)
     if longest:
         columns = connection.execute(f"DESCRIBE {table}").fetchall()
         types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind, *_ in columns)
         connection.execute(
-            f"INSERT INTO {table} FROM read_json({_file_literal(file)}, format = 'newline_delimited', "
+            f"INSERT INTO {table} FROM read_json({_file_literal(file)}, format = "
+            f"'newline_delimited', "
             f"columns = {{{types}}}, maximum_object_size = {max(SMALLEST_BUFFER, longest)})"
         )
     file.unlink()
@@ -235,16 +292,22 @@ def _fill_meta(connection: duckdb.DuckDBPyConnection, meta: Mapping[str, str | N
     """Say what a filled snapshot is, and return its digest."""
     ((total,),) = connection.execute(DIGEST).fetchall()
     digest = f"{int(total or 0):032x}"
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted({**meta, "digest": digest}.items()))
+    connection.executemany(
+        "INSERT INTO meta VALUES (?, ?)", sorted({**meta, "digest": digest}.items())
+    )
     return digest
 
 
 def fill_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors, within: str = "") -> None:
-    """Add a table of vectors and the macro `near`; `within` begins their names: `TEMP ` for a connection's own."""
+    """Add a table of vectors and the macro `near`;
+    `within` begins their names: `TEMP ` for a connection's own.
+    """
     size = max(map(len, vectors.records.values()), default=1)
     connection.execute(
-        f"CREATE {within}TABLE vectors AS SELECT r.content_hash, $2 AS model, v.vector FROM records AS r JOIN "
-        f"(SELECT unnest($1::VARCHAR[]) AS path, unnest($3::FLOAT[{size}][]) AS vector) AS v ON v.path = r.path",
+        f"CREATE {within}TABLE vectors AS SELECT r.content_hash, $2 AS model, v.vector FROM "
+        f"records AS r JOIN "
+        f"(SELECT unnest($1::VARCHAR[]) AS path, unnest($3::FLOAT[{size}][]) AS vector) AS v ON "
+        f"v.path = r.path",
         [list(vectors.records), vectors.model, list(map(list, vectors.records.values()))],
     )
     connection.execute(NEAR.format(within=within))
@@ -258,13 +321,17 @@ def quoted(text: str) -> str:
 def _file_literal(path: Path) -> str:
     text = str(path)
     if "\\" in text or any("\udc80" <= character <= "\udcff" for character in text):
-        message = f"{text!a}: DuckDB opens no file with a backslash in its path, or one that is not UTF-8"
+        message = (
+            f"{text!a}: DuckDB opens no file with a backslash in its path, or one that is not UTF-8"
+        )
         raise SnapshotError(message, hint="rename the folder, or work in a checkout elsewhere")
     return quoted(text)
 
 
 def _hashes_in(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, str]:
-    """Return the paths of a snapshot's records, each with a hash of its rows; nothing where the file can't be asked."""
+    """Return the paths of a snapshot's records, each with a hash of its rows;
+    nothing where the file can't be asked.
+    """
     try:
         connection.execute(f"ATTACH {_file_literal(file)} AS earlier (READ_ONLY)")
         return dict(connection.execute("SELECT path, content_hash FROM earlier.records").fetchall())
@@ -275,17 +342,27 @@ def _hashes_in(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, s
 # --- copies for others: without local inbox, findings, events and file times
 
 COMPRESSION = "zstd"
-"""How copies are compressed: to try each way on each column takes as long as to write it, and is larger."""
+"""How copies are compressed: to try each way on each column takes as long as to write it,
+and is larger.
+"""
 
 
 def export_snapshot(
-    workspace: Workspace, file: Path, parquet: Path | None = None, *, reading: Reading | None = None,
-    unfiltered: bool = False, vectors: VectorSource | None = None,
-) -> list[Path]:  # fmt: skip
+    workspace: Workspace,
+    file: Path,
+    parquet: Path | None = None,
+    *,
+    reading: Reading | None = None,
+    unfiltered: bool = False,
+    vectors: VectorSource | None = None,
+) -> list[Path]:
     """Write what others may read as a DuckDB file, and as Parquet; return the paths."""
     loaded = vectors(()) if vectors is not None else None
     if vectors is not None and loaded is None:
-        raise UsageError("no model is configured that makes vectors", hint="set `search.model` in .orbit/config.yaml")
+        raise UsageError(
+            "no model is configured that makes vectors",
+            hint="set `search.model` in .orbit/config.yaml",
+        )
     everything = unfiltered or not workspace.config.publish.is_set
     if loaded is not None and not everything:
         message = "a record's vector contains all its text, also what `site.publish` withholds"
@@ -297,13 +374,18 @@ def export_snapshot(
         if file.is_dir():
             raise IsADirectoryError(21, "is a folder", str(file))
         if file.exists() and not _is_database(file):
-            raise RefusedError(f"{file} exists and is not a DuckDB file", hint="give another name, or remove it first")
+            raise RefusedError(
+                f"{file} exists and is not a DuckDB file",
+                hint="give another name, or remove it first",
+            )
         temporary.touch()  # DuckDB would not say which error of the system it met
         temporary.unlink()
         with engine() as connection, new_database(connection, temporary, rows):
             connection.execute(f"SET force_compression = '{COMPRESSION}'")
             tables = {table: rows.shared.get(table, ()) for table in CONTENT}
-            fill_all(connection, {**tables, "vote_keys": rows.local.get("vote_keys", ())}, file.parent)
+            fill_all(
+                connection, {**tables, "vote_keys": rows.local.get("vote_keys", ())}, file.parent
+            )
             _fill_meta(connection, meta_of(workspace, workspace.git.commit("HEAD")))
             if loaded is not None:
                 fill_vectors(connection, loaded)
@@ -319,11 +401,17 @@ def export_snapshot(
     return [file, *paths]
 
 
-def shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool, only_shown: bool = False) -> Rows:
+def shared_rows(
+    workspace: Workspace, reading: Reading, *, unfiltered: bool, only_shown: bool = False
+) -> Rows:
     """Return the rows of what others may read; with `only_shown` of what the site has pages for."""
     prose = reading.prose
     inbox = f"{workspace.relative(workspace.inbox)}/" if workspace.config.inbox == "local" else ""
-    shared = [record for record in reading.collection.records if not (inbox and record.path.startswith(inbox))]
+    shared = [
+        record
+        for record in reading.collection.records
+        if not (inbox and record.path.startswith(inbox))
+    ]
     if only_shown:
         shared = [record for record in shared if record.status.shown]
     records = free_of_secrets(prose.filled(shared))
@@ -338,7 +426,9 @@ def shared_rows(workspace: Workspace, reading: Reading, *, unfiltered: bool, onl
     )
 
 
-def local_rows(workspace: Workspace, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> Rows:
+def local_rows(
+    workspace: Workspace, reading: Reading, prose: ProseReading, skills: Sequence[Skill]
+) -> Rows:
     """Return the rows of this machine's snapshot, free of secrets."""
     clean = without_secrets
     collection = reading.collection
@@ -354,20 +444,29 @@ def local_rows(workspace: Workspace, reading: Reading, prose: ProseReading, skil
         references=references_in(workspace, records, prose),
         citations=citations_of(workspace, records),
         skills=[
-            replace(skill, name=clean(skill.name), description=clean(skill.description), text=clean(skill.text))
+            replace(
+                skill,
+                name=clean(skill.name),
+                description=clean(skill.description),
+                text=clean(skill.text),
+            )
             for skill in skills
         ],
     )
 
 
 def _is_database(file: Path) -> bool:
-    """Say whether a file is empty or an earlier export: DuckDB writes its mark at the ninth byte."""
+    """Say whether a file is empty or an earlier export:
+    DuckDB writes its mark at the ninth byte.
+    """
     with file.open("rb") as content:
         head = content.read(12)
     return not head or head[8:] == b"DUCK"
 
 
-def _write_parquet(connection: duckdb.DuckDBPyConnection, folder: Path, tables: Iterable[str]) -> list[Path]:
+def _write_parquet(
+    connection: duckdb.DuckDBPyConnection, folder: Path, tables: Iterable[str]
+) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
     for table in tables:

@@ -1,6 +1,7 @@
 """Filter of `site.publish`: what others may read of records, documents and texts.
 
-What cannot be judged is withheld: a record that can't be read, a decision in a log that no record claims.
+What cannot be judged is withheld: a record that can't be read, a decision in a log that no record
+claims.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 _REFERRING = ("links", "evidence", "supersedes", "superseded_by", "distinct_from")
 """The fields of the envelope that name other records; an entry that names a withheld one goes."""
-_TELLING_WORDS = 3  # fewest words of a title that is redacted: a shorter one, such as `Error handling`, is common prose
+# fewest words of a title that is redacted: a shorter one, such as `Error handling`, is common prose
+_TELLING_WORDS = 3
 _TELLING_FILE_WORDS = 2
 
 
@@ -41,7 +43,10 @@ _NAMING_LINE = re.compile(r"^(title|summary|uid):[ \t]+[\"']?([^\n]*?)[\"']?[ \t
 
 @dataclass(frozen=True)
 class Publication:
-    """The filter of one workspace, for the records it has now. `admits` is asked about the records' own facts."""
+    """The filter of one workspace, for the records it has now.
+
+    `admits` is asked about the records' own facts.
+    """
 
     workspace: Workspace
     config: PublishConfig
@@ -56,12 +61,16 @@ class Publication:
 
     @cached_property
     def key(self) -> str:
-        """A text that changes when what may be read does: what was made under another is made again."""
+        """A text that changes when what may be read does:
+        what was made under another is made again.
+        """
         if not self.is_active:
             return "all"
         patterns = [f"{pattern.pattern}\0{pattern.flags}" for pattern in self.config.redact]
         facts = [*patterns, "\1", *sorted(self._struck), "\1", *sorted(self._kept)]
-        return hashlib.blake2b("\0".join(facts).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+        return hashlib.blake2b(
+            "\0".join(facts).encode("utf-8", "surrogateescape"), digest_size=12
+        ).hexdigest()
 
     def admits(self, record: Record) -> bool:
         """Say whether a record may be read."""
@@ -77,13 +86,19 @@ class Publication:
         )
 
     def records(self, records: Iterable[Record]) -> list[Record]:
-        """Return those of some records that may be read, as they may; secrets are their caller's business."""
+        """Return those of some records that may be read, as they may;
+        secrets are their caller's business.
+        """
         if not self.is_active:
             return list(records)
-        return [redacted(self._apart(record), self._plain) for record in records if self.admits(record)]
+        return [
+            redacted(self._apart(record), self._plain) for record in records if self.admits(record)
+        ]
 
     def text(self, text: str) -> str:
-        """Return a text as it may be read: without secrets, the names of what is withheld, and what is struck out."""
+        """Return a text as it may be read: without secrets, the names of what is withheld,
+        and what is struck out.
+        """
         return self._plain(without_secrets(text)) if self.is_active else without_secrets(text)
 
     def freshness(self, by_path: Mapping[str, Freshness]) -> Mapping[str, Freshness]:
@@ -92,13 +107,17 @@ class Publication:
             return by_path
 
         def plain(each: Freshness) -> Freshness:
-            reasons = (replace(reason, message=self._plain(reason.message)) for reason in each.reasons)
+            reasons = (
+                replace(reason, message=self._plain(reason.message)) for reason in each.reasons
+            )
             return replace(each, reasons=tuple(reasons))
 
         return {path: plain(freshness) for path, freshness in by_path.items()}
 
     def document(self, path: str, text: str) -> str | None:
-        """Return a document as it may be read, withheld decisions as blank lines; None where nothing is left."""
+        """Return a document as it may be read, withheld decisions as blank lines;
+        None where nothing is left.
+        """
         if not self.is_active:
             return without_secrets(text)
         if self.hides(path):
@@ -114,11 +133,17 @@ class Publication:
         return self.text(text)
 
     def _lost(self, document: Document) -> list[AdrDocument]:
-        """Return the decisions to withhold; where records are chosen, also those that no published record claims."""
+        """Return the decisions to withhold; where records are chosen,
+        also those that no published record claims.
+        """
 
         def claimed(records: Iterable[Record]) -> set[int]:
             sources = [record.source for record in records if record.source is not None]
-            return {id(document.entry(source.heading)) for source in sources if source.path == document.path}
+            return {
+                id(document.entry(source.heading))
+                for source in sources
+                if source.path == document.path
+            }
 
         if self._chooses:
             published = claimed(self._published)
@@ -131,7 +156,9 @@ class Publication:
         return self.is_active and (self._strikes(path) or self._names.masked(path) != path)
 
     def leaves_out(self, path: str) -> bool:
-        """Say whether there is no page of a document or page of the repository: it is hidden, or nothing is left."""
+        """Say whether there is no page of a document or page of the repository:
+        it is hidden, or nothing is left.
+        """
         if not self.is_active:
             return False
         if path not in self._documents:
@@ -143,7 +170,9 @@ class Publication:
         return self._documents[path]
 
     def _tags_of(self, record: Record) -> list[str]:
-        """Return the tags of a record by all their names: one that is chosen by one of them is by the others."""
+        """Return the tags of a record by all their names:
+        one that is chosen by one of them is by the others.
+        """
         tags = [name.casefold() for name in (*record.tags, *record.words("labels"))]
         return [name for tag in tags for name in self._also_called.get(tag, (tag,))]
 
@@ -156,9 +185,13 @@ class Publication:
 
     @property
     def _chooses(self) -> bool:
-        """Whether records are withheld for what they are, so that what can't be judged is withheld too."""
+        """Whether records are withheld for what they are,
+        so that what can't be judged is withheld too.
+        """
         config = self.config
-        return any(choice.only or choice.never for choice in (config.kinds, config.statuses, config.tags))
+        return any(
+            choice.only or choice.never for choice in (config.kinds, config.statuses, config.tags)
+        )
 
     def _strikes(self, text: str) -> bool:
         return any(redact_pattern(text, pattern) != text for pattern in self.config.redact)
@@ -177,11 +210,16 @@ class Publication:
                 data[name] = [entry for entry in value if not self._refers(entry)]
         scope = data.get("scope")
         if isinstance(scope, dict) and isinstance(scope.get("paths"), list):
-            data["scope"] = {**scope, "paths": [path for path in scope["paths"] if self._plain(str(path)) == str(path)]}
+            data["scope"] = {
+                **scope,
+                "paths": [path for path in scope["paths"] if self._plain(str(path)) == str(path)],
+            }
         return replace(record, data=data)
 
     def _refers(self, entry: object) -> bool:
-        targets = [entry.get("to"), entry.get("reference")] if isinstance(entry, Mapping) else [entry]
+        targets = (
+            [entry.get("to"), entry.get("reference")] if isinstance(entry, Mapping) else [entry]
+        )
         return any(isinstance(text, str) and self._names.masked(text) != text for text in targets)
 
     @cached_property
@@ -211,7 +249,9 @@ class Publication:
 
     @cached_property
     def _struck(self) -> frozenset[str]:
-        """The names of what is withheld: ids, earlier ids, titles that tell it apart, files that hold nothing else."""
+        """The names of what is withheld: ids, earlier ids, titles that tell it apart,
+        files that hold nothing else.
+        """
         published_titles = {words_of(record.title) for record in self._published}
         claimed = {record.source.path for record in self._published if record.source is not None}
         published_names = {words_of(name) for name in self._kept}
@@ -226,17 +266,26 @@ class Publication:
             titles.add(entry.title)
             if document.file.format != "log":
                 files.add(document.path)
-            elif entry.number and words_of(name := heading_of(entry, "log") or "") not in published_names:
+            elif (
+                entry.number
+                and words_of(name := heading_of(entry, "log") or "") not in published_names
+            ):
                 names.add(name)
         telling = ((title, words_of(title)) for title in titles)
-        names |= {title for title, words in telling if len(words) >= _TELLING_WORDS and words not in published_titles}
+        names |= {
+            title
+            for title, words in telling
+            if len(words) >= _TELLING_WORDS and words not in published_titles
+        }
         return frozenset(names.union(*(_names_of_file(path) for path in files - claimed)))
 
     @cached_property
     def _unreadable(self) -> list[Record]:
         there = {record.folder for record in self.everything}
         paths = [path for path in sorted({*self.unread}) if path.rpartition("/")[0] not in there]
-        return [record_guess for path in paths if (record_guess := self._made_out(path)) is not None]
+        return [
+            record_guess for path in paths if (record_guess := self._made_out(path)) is not None
+        ]
 
     def _made_out(self, path: str) -> Record | None:
         *_, plural, name, _ = ["", "", *path.split("/")]
@@ -264,15 +313,23 @@ class Publication:
             if (text := document_text(self.workspace.root, path)) is not None:
                 document = Document(path, text)
                 mine = {id(document.entry(heading)) for heading in claims[path]}
-                unclaimed += [(document, entry) for entry in document.file.entries if id(entry) not in mine]
+                unclaimed += [
+                    (document, entry) for entry in document.file.entries if id(entry) not in mine
+                ]
         return unclaimed
 
     @cached_property
     def _kept(self) -> frozenset[str]:
-        """The names of what is published, of which a withheld name may be a part: `a/ADR-005` and `ADR-0005`."""
+        """The names of what is published, of which a withheld name may be a part:
+        `a/ADR-005` and `ADR-0005`.
+        """
         names: set[str] = set()
         for record in self._published:
-            names |= {record.id, *record.legacy_ids, *(name.rpartition("/")[2] for name in record.legacy_ids)}
+            names |= {
+                record.id,
+                *record.legacy_ids,
+                *(name.rpartition("/")[2] for name in record.legacy_ids),
+            }
             if record.source is not None:
                 names.add(re.sub(r"\.[A-Za-z]+\Z", "", record.source.path.rpartition("/")[2]))
         return frozenset(names)

@@ -1,4 +1,6 @@
-"""Read-only SQL queries of the current snapshot, without access to files or network, and their results as text."""
+"""Read-only SQL queries of the current snapshot, without access to files or network,
+and their results as text.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,15 @@ _CLOSED = {
     "temp_directory": "",
     "lock_configuration": "true",
 }
-_EXPLAIN = re.compile(r"\s*EXPLAIN\b(?:\s*ANALYZE\b|\s*\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\))?", re.IGNORECASE)
-BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
+_EXPLAIN = re.compile(
+    r"\s*EXPLAIN\b(?:\s*ANALYZE\b|\s*\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\))?", re.IGNORECASE
+)
+BROKEN = (
+    duckdb.IOException,
+    duckdb.SerializationException,
+    duckdb.FatalException,
+    duckdb.InternalException,
+)
 TABLES_HINT = (
     "`SHOW TABLES` lists tables, `DESCRIBE records` columns; "
     "docs/reference/snapshot.md in Orbit's documentation has macros"
@@ -52,7 +61,9 @@ _MEANING_CALL = re.compile(r"\bmeaning\s*\((?:\s*('(?:[^']|'')*')\s*\))?", re.IG
 _VECTORS = re.compile(r"\bvectors\b|\b(?:meaning|near)\s*\(", re.IGNORECASE)
 _MEANING = """
 CREATE TEMP MACRO meaning(said) AS TABLE
-SELECT r.id, array_cosine_similarity(v.vector, a.vector)::DOUBLE AS cosine, r.title, r.kind, r.status, r.path
+SELECT
+    r.id, array_cosine_similarity(v.vector, a.vector)::DOUBLE AS cosine,
+    r.title, r.kind, r.status, r.path
 FROM temp.vectors AS v
 JOIN records AS r ON r.content_hash = v.content_hash AND r.phase = 'live' AND r.searched
 JOIN temp.asked_vectors AS a ON a.asked = said
@@ -79,9 +90,16 @@ class QueryResult:
         return [dict(zip(names, map(_plain, row), strict=True)) for row in self.rows]
 
     def render(self, form: str) -> str:
-        """Return the answer as a table, JSON (a list of objects) or CSV, with a line break at its end."""
+        """Return the answer as a table, JSON (a list of objects) or CSV,
+        with a line break at its end.
+        """
         if form == "json":
-            return inert_json(json.dumps(self.as_data(), ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
+            return (
+                inert_json(
+                    json.dumps(self.as_data(), ensure_ascii=False, indent=2, allow_nan=False)
+                )
+                + "\n"
+            )
         if form == "csv":
             out = io.StringIO()
             writer = csv.writer(out, lineterminator="\n")
@@ -94,15 +112,24 @@ class QueryResult:
 
 
 def query(
-    workspace: Workspace, sql: str, form: str = "table", *, vectors: VectorSource | None = None,
+    workspace: Workspace,
+    sql: str,
+    form: str = "table",
+    *,
+    vectors: VectorSource | None = None,
     reading: Reading | None = None,
-) -> str:  # fmt: skip
-    """Return the answer to one question in a format; `vectors` are asked where the question is about them."""
-    # Events are written at every call, so they don't cause a build; a query of them gets the current ones.
+) -> str:
+    """Return the answer to one question in a format;
+    `vectors` are asked where the question is about them.
+    """
+    # Events are written at every call, so they don't cause a build; a query of them gets the
+    # current ones.
     asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
     lines = event_lines(workspace.state) if asks else None
     loaded = _load_vectors(sql, vectors)
-    table = _with_current(workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded), reading)
+    table = _with_current(
+        workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded), reading
+    )
     return table.render(form)
 
 
@@ -112,27 +139,41 @@ def query_reading(workspace: Workspace, sql: str, reading: Reading) -> QueryResu
 
 
 def limited_query(
-    workspace: Workspace, sql: str, *, seconds: float, rows: int, vectors: VectorSource | None = None
+    workspace: Workspace,
+    sql: str,
+    *,
+    seconds: float,
+    rows: int,
+    vectors: VectorSource | None = None,
 ) -> QueryResult:
-    """Return the answer to one question that may take so many seconds and have so many rows; the rest as in `query`."""
+    """Return the answer to one question that may take so many seconds and have so many rows;
+    the rest as in `query`.
+    """
     loaded = _load_vectors(sql, vectors)
 
     def asked(path: Path) -> QueryResult:
-        # The database looks up between steps alone, and one step can take any time; the caller does not wait for it.
+        # The database looks up between steps alone, and one step can take any time; the caller does
+        # not wait for it.
         thread = ThreadPoolExecutor(1)
         try:
             done = thread.submit(run_query, path, sql, seconds=seconds, rows=rows, vectors=loaded)
             return done.result(seconds + GRACE)
         except TimeoutError:
-            raise SnapshotError(f"the question took more than {seconds:g} s", hint="narrow it") from None
+            raise SnapshotError(
+                f"the question took more than {seconds:g} s", hint="narrow it"
+            ) from None
         finally:
             thread.shutdown(wait=False)
 
     return _with_current(workspace, asked)
 
 
-def _with_current(workspace: Workspace, use: Callable[[Path], Result], reading: Reading | None = None) -> Result:
-    """Use the snapshot; where the file turns out to be damaged, or to be gone, it is built anew, once."""
+def _with_current(
+    workspace: Workspace, use: Callable[[Path], Result], reading: Reading | None = None
+) -> Result:
+    """Use the snapshot; where the file turns out to be damaged, or to be gone,
+    it is built anew, once.
+    """
     read = reading or Reading(workspace)
     try:
         return use(sync_snapshot(workspace, read).path)
@@ -141,18 +182,31 @@ def _with_current(workspace: Workspace, use: Callable[[Path], Result], reading: 
 
 
 def _load_vectors(sql: str, vectors: VectorSource | None) -> Vectors | None:
-    """Return the vectors that a question may be about; None where it names none, or no model is configured."""
+    """Return the vectors that a question may be about;
+    None where it names none, or no model is configured.
+    """
     if vectors is None or not _VECTORS.search(sql):
         return None
-    texts = _MEANING_CALL.findall(sql)  # those that `meaning` is given; none where one of them is not written out
-    return vectors([text[1:-1].replace("''", "'") for text in dict.fromkeys(texts)] if all(texts) else [])
+    texts = _MEANING_CALL.findall(
+        sql
+    )  # those that `meaning` is given; none where one of them is not written out
+    return vectors(
+        [text[1:-1].replace("''", "'") for text in dict.fromkeys(texts)] if all(texts) else []
+    )
 
 
 def run_query(
-    path: Path, sql: str, *, seconds: float = SECONDS, rows: int | None = None, events: Sequence[str] | None = None,
+    path: Path,
+    sql: str,
+    *,
+    seconds: float = SECONDS,
+    rows: int | None = None,
+    events: Sequence[str] | None = None,
     vectors: Vectors | None = None,
-) -> QueryResult:  # fmt: skip
-    """Return the answer to one question; `events` are lines of the current log, `vectors` become a table."""
+) -> QueryResult:
+    """Return the answer to one question; `events` are lines of the current log,
+    `vectors` become a table.
+    """
     with open_snapshot(path) as connection:
         try:
             if events is not None:
@@ -162,16 +216,23 @@ def run_query(
                 _add_vectors(connection, vectors)
             return ask(connection, sql, seconds=seconds, rows=rows)
         except BROKEN as error:
-            raise CorruptSnapshotError(f"{path} is damaged: {str(error).splitlines()[0]}", hint=REBUILD) from None
+            raise CorruptSnapshotError(
+                f"{path} is damaged: {str(error).splitlines()[0]}", hint=REBUILD
+            ) from None
         except duckdb.Error as error:
             raise SnapshotError(_reason(error), hint=TABLES_HINT) from None
 
 
 def ask(
-    connection: duckdb.DuckDBPyConnection, sql: str, *, seconds: float = SECONDS, rows: int | None = None,
+    connection: duckdb.DuckDBPyConnection,
+    sql: str,
+    *,
+    seconds: float = SECONDS,
+    rows: int | None = None,
     hint: str = TABLES_HINT,
-) -> QueryResult:  # fmt: skip
-    """Return the answer of an open database to one question; DuckDB's own errors of a damaged file pass.
+) -> QueryResult:
+    """Return the answer of an open database to one question; DuckDB's own errors of a damaged file
+    pass.
 
     Raises:
         SnapshotError: the text is not one question, DuckDB refuses it, or it takes too long.
@@ -184,18 +245,26 @@ def ask(
             hint = "ask in SQL: `SELECT id, title FROM records`; a shell variable may be unset"
             raise SnapshotError("the question is empty", hint=hint)
         if len(statements) != 1 or not _is_question(connection, statements[0]):
-            problem = f"this is {len(statements)} statements" if len(statements) != 1 else "this is not a question"
+            problem = (
+                f"this is {len(statements)} statements"
+                if len(statements) != 1
+                else "this is not a question"
+            )
             hint = "ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); a question changes nothing"
             raise SnapshotError(problem, hint=hint)
         timer.start()
         connection.execute(statements[0])
         columns = tuple(column[0] for column in connection.description or ())
         fetched = connection.fetchall() if rows is None else connection.fetchmany(rows + 1)
-        return QueryResult(columns, tuple(fetched[:rows]), is_cut=rows is not None and len(fetched) > rows)
+        return QueryResult(
+            columns, tuple(fetched[:rows]), is_cut=rows is not None and len(fetched) > rows
+        )
     except BROKEN:
         raise
     except duckdb.InterruptException:
-        raise SnapshotError(f"the question took more than {seconds:g} s", hint="narrow it, or add a LIMIT") from None
+        raise SnapshotError(
+            f"the question took more than {seconds:g} s", hint="narrow it, or add a LIMIT"
+        ) from None
     except duckdb.Error as error:
         raise SnapshotError(_reason(error), hint=hint) from None
     finally:
@@ -212,7 +281,9 @@ def _is_question(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statem
         statement = explained[0]
     if statement.type != duckdb.StatementType.SELECT:
         return False
-    if "copy" in text.casefold():  # `WITH x AS (COPY …) SELECT …` writes, and DuckDB refuses it in a subquery
+    if (
+        "copy" in text.casefold()
+    ):  # `WITH x AS (COPY …) SELECT …` writes, and DuckDB refuses it in a subquery
         connection.execute(f"EXPLAIN FROM (\n{text.rstrip().rstrip(';')}\n)")
     return True
 
@@ -235,11 +306,15 @@ def _add_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors) -> Non
 
 @contextlib.contextmanager
 def open_snapshot(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a read-only connection that reaches neither other files nor the network, and can't be made to."""
+    """Yield a read-only connection that reaches neither other files nor the network,
+    and can't be made to.
+    """
     try:
         connection = duckdb.connect(str(path), read_only=True, config=_CLOSED)
     except duckdb.Error as error:
-        raise CorruptSnapshotError(f"{path} can't be opened: {str(error).splitlines()[0]}", hint=REBUILD) from None
+        raise CorruptSnapshotError(
+            f"{path} can't be opened: {str(error).splitlines()[0]}", hint=REBUILD
+        ) from None
     try:
         yield connection
     finally:
@@ -281,12 +356,15 @@ def _cell(value: object, nothing: str) -> str:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return rows for people: long cells cut, control characters shown, so that a record can't steer a terminal."""
+    """Return rows for people: long cells cut, control characters shown,
+    so that a record can't steer a terminal.
+    """
     lines = [[_printable(name) for name in columns]]
     lines += [[_printable(_cell(value, "NULL")) for value in row] for row in rows]
     widths = [max(_width(cell) for cell in column) for column in zip(*lines, strict=True)]
     numeric = [
-        bool(rows) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
+        bool(rows)
+        and all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
         for column in zip(*rows, strict=True)
     ] or [False] * len(columns)
     head, *body = ["  ".join(map(_padded, line, widths, numeric)).rstrip() for line in lines]

@@ -1,7 +1,8 @@
 """Redaction of names and patterns in texts, however they are spelt.
 
-A text is searched as a browser shows it, in two readings: with entities and escapes decoded (`&#45;`, `&shy;`, `%2D`),
-and also without markup. Escapes of JSON or CSS and look-alike letters are not decoded.
+A text is searched as a browser shows it, in two readings: with entities and escapes decoded
+(`&#45;`, `&shy;`, `%2D`), and also without markup. Escapes of JSON or CSS and look-alike letters
+are not decoded.
 """
 
 from __future__ import annotations
@@ -19,15 +20,24 @@ _UNSEEN = (
 )
 """Invisible characters: soft hyphens, zero-width ones, direction marks, variation selectors."""
 _DROPPED = re.compile(f"[{_UNSEEN}]+")
-_CHARACTERS = rf"&(?:\#[xX]?[0-9A-Fa-f]{{1,8}};?|[A-Za-z][A-Za-z0-9]{{1,31}};?)|(?:%[0-9A-Fa-f]{{2}})+|[{_UNSEEN}]+"
+_CHARACTERS = (
+    rf"&(?:\#[xX]?[0-9A-Fa-f]{{1,8}};?|[A-Za-z][A-Za-z0-9]{{1,31}};?)|(?:"
+    rf"%[0-9A-Fa-f]{{2}})+|[{_UNSEEN}]+"
+)
 _BREAKING = (
-    "address|article|aside|blockquote|body|br|button|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|"
-    "figcaption|figure|footer|form|h[1-6]|head|header|hgroup|hr|html|iframe|img|input|legend|li|link|main|menu|meta|nav|ol|"
-    "optgroup|option|p|pre|script|search|section|select|style|summary|table|tbody|td|template|textarea|tfoot|th|thead|"
+    "address|article|aside|blockquote|body|br|button|caption|center|col|colgroup|dd|details"
+    "|dialog|dir|div|dl|dt|fieldset|"
+    "figcaption|figure|footer|form|h[1-6]|head|header|hgroup|hr|html|iframe|img|input|legend|li"
+    "|link|main|menu|meta|nav|ol|"
+    "optgroup|option|p|pre|script|search|section|select|style|summary|table|tbody|td|template"
+    "|textarea|tfoot|th|thead|"
     "title|tr|ul|video"
 )
 """Elements that separate the text before and after them; all others join it."""
-_TAG = rf"</?(?i:(?!(?:{_BREAKING})[\s/>])[a-z][^\s/<>]{{0,60}})(?:\s[^<>]{{0,300}})?/?>|<[!?][^<>\n-][^<>\n]{{0,300}}>"
+_TAG = (
+    rf"</?(?i:(?!(?:{_BREAKING})[\s/>])[a-z][^\s/<>]{{0,60}})(?:\s[^<>]{{0,300}})?/?>|"
+    rf"<[!?][^<>\n-][^<>\n]{{0,300}}>"
+)
 _LINK_END = r"\]\((?:[^()\n]|\([^()\n]{0,200}\)){0,500}\)|\]\[[^\[\]\n]{0,200}\]"
 _MARKUP = rf"{_TAG}|<!--(?:(?!-->)[^\n]){{0,200}}-->|{_LINK_END}|!?\[|\]|\*+|~~?|`+"
 _MEANT = re.compile(_CHARACTERS)
@@ -42,7 +52,9 @@ class RenderedText:
     plain: str
     source: str
     _parts: list[tuple[int, int, int, bool]]
-    """Of each part: start in `plain`, start and end in the source, and whether it is written as shown."""
+    """Of each part: start in `plain`, start and end in the source,
+    and whether it is written as shown.
+    """
     _read: list[tuple[int, int]]  # spans of the source that are shown differently, or not at all
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
@@ -54,7 +66,9 @@ class RenderedText:
         return (begin, stop) if self.source[begin:stop] != self.plain[start:end] else None
 
     def left(self, start: int, end: int) -> str:
-        """Return what must stay of a redacted span of the source: ends of links, and tags without words."""
+        """Return what must stay of a redacted span of the source:
+        ends of links, and tags without words.
+        """
         out: list[str] = []
         opened = 0
         for begin, stop in self._read[bisect_left(self._read, (start, start)) :]:
@@ -74,7 +88,9 @@ class RenderedText:
 
 
 def _render(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
-    """Return a text with what a pattern matches decoded or left out; None if it has nothing of it."""
+    """Return a text with what a pattern matches decoded or left out;
+    None if it has nothing of it.
+    """
     matches = list(pattern.finditer(text))
     if not matches:
         return None
@@ -106,10 +122,17 @@ def _character(match: re.Match[str]) -> str:
 
 _READINGS = (_MEANT, _BARE)
 """Readings of a text besides the raw one; the second does not see what tags and addresses hold."""
-MASK, REDACTED = "[withheld]", "[redacted]"  # replacements of a withheld name, and of a pattern's match
+MASK, REDACTED = (
+    "[withheld]",
+    "[redacted]",
+)  # replacements of a withheld name, and of a pattern's match
 _WORD = re.compile(r"%[0-9A-Fa-f]{2}|[A-Za-z]+|[0-9]+|[^\W0-9_A-Za-z]")
-"""An escaped character of an address, a run of letters, one of digits, or a letter of another alphabet."""
-_FARTHEST = 8  # most characters between two words of a name: `ADR-0005`, `adr_5`, a title over two lines
+"""An escaped character of an address, a run of letters, one of digits,
+or a letter of another alphabet.
+"""
+_FARTHEST = (
+    8  # most characters between two words of a name: `ADR-0005`, `adr_5`, a title over two lines
+)
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -124,7 +147,9 @@ def _folded(word: str) -> str:
 @dataclass(slots=True)
 class _Node:
     next: dict[str, _Node] = field(default_factory=dict)
-    struck: bool | None = None  # whether the name that ends here is redacted or kept; None if no name ends here
+    struck: bool | None = (
+        None  # whether the name that ends here is redacted or kept; None if no name ends here
+    )
 
 
 def is_masked(text: str) -> bool:
@@ -134,7 +159,11 @@ def is_masked(text: str) -> bool:
 
 def redact_pattern(text: str, pattern: re.Pattern[str]) -> str:
     """Return a text with `REDACTED` for every match of a pattern, as written or as shown."""
-    return _redact(pattern.sub(REDACTED, text), lambda plain: map(re.Match.span, pattern.finditer(plain)), REDACTED)
+    return _redact(
+        pattern.sub(REDACTED, text),
+        lambda plain: map(re.Match.span, pattern.finditer(plain)),
+        REDACTED,
+    )
 
 
 def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: str) -> str:
@@ -154,7 +183,9 @@ def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: s
 
 
 class NameMask:
-    """Names to redact, and longer ones to keep; separators don't matter: `ADR-0005` is found in `adr 5`."""
+    """Names to redact, and longer ones to keep;
+    separators don't matter: `ADR-0005` is found in `adr 5`.
+    """
 
     def __init__(self, struck: Iterable[str], exceptions: Iterable[str] = ()) -> None:
         self._top = _Node()
@@ -193,7 +224,9 @@ class NameMask:
             at += max(length, 1)
 
     def _longest(self, words: list[re.Match[str]], at: int) -> tuple[bool, int]:
-        """Return whether the name at a word is redacted, and its number of words: 0 if no name begins there."""
+        """Return whether the name at a word is redacted, and its number of words:
+        0 if no name begins there.
+        """
         node, best = self._top, (False, 0)
         for index in range(at, len(words)):
             if index > at and words[index].start() - words[index - 1].end() > _FARTHEST:

@@ -24,13 +24,16 @@ from orbit_registry.workspace.workspace import Workspace
 
 _NUMBERED = re.compile(r"([A-Z]+-)(\d{1,9})")
 _LOCAL_LINK = re.compile(
-    r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#)[^\s()<>]*(?:\.md|\.markdown|\.orbit/)", re.IGNORECASE
+    r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#)[^\s()<>]*(?:\.md|\.markdown|\.orbit/)",
+    re.IGNORECASE,
 )
 """What a link to a document or to a record's file looks like; a text without one is not parsed."""
 
 
 class References(NamedTuple):
-    """What a text names: ids as written and targets of links to documents, each with its line in the file."""
+    """What a text names: ids as written and targets of links to documents,
+    each with its line in the file.
+    """
 
     ids: tuple[tuple[str, int], ...] = ()
     links: tuple[tuple[str, int], ...] = ()
@@ -41,23 +44,36 @@ class References(NamedTuple):
     def from_row(cls, row: Sequence[Any]) -> Self:
         """Return what a row of the cache holds: the fields in their order, as JSON has them."""
         ids, links, lead, entry = row
-        return cls(tuple(map(tuple, ids)), tuple(map(tuple, links)), lead, tuple(entry) if entry else None)
+        return cls(
+            tuple(map(tuple, ids)), tuple(map(tuple, links)), lead, tuple(entry) if entry else None
+        )
 
 
 def references_in_text(text: str, path: str, forms: IdForms) -> References:
     """Return what a file's text names."""
-    ids = tuple((citation.id, citation.position.line) for citation in in_text(text, path, forms, weak=True))
+    ids = tuple(
+        (citation.id, citation.position.line) for citation in in_text(text, path, forms, weak=True)
+    )
     if not is_markdown(path) or not _LOCAL_LINK.search(text):
         return References(ids)
     links = parse_markdown(text).links
-    return References(ids, tuple((link.target, link.position.line) for link in links if link.kind != "image"))
+    return References(
+        ids, tuple((link.target, link.position.line) for link in links if link.kind != "image")
+    )
 
 
 def citing_references(
-    workspace: Workspace, files: Iterable[str], more: Iterable[str] = (), without: Container[str] = ()
+    workspace: Workspace,
+    files: Iterable[str],
+    more: Iterable[str] = (),
+    without: Container[str] = (),
 ) -> Mapping[str, References]:
-    """Return what the files that citations are looked up in name, and `more` of them; all by path."""
-    from orbit_registry.repository.vcs_state import citing_files  # a sync in which nothing changed asks no file
+    """Return what the files that citations are looked up in name, and `more` of them;
+    all by path.
+    """
+    from orbit_registry.repository.vcs_state import (
+        citing_files,
+    )  # a sync in which nothing changed asks no file
 
     forms = workspace.kinds.id_forms
 
@@ -66,14 +82,21 @@ def citing_references(
             references = references_in_text(decode(content, path), path, forms)
         except OrbitError:
             references = References()
-        return json.loads(json.dumps(references))  # the cache stores only what JSON gives back unchanged
+        return json.loads(
+            json.dumps(references)
+        )  # the cache stores only what JSON gives back unchanged
 
-    paths = [path for path in sorted({*citing_files(workspace, files), *more}) if path not in without]
+    paths = [
+        path for path in sorted({*citing_files(workspace, files), *more}) if path not in without
+    ]
     namespace = f"citing {hashlib.sha256(str(forms).encode()).hexdigest()[:16]}"
     paths = [path for path in paths if is_inside(workspace.root, path)]
     rows = workspace.cache.files(namespace, workspace.root, paths, parse, limit=DOCUMENT_LIMIT)
     values = {path: row.value for path, row in rows.items() if row.value is not None}
-    return {path: References.from_row(values[path]) if path in values else References() for path in paths}
+    return {
+        path: References.from_row(values[path]) if path in values else References()
+        for path in paths
+    }
 
 
 def references_in(
@@ -90,7 +113,9 @@ def references_in(
 
     def make(path: str) -> list[str]:
         record = by_path[path]
-        return list(references_of(record, forms, prose.document_text(record) if prose is not None else None))
+        return list(
+            references_of(record, forms, prose.document_text(record) if prose is not None else None)
+        )
 
     keys = {path: key(record) for path, record in by_path.items()}
     return workspace.cache.values(f"references {prose is not None}", keys, make)
@@ -106,13 +131,20 @@ class NameResolver:
     @cached_property
     def _files(self) -> Targets:
         places = [location_of(record) for record in self._records]
-        names = ((record.id, (record.path, record.body_path, record.text("path"))) for record in self._records)
+        names = (
+            (record.id, (record.path, record.body_path, record.text("path")))
+            for record in self._records
+        )
         paths = ((record_id, path) for record_id, its_paths in names for path in its_paths)
-        return Targets([*places, *(RecordLocation(record_id, path, None) for record_id, path in paths if path)])
+        return Targets(
+            [*places, *(RecordLocation(record_id, path, None) for record_id, path in paths if path)]
+        )
 
     @cached_property
     def _versioned(self) -> Mapping[str, Sequence[Record]]:
-        """The records that were taken from a file, by its path, if several were, each for other versions."""
+        """The records that were taken from a file, by its path, if several were,
+        each for other versions.
+        """
         by_path: dict[str, list[Record]] = defaultdict(list)
         for record in self._records:
             if (path := record.text("path")) and record.words("versions"):
@@ -120,20 +152,34 @@ class NameResolver:
         return {path: records for path, records in by_path.items() if len(records) > 1}
 
     def of_file(self, path: str, versions: Collection[str] = ()) -> list[Record]:
-        """Return the records of a file's versions, the meant one first; none where the file is other records' too."""
+        """Return the records of a file's versions, the meant one first;
+        none where the file is other records' too.
+        """
         records = self._versioned.get(path, ())
-        return by_version(records, versions) if records and len(self._files.held(path)) == len(records) else []
+        return (
+            by_version(records, versions)
+            if records and len(self._files.held(path)) == len(records)
+            else []
+        )
 
     def referred(self, target: str, origin: str, versions: Collection[str] = ()) -> str | None:
-        """Return the id that a text in the file `origin`, for some versions, means by an id or by a file's path."""
+        """Return the id that a text in the file `origin`, for some versions,
+        means by an id or by a file's path.
+        """
         feature = posixpath.basename(posixpath.dirname(origin))
-        record_id = (self.resolve(f"{feature}/{target}") if "/" not in target else None) or self.resolve(target)
+        record_id = (
+            self.resolve(f"{feature}/{target}") if "/" not in target else None
+        ) or self.resolve(target)
         if record_id is None and (numbered := _NUMBERED.fullmatch(target)):
             record_id = self.resolve(f"{numbered[1]}{int(numbered[2]):04d}")
         if record_id is None and "." in target:
             path, _, anchor = target.partition("#")
             ids = self._files.at(path, anchor)
-            record_id = ids[0] if len(ids) == 1 else next((record.id for record in self.of_file(path, versions)), None)
+            record_id = (
+                ids[0]
+                if len(ids) == 1
+                else next((record.id for record in self.of_file(path, versions)), None)
+            )
         return record_id
 
     def resolve(self, name: str) -> str | None:
@@ -146,7 +192,9 @@ _NUMBER = re.compile(r"[0-9]+|[^0-9._+-]+")
 
 
 def by_version(records: Sequence[Record], asking: Collection[str]) -> list[Record]:
-    """Return records as a link means them: live, most of the versions `asking`, unversioned, the newest version."""
+    """Return records as a link means them: live, most of the versions `asking`, unversioned,
+    the newest version.
+    """
     requested = frozenset(asking) - {UNVERSIONED}
 
     def rank(record: Record) -> tuple[bool, float, bool, list[tuple[bool, int, str]], int]:
@@ -154,13 +202,24 @@ def by_version(records: Sequence[Record], asking: Collection[str]) -> list[Recor
         factor = version_factor(versions, requested) if requested else 0.0
         is_for_all = not versions or UNVERSIONED in versions
         newest = max(map(_order, versions), default=[])
-        return record.phase == "live", factor if factor > UNSTATED else 0.0, is_for_all, newest, len(versions)
+        return (
+            record.phase == "live",
+            factor if factor > UNSTATED else 0.0,
+            is_for_all,
+            newest,
+            len(versions),
+        )
 
     by_id = sorted(records, key=lambda record: record.sort_key)
     return sorted(by_id, key=rank, reverse=True)
 
 
 def _order(version: str) -> list[tuple[bool, int, str]]:
-    """Return what versions are sorted by, the newest last: numbers as such, and before `2.0` its `2.0-rc1`."""
-    parts = [(True, int(part), "") if part.isdecimal() else (False, 0, part) for part in _NUMBER.findall(version)]
+    """Return what versions are sorted by, the newest last:
+    numbers as such, and before `2.0` its `2.0-rc1`.
+    """
+    parts = [
+        (True, int(part), "") if part.isdecimal() else (False, 0, part)
+        for part in _NUMBER.findall(version)
+    ]
     return [*parts, (False, 1, "")]

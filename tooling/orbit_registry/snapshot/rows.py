@@ -14,7 +14,12 @@ from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import anchors, readable_globs
 from orbit_registry.formats.markdown import path_from_root, split_link
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.model.freshness import Freshness, expires_at, fingerprint_inputs, freshness_fields
+from orbit_registry.model.freshness import (
+    Freshness,
+    expires_at,
+    fingerprint_inputs,
+    freshness_fields,
+)
 from orbit_registry.model.rank import priority_of, vote_key
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -35,16 +40,33 @@ Row = dict[str, object]
 
 
 def sources_of(
-    reading: Reading, prose: ProseReading, records: Collection[str], *, inbox: bool = False, with_times: bool = True
+    reading: Reading,
+    prose: ProseReading,
+    records: Collection[str],
+    *,
+    inbox: bool = False,
+    with_times: bool = True,
 ) -> list[Row]:
-    """Return the rows of the files that some records, named by their paths, came from; `inbox`: it is local."""
+    """Return the rows of the files that some records, named by their paths, came from;
+    `inbox`: it is local.
+    """
     rows: list[Row] = []
 
     def add(role: str, path: str, local: bool = False) -> None:
         state = reading.states.get(path) or prose.states.get(path)
         if state is not None:
-            written = datetime.fromtimestamp(state.mtime_ns // 1_000_000 / 1000, UTC) if with_times else None
-            row: Row = {"path": path, "role": role, "inbox": local, "sha256": state.sha256, "size": state.size}
+            written = (
+                datetime.fromtimestamp(state.mtime_ns // 1_000_000 / 1000, UTC)
+                if with_times
+                else None
+            )
+            row: Row = {
+                "path": path,
+                "role": role,
+                "inbox": local,
+                "sha256": state.sha256,
+                "size": state.size,
+            }
             rows.append({**row, "mtime": _time(written) if written is not None else None})
 
     documents: set[str] = set()
@@ -65,10 +87,18 @@ def sources_of(
     return rows
 
 
-def _link_rows(records: Sequence[Record], local: frozenset[str], references: Mapping[str, Sequence[str]]) -> list[Row]:
-    """Return stated, supersession's and texts' links; those that git carries are resolved among what git carries."""
+def _link_rows(
+    records: Sequence[Record], local: frozenset[str], references: Mapping[str, Sequence[str]]
+) -> list[Row]:
+    """Return stated, supersession's and texts' links;
+    those that git carries are resolved among what git carries.
+    """
     everything = NameResolver(records)
-    shared = NameResolver([record for record in records if record.id not in local]) if local else everything
+    shared = (
+        NameResolver([record for record in records if record.id not in local])
+        if local
+        else everything
+    )
     edges: set[tuple[str, str, str, bool]] = set()
     referred: dict[tuple[str, str], str | None] = {}
     for record in records:
@@ -102,28 +132,39 @@ def _link_rows(records: Sequence[Record], local: frozenset[str], references: Map
 
 
 def citations_of(workspace: Workspace, records: Sequence[Record]) -> Iterator[Row]:
-    """Yield what the files of the project cite, as `_citation_rows` does; what records' texts cite is their own."""
+    """Yield what the files of the project cite, as `_citation_rows` does;
+    what records' texts cite is their own.
+    """
     tracked = workspace.git.tracked()
     files = tracked if tracked is not None else walk(workspace.root, hidden=False)
     homes = frozenset(record.source.path for record in records if record.source is not None)
-    return _citation_rows(records, citing_references(workspace, files, without=homes), workspace.kinds.id_forms)
+    return _citation_rows(
+        records, citing_references(workspace, files, without=homes), workspace.kinds.id_forms
+    )
 
 
-def _citation_rows(records: Sequence[Record], files: Mapping[str, References], forms: IdForms) -> Iterator[Row]:
-    """Yield what files name, once a line: ids and links to records' files; a likely word only if a record has it."""
+def _citation_rows(
+    records: Sequence[Record], files: Mapping[str, References], forms: IdForms
+) -> Iterator[Row]:
+    """Yield what files name, once a line: ids and links to records' files;
+    a likely word only if a record has it.
+    """
     names = NameResolver(records) if files else None
     for path, references in files.items():
         links = ((_from_root(path, target), line) for target, line in references.links)
         for target, line in dict.fromkeys((*references.ids, *links)):
             target_id = names.referred(target, path) if names and target else None
             if target_id is not None or any(
-                not citation.weak and citation.id == target for citation in find_citations(target, forms)
+                not citation.weak and citation.id == target
+                for citation in find_citations(target, forms)
             ):
                 yield {"path": path, "line": line, "target": target, "target_id": target_id}
 
 
 def _from_root(origin: str, target: str) -> str:
-    """Return the file that a link in the file `origin` names, from the root, with its anchor; empty for others."""
+    """Return the file that a link in the file `origin` names, from the root, with its anchor;
+    empty for others.
+    """
     file, anchor = split_link(target)
     path = path_from_root(file, posixpath.dirname(origin))
     if not file or ":" in file or path.startswith(".."):
@@ -132,9 +173,21 @@ def _from_root(origin: str, target: str) -> str:
 
 
 CONTENT = (
-    "records", "scope_globs", "tags", "links", "evidence", "rejected_options", "legacy_ids", "successors", "votes",
-    "versions", "chunks", "anchors", "freshness", "sources",
-)  # fmt: skip
+    "records",
+    "scope_globs",
+    "tags",
+    "links",
+    "evidence",
+    "rejected_options",
+    "legacy_ids",
+    "successors",
+    "votes",
+    "versions",
+    "chunks",
+    "anchors",
+    "freshness",
+    "sources",
+)
 """The tables the digest covers: what two clones of one commit share."""
 LOCAL = ("citations", "freshness_states", "diagnostics", "events", "skills", "vote_keys")
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
@@ -159,28 +212,39 @@ class Rows:
 
 
 def rows_of(
-    records: Iterable[Record], sources: Iterable[Row] = (), diagnostics: Iterable[Diagnostic] = (), *,
-    freshness: Mapping[str, Freshness] = MappingProxyType({}), inbox: str = "", half_life_days: float | None = None,
-    references: Mapping[str, Sequence[str]] = MappingProxyType({}), citations: Iterable[Row] = (),
+    records: Iterable[Record],
+    sources: Iterable[Row] = (),
+    diagnostics: Iterable[Diagnostic] = (),
+    *,
+    freshness: Mapping[str, Freshness] = MappingProxyType({}),
+    inbox: str = "",
+    half_life_days: float | None = None,
+    references: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    citations: Iterable[Row] = (),
     skills: Sequence[Skill] = (),
-) -> Rows:  # fmt: skip
+) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
-    `inbox` is the folder, from the root, whose records are this machine's alone; if an id is there and in git,
-    the one in git counts. `references` are what the texts of records refer to, by path (`references_in`),
-    `citations` what other files name (`citation_rows`). `skills` are free of secrets.
+    `inbox` is the folder, from the root, whose records are this machine's alone; if an id is there
+    and in git, the one in git counts. `references` are what the texts of records refer to, by path
+    (`references_in`), `citations` what other files name (`citation_rows`). `skills` are free of
+    secrets.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
     chosen = _chosen(list(records), inbox)
     local_ids = frozenset(record.id for record in chosen if _is_in(record, inbox))
     hashes = {
-        record.path: _add(local if record.id in local_ids else shared, record, record.id in local_ids)
+        record.path: _add(
+            local if record.id in local_ids else shared, record, record.id in local_ids
+        )
         for record in chosen
     }
     for row in _link_rows(chosen, local_ids, references):
         (local if row["record_id"] in local_ids else shared)["links"].append(_encode(row))
-    shared["successors"] = _successor_rows(RecordSet(record for record in chosen if record.id not in local_ids))
+    shared["successors"] = _successor_rows(
+        RecordSet(record for record in chosen if record.id not in local_ids)
+    )
     local["citations"] = list(map(_encode, citations))
     for row in sorted(sources, key=lambda row: (row["path"], row["role"])):
         (local if row["inbox"] else shared)["sources"].append(_encode(row))
@@ -191,7 +255,13 @@ def rows_of(
             if (key := vote_key(record.votes, half_life_days)) is not None
         ]
     local["freshness_states"] = [
-        _encode({"record_id": record.id, "state": state.state, **{name: getattr(reason, name) for name in _REASON}})
+        _encode(
+            {
+                "record_id": record.id,
+                "state": state.state,
+                **{name: getattr(reason, name) for name in _REASON},
+            }
+        )
         for record in chosen
         if (state := freshness.get(record.path)) is not None
         for reason in state.reasons
@@ -199,12 +269,24 @@ def rows_of(
     ordered = sorted(diagnostics, key=lambda diagnostic: diagnostic.sort_key)
     local["diagnostics"] = [_encode(_diagnostic_row(diagnostic)) for diagnostic in ordered]
     local["skills"] = [
-        _encode({"path": skill.path, "title": skill.name, "description": skill.description, "body": skill.body})
+        _encode(
+            {
+                "path": skill.path,
+                "title": skill.name,
+                "description": skill.description,
+                "body": skill.body,
+            }
+        )
         for skill in skills
     ]
-    texts = {(record.id, number): fields for record in chosen for number, fields in enumerate(texts_of(record))}
+    texts = {
+        (record.id, number): fields
+        for record in chosen
+        for number, fields in enumerate(texts_of(record))
+    }
     skill_texts = {
-        (each.path, 0): (": ".join(filter(None, (each.name, each.description))), "", each.body) for each in skills
+        (each.path, 0): (": ".join(filter(None, (each.name, each.description))), "", each.body)
+        for each in skills
     }
     return Rows(shared, local, hashes, {**texts, **skill_texts})
 
@@ -249,9 +331,19 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
     for axis, word in _words(record, scope):
         yield "tags", _encode({"record_id": record_id, "axis": axis, "tag": word})
     for position, (kind, reference) in enumerate(record.evidence):
-        yield "evidence", _encode({"record_id": record_id, "position": position, "kind": kind, "reference": reference})
+        yield (
+            "evidence",
+            _encode(
+                {"record_id": record_id, "position": position, "kind": kind, "reference": reference}
+            ),
+        )
     for position, option in enumerate(record.rejected):
-        row = {"record_id": record_id, "position": position, "option": option.option, "reason": option.reason or None}
+        row = {
+            "record_id": record_id,
+            "position": position,
+            "option": option.option,
+            "reason": option.reason or None,
+        }
         yield "rejected_options", _encode(row)
     for version in sorted(set(record.words("versions"))):
         yield "versions", _encode({"record_id": record_id, "version": version})
@@ -265,7 +357,12 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
         yield "legacy_ids", _encode({"legacy_id": name, "record_id": record_id})
     for vote in distinct_votes(record.votes):
         at = _time(vote.voted_at)
-        row = {"record_id": record_id, "voter_model": vote.voter_model, "task_id": vote.task_id, "voted_at": at}
+        row = {
+            "record_id": record_id,
+            "voter_model": vote.voter_model,
+            "task_id": vote.task_id,
+            "voted_at": at,
+        }
         yield "votes", _encode(row)
     for fresh in _freshness(record):
         yield "freshness", _encode({"record_id": record_id, **fresh})
@@ -355,9 +452,14 @@ def _freshness(record: Record) -> list[Row]:
         "verified_at": _moment(value.get("verified_at")),
         "verified_by": _text(value, "verified_by"),
     }
-    entries: list[tuple[str | None, str | None]] = [(entry.input, entry.hash) for entry in fingerprint_inputs(record)]
+    entries: list[tuple[str | None, str | None]] = [
+        (entry.input, entry.hash) for entry in fingerprint_inputs(record)
+    ]
     entries = entries or [(None, None)]
-    return [{"position": at, **shared, "input": path, "hash": text} for at, (path, text) in enumerate(entries)]
+    return [
+        {"position": at, **shared, "input": path, "hash": text}
+        for at, (path, text) in enumerate(entries)
+    ]
 
 
 def _diagnostic_row(diagnostic: Diagnostic) -> Row:

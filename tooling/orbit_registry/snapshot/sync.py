@@ -22,7 +22,13 @@ from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.cache import code_version, digest
-from orbit_registry.workspace.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
+from orbit_registry.workspace.files import (
+    TEMPORARY,
+    read_bytes,
+    sync_folder,
+    write_atomic,
+    write_error,
+)
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import Workspace, make_cache_folder
 
@@ -35,7 +41,9 @@ NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What a sync did: records that are new, different, gone and as before, and the file that holds them now."""
+    """What a sync did: records that are new, different, gone and as before,
+    and the file that holds them now.
+    """
 
     added: int
     changed: int
@@ -45,7 +53,9 @@ class SyncResult:
     path: Path
     built: bool
     seconds: float = 0.0  # of the snapshot and the push index together
-    index: IndexSync | None = None  # what was done to the push index; None where it was not asked for
+    index: IndexSync | None = (
+        None  # what was done to the push index; None where it was not asked for
+    )
 
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
@@ -68,15 +78,22 @@ class SyncResult:
 
     def text(self) -> str:
         """Return the result in two lines for people: the snapshot, the push index."""
-        return "\n".join([self._snapshot_text(), *([self.index.text()] if self.index is not None else [])])
+        return "\n".join(
+            [self._snapshot_text(), *([self.index.text()] if self.index is not None else [])]
+        )
 
     def _snapshot_text(self) -> str:
         if not self.built:
             return f"Nothing changed: {plural(self.unchanged, 'record')}, digest {self.digest[:12]}"
         parts = [("added", self.added), ("changed", self.changed), ("removed", self.removed)]
-        changes = ", ".join(f"{number} {word}" for word, number in parts if number) or "no record changed"
+        changes = (
+            ", ".join(f"{number} {word}" for word, number in parts if number) or "no record changed"
+        )
         total = self.added + self.changed + self.unchanged
-        return f"Built {self.path.name}: {plural(total, 'record')} ({changes}), digest {self.digest[:12]}"
+        return (
+            f"Built {self.path.name}: {plural(total, 'record')} ({changes}), digest "
+            f"{self.digest[:12]}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +115,9 @@ def sync(workspace: Workspace, *, rebuild: bool = False) -> SyncResult:
 
 
 def last_built(workspace: Workspace) -> float | None:
-    """Return when the current snapshot was written, in seconds since 1970; None if none can be read."""
+    """Return when the current snapshot was written, in seconds since 1970;
+    None if none can be read.
+    """
     state = _current(make_cache_folder(workspace))
     return None if state is None else state.stamp[0] / 1e9
 
@@ -114,29 +133,44 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
         with locked(folder / "snapshot.lock"):
             state = None if rebuild else _current(folder, inputs)
             if state is None:
-                # DuckDB and the rows cost more to import than it costs to find that nothing changed.
+                # DuckDB and the rows cost more to import than it costs to find that nothing
+                # changed.
                 from orbit_registry.snapshot.export import local_rows
 
-                return _publish(workspace, folder, local_rows(workspace, reading, prose, skills), commit, inputs)
+                return _publish(
+                    workspace, folder, local_rows(workspace, reading, prose, skills), commit, inputs
+                )
     return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, built=False)
 
 
 def _inputs(
-    workspace: Workspace, commit: str | None, reading: Reading, prose: ProseReading, skills: Sequence[Skill]
+    workspace: Workspace,
+    commit: str | None,
+    reading: Reading,
+    prose: ProseReading,
+    skills: Sequence[Skill],
 ) -> str:
     config = workspace.config
     files = {**prose.states, **reading.states}
     return digest(
-        code_version(), workspace.kinds.fingerprint, workspace.name, config.inbox,
-        str((config.citations, config.code, half_life_days())), commit or "",
+        code_version(),
+        workspace.kinds.fingerprint,
+        workspace.name,
+        config.inbox,
+        str((config.citations, config.code, half_life_days())),
+        commit or "",
         *(f"{path}\n{files[path].sha256}" for path in sorted(files)),
         *(problem.fingerprint for problem in reading.misplaced),
         *(f"{skill.path}\n{skill.text}" for skill in skills),
-    )  # fmt: skip
+    )
 
 
-def _publish(workspace: Workspace, folder: Path, rows: Rows, commit: str | None, inputs: str) -> SyncResult:
-    """Write a file, give it the next number and name it in the state file: from then on readers take it."""
+def _publish(
+    workspace: Workspace, folder: Path, rows: Rows, commit: str | None, inputs: str
+) -> SyncResult:
+    """Write a file, give it the next number and name it in the state file:
+    from then on readers take it.
+    """
     from orbit_registry.snapshot.export import event_lines, write_database
     from orbit_registry.snapshot.rows import meta_of
 
@@ -145,14 +179,19 @@ def _publish(workspace: Workspace, folder: Path, rows: Rows, commit: str | None,
     _remove_leftovers(folder, previous.file if previous is not None else "")
     temporary = folder / f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}"
     earlier = folder / previous.file if previous is not None else None
-    digest, before = write_database(temporary, rows, meta_of(workspace, commit), event_lines(workspace.state), earlier)
+    digest, before = write_database(
+        temporary, rows, meta_of(workspace, commit), event_lines(workspace.state), earlier
+    )
     try:
         temporary.rename(path)
         sync_folder(folder)
         stamp = _stamp(path.lstat())
     except OSError as error:
         raise write_error(path, error) from None
-    write_atomic(folder / STATE, json.dumps(asdict(_State(path.name, stamp, inputs, digest, len(rows.hashes)))))
+    write_atomic(
+        folder / STATE,
+        json.dumps(asdict(_State(path.name, stamp, inputs, digest, len(rows.hashes)))),
+    )
     added = len(rows.hashes.keys() - before.keys())
     changed = sum(before.get(name, content) != content for name, content in rows.hashes.items())
     return SyncResult(
@@ -174,9 +213,13 @@ def _current(folder: Path, inputs: str | None = None) -> _State | None:
         status = (folder / state.file).lstat()
     except (OrbitError, OSError, ValueError, TypeError, RecursionError):
         return None
-    # A repository may bring such files, yet can't know the inode and the times that the kernel sets here,
-    # unless the file system stamps whole seconds, which could be guessed.
-    is_ours = stat.S_ISREG(status.st_mode) and status.st_ctime_ns % 1_000_000_000 != 0 and _stamp(status) == state.stamp
+    # A repository may bring such files, yet can't know the inode and the times that the kernel sets
+    # here, unless the file system stamps whole seconds, which could be guessed.
+    is_ours = (
+        stat.S_ISREG(status.st_mode)
+        and status.st_ctime_ns % 1_000_000_000 != 0
+        and _stamp(status) == state.stamp
+    )
     return state if is_ours else None
 
 
@@ -185,7 +228,9 @@ def _stamp(status: os.stat_result) -> list[int]:
 
 
 def _last_number(folder: Path) -> int:
-    """Return the highest number so far; a process with a lost file open would get the old content under its name."""
+    """Return the highest number so far; a process with a lost file open would get the old content
+    under its name.
+    """
     names = os.listdir(folder)
     with contextlib.suppress(OrbitError, ValueError, TypeError, KeyError, RecursionError):
         names.append(str(json.loads(read_bytes(folder / STATE, limit=10_000))["file"]))
@@ -193,9 +238,15 @@ def _last_number(folder: Path) -> int:
 
 
 def _remove_leftovers(folder: Path, previous: str) -> None:
-    """Remove all snapshots but the previous one, which readers may take, and what killed builds left."""
+    """Remove all snapshots but the previous one, which readers may take,
+    and what killed builds left.
+    """
     for path in folder.iterdir():
-        is_old = path.name.startswith("snapshot-") and path.suffix in (".duckdb", ".wal") and path.name != previous
+        is_old = (
+            path.name.startswith("snapshot-")
+            and path.suffix in (".duckdb", ".wal")
+            and path.name != previous
+        )
         if is_old or path.name.startswith((f"{TEMPORARY}snapshot", f"{TEMPORARY}rows-")):
             shutil.rmtree(path, ignore_errors=True)
             with contextlib.suppress(OSError):

@@ -41,15 +41,21 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Who decides on a pending record, and the reason; `expected` is the digest of the text they read."""
+    """Who decides on a pending record, and the reason;
+    `expected` is the digest of the text they read.
+    """
 
     by: str = ""
     reason: str = ""
     expected: str = ""
 
 
-def current_author(git: Git, *, model: str | None = None, environment: Mapping[str, str] | None = None) -> Author:
-    """Return the author who runs this command; `ORBIT_ACTOR=human|agent` overrides the detection."""
+def current_author(
+    git: Git, *, model: str | None = None, environment: Mapping[str, str] | None = None
+) -> Author:
+    """Return the author who runs this command;
+    `ORBIT_ACTOR=human|agent` overrides the detection.
+    """
     env = os.environ if environment is None else environment
     role, agent = acting_role(env), _marked_agent(env)
     model = _one_line(model or env.get("ORBIT_MODEL") if role == "agent" else model)

@@ -21,18 +21,25 @@ from orbit_registry.workspace.files import DOCUMENT_LIMIT, RECORD_LIMIT, read_by
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (
-    namespace TEXT, path TEXT, size INTEGER, mtime INTEGER, ctime INTEGER, sha256 TEXT, checksum INTEGER, value TEXT,
+    namespace TEXT, path TEXT, size INTEGER, mtime INTEGER, ctime INTEGER,
+    sha256 TEXT, checksum INTEGER, value TEXT,
     PRIMARY KEY (namespace, path)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS memos (namespace TEXT PRIMARY KEY, key TEXT, checksum INTEGER, value TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS memos (
+    namespace TEXT PRIMARY KEY, key TEXT, checksum INTEGER, value TEXT
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS version (code TEXT);
 """
 PACKAGE = Path(__file__).parent.parent
 SETTLED_NS = 2_000_000_000
-"""A younger file may change again with the same time stamp, as some file systems store whole seconds."""
+"""A younger file may change again with the same time stamp,
+as some file systems store whole seconds.
+"""
 LOCK_WAIT_SECONDS = 0.2
 LARGEST = 200_000_000
-"""Bytes from which on it is made anew: values of files that are gone, and of checks that changed, stay until then."""
+"""Bytes from which on it is made anew: values of files that are gone, and of checks that changed,
+stay until then.
+"""
 Parse = Callable[[str, bytes], object]
 
 
@@ -112,9 +119,17 @@ class Cache:
             del self.__dict__["db"]
 
     def files(
-        self, namespace: str, root: Path, paths: Iterable[str], parse: Parse, *, limit: int = RECORD_LIMIT
+        self,
+        namespace: str,
+        root: Path,
+        paths: Iterable[str],
+        parse: Parse,
+        *,
+        limit: int = RECORD_LIMIT,
     ) -> dict[str, FileValue]:
-        """Return files' values, stored or parsed; values with a secret are not stored, missing files left out."""
+        """Return files' values, stored or parsed; values with a secret are not stored,
+        missing files left out.
+        """
         paths = list(paths)
         stored = self._stored(namespace, paths)
         results: dict[str, FileValue] = {}
@@ -156,24 +171,35 @@ class Cache:
 
     def _stored(self, namespace: str, paths: list[str]) -> dict[str, tuple[Any, ...]]:
         rows = self._rows(
-            "SELECT files.path, size, mtime, ctime, sha256, checksum, files.value FROM json_each(?) AS names "
+            "SELECT files.path, size, mtime, ctime, sha256, checksum, files.value FROM "
+            "json_each(?) AS names "
             "CROSS JOIN files ON namespace = ? AND files.path = names.value",
-            json.dumps([path for path in paths if path.isprintable()]), namespace,
-        )  # fmt: skip
+            json.dumps([path for path in paths if path.isprintable()]),
+            namespace,
+        )
         return {row[0]: row[1:] for row in rows if row[5] == _checksum(row[4], row[6])}
 
     def memo(self, namespace: str, key: str, make: Callable[[], object]) -> Any:
-        """Return the value stored under a key, else what `make` returns; a namespace keeps only its newest key."""
+        """Return the value stored under a key, else what `make` returns;
+        a namespace keeps only its newest key.
+        """
         value = self.recall(namespace, key)
         if value is None:
             value = make()
             self.remember(namespace, key, value)
         return value
 
-    def values(self, namespace: str, keys: Mapping[str, str], make: Callable[[str], object]) -> dict[str, Any]:
-        """Return a value for each name: the stored one under the same key, else what `make` returns for the name."""
+    def values(
+        self, namespace: str, keys: Mapping[str, str], make: Callable[[str], object]
+    ) -> dict[str, Any]:
+        """Return a value for each name: the stored one under the same key,
+        else what `make` returns for the name.
+        """
         stored: dict[str, list[Any]] = self.recall(namespace, "") or {}
-        rows = {name: stored[name] if name in stored and stored[name][0] == key else [] for name, key in keys.items()}
+        rows = {
+            name: stored[name] if name in stored and stored[name][0] == key else []
+            for name, key in keys.items()
+        }
         for name in [name for name, row in rows.items() if not row]:
             rows[name] = [keys[name], make(name)]
         if rows != stored:
@@ -182,8 +208,12 @@ class Cache:
 
     def recall(self, namespace: str, key: str) -> Any:
         """Return the value stored under a key, or None."""
-        rows = self._rows("SELECT checksum, value FROM memos WHERE namespace = ? AND key = ?", namespace, key)
-        return next((json.loads(text) for checksum, text in rows if checksum == _checksum(key, text)), None)
+        rows = self._rows(
+            "SELECT checksum, value FROM memos WHERE namespace = ? AND key = ?", namespace, key
+        )
+        return next(
+            (json.loads(text) for checksum, text in rows if checksum == _checksum(key, text)), None
+        )
 
     def remember(self, namespace: str, key: str, value: object) -> None:
         """Store a value under a key, in place of the namespace's former one."""
@@ -239,8 +269,12 @@ def _checksum(key: object, text: object) -> float:
 
 
 def to_row(value: Any) -> Any:
-    """Return a value of dataclasses and tuples as lists, which JSON stores; `row_reader` gives what reads them."""
-    parts = [getattr(value, field.name) for field in fields(value)] if is_dataclass(value) else value
+    """Return a value of dataclasses and tuples as lists, which JSON stores;
+    `row_reader` gives what reads them.
+    """
+    parts = (
+        [getattr(value, field.name) for field in fields(value)] if is_dataclass(value) else value
+    )
     return list(map(to_row, parts)) if isinstance(parts, list | tuple) else value
 
 
@@ -249,10 +283,14 @@ def row_reader(kind: Hashable) -> Callable[[Any], Any]:
     """Return the function that makes a value of a type from its row."""
     if is_dataclass(kind):
         readers = [row_reader(part) for part in get_type_hints(kind).values()]
-        return lambda row: cast("Any", kind)(*[read(part) for read, part in zip(readers, row, strict=True)])
+        return lambda row: cast("Any", kind)(
+            *[read(part) for read, part in zip(readers, row, strict=True)]
+        )
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind
-    read = next((row_reader(cast("Hashable", part)) for part in get_args(kind) if is_dataclass(part)), None)
+    read = next(
+        (row_reader(cast("Hashable", part)) for part in get_args(kind) if is_dataclass(part)), None
+    )
     if get_origin(kind) is tuple:
         return lambda rows: tuple(rows if read is None else map(read, rows))
     return lambda row: row if read is None or row is None else read(row)
@@ -266,7 +304,9 @@ def digest(*parts: object) -> str:
 @lru_cache(maxsize=1)
 def code_version() -> str:
     """Return a hash of the names, sizes and times of this package's files."""
-    return hashlib.sha256("\n".join(_code_files(str(PACKAGE))).encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(
+        "\n".join(_code_files(str(PACKAGE))).encode("utf-8", "surrogateescape")
+    ).hexdigest()
 
 
 def _code_files(folder: str) -> Iterator[str]:

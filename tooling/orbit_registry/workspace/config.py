@@ -1,4 +1,6 @@
-"""Settings of `.orbit/config.yaml`, checked by `config.schema.json`, and numbers of the environment."""
+"""Settings of `.orbit/config.yaml`, checked by `config.schema.json`,
+and numbers of the environment.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -20,7 +22,8 @@ CONFIG_SCHEMA = Path(__file__).with_name("config.schema.json")
 _INIT = "`orbit init` writes a new one"
 _CORRECT = "correct the setting there, or take it out to get its default"
 FOREIGN_HINT = (
-    "yours: `git restore .orbit/config.yaml` brings it back; another tool's: `orbit import PATH` takes its records over"
+    "yours: `git restore .orbit/config.yaml` brings it back; another tool's: `orbit "
+    "import PATH` takes its records over"
 )
 PUBLISH = ("site", "publish")
 _PUBLISH_KEY = ".".join(PUBLISH)
@@ -70,13 +73,22 @@ def _name_filter(names: Iterable[str]) -> NameFilter:
     return NameFilter(frozenset(name for name in folded if not name.startswith("!")), never)
 
 
-def _publish_problems(data: Mapping[str, Any], kinds: KindTable | None = None) -> Iterator[SchemaProblem]:
-    """Yield what the schema can't find: bad patterns and, given the kinds, misspelt ones, which would publish."""
+def _publish_problems(
+    data: Mapping[str, Any], kinds: KindTable | None = None
+) -> Iterator[SchemaProblem]:
+    """Yield what the schema can't find: bad patterns and, given the kinds, misspelt ones,
+    which would publish.
+    """
     for index, pattern in enumerate(data.get("redact", ())):
         message = _pattern_problem(pattern)
         if message:
-            hint = "write a regular expression of Python's that matches what must not be read: `(?i)project falcon`"
-            yield SchemaProblem((*PUBLISH, "redact", index), f"{_PUBLISH_KEY}.redact: {pattern!r} {message}", hint)
+            hint = (
+                "write a regular expression of Python's that matches what must not be read: "
+                "`(?i)project falcon`"
+            )
+            yield SchemaProblem(
+                (*PUBLISH, "redact", index), f"{_PUBLISH_KEY}.redact: {pattern!r} {message}", hint
+            )
     if kinds is None:
         return
     statuses = {status for kind in kinds for status in kind.statuses}
@@ -84,7 +96,9 @@ def _publish_problems(data: Mapping[str, Any], kinds: KindTable | None = None) -
         for index, choice in enumerate(data.get(name, ())):
             if choice.removeprefix("!").strip().casefold() not in existing:
                 message = f"{_PUBLISH_KEY}.{name}: there is no {choice.removeprefix('!')!r}"
-                yield SchemaProblem((*PUBLISH, name, index), message, f"known are {', '.join(sorted(existing))}")
+                yield SchemaProblem(
+                    (*PUBLISH, name, index), message, f"known are {', '.join(sorted(existing))}"
+                )
 
 
 _PATTERN_TOKEN = re.compile(
@@ -103,12 +117,17 @@ def _pattern_problem(pattern: str) -> str | None:
     if matches_nothing:
         return "matches the empty text, so it would strike out everything"
     if part := _nested_repetition(pattern):
-        return f"repeats a repetition in {part!r}, which some texts keep busy for ever; `[\\w ]+` does for `(\\w+ ?)+`"
+        return (
+            f"repeats a repetition in {part!r}, which some texts keep busy for ever; `[\\w "
+            f"]+` does for `(\\w+ ?)+`"
+        )
     return None
 
 
 def _nested_repetition(pattern: str) -> str | None:
-    """Return the first repeated group with a repetition in it, `(a+)+`, which some texts take exponential time in."""
+    """Return the first repeated group with a repetition in it, `(a+)+`,
+    which some texts take exponential time in.
+    """
     groups = [[0, False, False]]  # start, has a repetition, is never tried again
     repeated: int | None = None
     for token in _PATTERN_TOKEN.finditer(pattern):
@@ -128,7 +147,9 @@ def _nested_repetition(pattern: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """The categories an agent is briefed with; `is_mapped` says whether a mapping names the agent."""
+    """The categories an agent is briefed with;
+    `is_mapped` says whether a mapping names the agent.
+    """
 
     names: tuple[str, ...]
     is_mapped: bool
@@ -152,8 +173,13 @@ def defaults() -> Mapping[str, Any]:
 
 
 def _defaults(forms: Mapping[str, Any]) -> dict[str, Any]:
-    sections = {name: _defaults(form["properties"]) for name, form in forms.items() if "properties" in form}
-    return {**sections, **{name: form["default"] for name, form in forms.items() if "default" in form}}
+    sections = {
+        name: _defaults(form["properties"]) for name, form in forms.items() if "properties" in form
+    }
+    return {
+        **sections,
+        **{name: form["default"] for name, form in forms.items() if "default" in form},
+    }
 
 
 def default_mapping() -> Mapping[str, tuple[str, ...]]:
@@ -175,7 +201,10 @@ class LearningsConfig:
     ttl_seconds: float
 
     def categories_for(self, agent: str) -> Categories | None:
-        """Return the categories of an agent; None without a name. Case and separators make no difference."""
+        """Return the categories of an agent; None without a name.
+
+        Case and separators make no difference.
+        """
         name = agent_name(agent)
         if not name:
             return None
@@ -209,8 +238,12 @@ class Extension:
 
 
 def without_user(text: str) -> str:
-    """Return a text without passwords and without the user and token of an address; both may hold `@` and `/`."""
-    if match := _POSTGRES.fullmatch(text):  # a mistake in an address of PostgreSQL may show a password
+    """Return a text without passwords and without the user and token of an address;
+    both may hold `@` and `/`.
+    """
+    if match := _POSTGRES.fullmatch(
+        text
+    ):  # a mistake in an address of PostgreSQL may show a password
         return f"{match[1]}…"
     return _PASSWORD.sub(r"\1…", re.sub(r"(?<=//)\S*@", "", text))
 
@@ -255,7 +288,11 @@ class Config:
         """Return a tag and its aliases."""
         aliases: Mapping[str, str] = self.setting("tags", "aliases")
         canonical = aliases.get(tag, tag)
-        return tuple(dict.fromkeys((tag, canonical, *(name for name, of in aliases.items() if of == canonical))))
+        return tuple(
+            dict.fromkeys(
+                (tag, canonical, *(name for name, of in aliases.items() if of == canonical))
+            )
+        )
 
     def is_tagged(self, own_tags: Collection[str], tags: Iterable[str]) -> bool:
         """Say whether some tags, by any of their aliases, are all among `own_tags`."""
@@ -268,7 +305,9 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
         text = read_text(path)
         data = load(text)
     except YamlProblemError as error:
-        raise ConfigError(error.problem.at(str(path)), hint=error.problem.hint or _CORRECT) from None
+        raise ConfigError(
+            error.problem.at(str(path)), hint=error.problem.hint or _CORRECT
+        ) from None
     except ConfigError:
         raise
     except OrbitError as error:
@@ -286,7 +325,10 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
     if problems:
         position = position_of(text, problems[0].pointer)
         message = "; ".join(dict.fromkeys(problem.message for problem in problems))
-        raise ConfigError(f"{path}:{position.line}:{position.column}: {message}", hint=problems[0].hint or _CORRECT)
+        raise ConfigError(
+            f"{path}:{position.line}:{position.column}: {message}",
+            hint=problems[0].hint or _CORRECT,
+        )
     return config_of(data)
 
 
@@ -306,7 +348,11 @@ def _extends_problems(data: Mapping[str, Any]) -> Iterator[SchemaProblem]:
     names = [entry["name"] for entry in data.get("extends", ())]
     for index, name in enumerate(names):
         if name in names[:index]:
-            yield SchemaProblem(("extends", index, "name"), f"extends: {name} is there twice", "give each its own name")
+            yield SchemaProblem(
+                ("extends", index, "name"),
+                f"extends: {name} is there twice",
+                "give each its own name",
+            )
 
 
 def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -317,7 +363,9 @@ def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:
 def config_of(raw: Mapping[str, Any]) -> Config:
     """Return the configuration of a valid mapping, defaults added."""
     values: dict[str, Any] = {
-        name: {**default, **raw.get(name, {})} if isinstance(default, dict) else raw.get(name, default)
+        name: {**default, **raw.get(name, {})}
+        if isinstance(default, dict)
+        else raw.get(name, default)
         for name, default in defaults().items()
     }
     adr, learnings, tasks = values["adr"], values[LEARNINGS], values["tasks"]
@@ -339,9 +387,16 @@ def config_of(raw: Mapping[str, Any]) -> Config:
             learnings["max_total_tokens"],
             learnings["cache_ttl_seconds"],
         ),
-        tasks=TasksConfig(tasks["url"], tuple(tasks["command"]), tuple(tasks["classifier"]), tasks["timeout_seconds"]),
+        tasks=TasksConfig(
+            tasks["url"],
+            tuple(tasks["command"]),
+            tuple(tasks["classifier"]),
+            tasks["timeout_seconds"],
+        ),
         extends=tuple(
-            Extension(entry["name"], entry["from"], entry.get("repository", ""), entry.get("digest", ""))
+            Extension(
+                entry["name"], entry["from"], entry.get("repository", ""), entry.get("digest", "")
+            )
             for entry in values["extends"]
         ),
         raw=raw,

@@ -1,6 +1,7 @@
 """Event log of commands, appended as JSON lines and read in bounded memory.
 
-A log may be torn, hold anything, or be larger than memory: a line becomes at most one `LoggedEvent` of short texts.
+A log may be torn, hold anything, or be larger than memory: a line becomes at most one `LoggedEvent`
+of short texts.
 """
 
 import json
@@ -28,7 +29,9 @@ LONGEST_LINE = 65_536
 MOST_IDS = 200
 AHEAD_SECONDS = 86_400  # events dated further ahead come from a wrong clock, and are skipped
 LONGEST_MS = 86_400_000
-BACK_SECONDS = 60  # processes write in parallel, so a line may be a little older than the one before it
+BACK_SECONDS = (
+    60  # processes write in parallel, so a line may be a little older than the one before it
+)
 _WORD = re.compile(r"[A-Za-z0-9_][\w.:/ -]{0,99}\Z")
 
 
@@ -39,9 +42,13 @@ def note_opened(workspace: Workspace, record_id: str) -> None:
 
 
 def write_event(
-    workspace: Workspace, name: str, ids: Sequence[str], details: Mapping[str, object], seconds: float = 0,
+    workspace: Workspace,
+    name: str,
+    ids: Sequence[str],
+    details: Mapping[str, object],
+    seconds: float = 0,
     surface: str = "cli",
-) -> None:  # fmt: skip
+) -> None:
     """Log what was done with some records; secrets in `details` are removed."""
     root = str(workspace.root)
     session = session_of_process(root)
@@ -62,7 +69,9 @@ def _without_secrets(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """One event, with the ids of records; `kind` is `retrieval`, `opened` or another event of the session."""
+    """One event, with the ids of records; `kind` is `retrieval`,
+    `opened` or another event of the session.
+    """
 
     at: float
     kind: str
@@ -109,7 +118,9 @@ def logged_events(files: list[Path], now: float, log: LogScan) -> Iterator[Logge
     return (event for event, _ in rows_in(files, now, log))
 
 
-def rows_in(files: list[Path], now: float, log: LogScan) -> Iterator[tuple[LoggedEvent, Mapping[str, Any]]]:
+def rows_in(
+    files: list[Path], now: float, log: LogScan
+) -> Iterator[tuple[LoggedEvent, Mapping[str, Any]]]:
     """Yield the events of logs in order, each with its JSON object, and fill in `log`."""
     last = -math.inf
     for path in files:
@@ -132,13 +143,19 @@ def rows_in(files: list[Path], now: float, log: LogScan) -> Iterator[tuple[Logge
             continue  # rotated just now
         except OSError as error:
             message = f"{path} can't be read: {(error.strerror or '').lower()}"
-            raise UnreadableFileError(message, hint="see who owns it; removing it loses the counts alone") from None
+            raise UnreadableFileError(
+                message, hint="see who owns it; removing it loses the counts alone"
+            ) from None
 
 
 def follow(
-    state: Path, start: tuple[int, int] = (0, 0), wait: Callable[[], object] = lambda: time.sleep(0.2)
+    state: Path,
+    start: tuple[int, int] = (0, 0),
+    wait: Callable[[], object] = lambda: time.sleep(0.2),
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield new events after `start`, an inode and an offset, forever; rotated parts are read to their end."""
+    """Yield new events after `start`, an inode and an offset, forever;
+    rotated parts are read to their end.
+    """
     path, buffer = state / "log" / NAME, b""
     number, offset = start
     while True:
@@ -146,7 +163,11 @@ def follow(
             with _open(path) as file:
                 status = os.fstat(file.fileno())
                 if status.st_ino != number or status.st_size < offset:
-                    buffer, number, offset = buffer + _read_rotated(state, number, offset), status.st_ino, 0
+                    buffer, number, offset = (
+                        buffer + _read_rotated(state, number, offset),
+                        status.st_ino,
+                        0,
+                    )
                 file.seek(offset)
                 buffer += file.read(LONGEST_LINE)
                 offset = file.tell()
@@ -196,16 +217,26 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
         return "no event"
     is_retrieval = kind == "retrieval"
     event = LoggedEvent(
-        timestamp, kind, surface, _word(row.get("session")), _word(row.get("agent")),
+        timestamp,
+        kind,
+        surface,
+        _word(row.get("session")),
+        _word(row.get("agent")),
         shown=_ids(row.get("hits")) if is_retrieval else (),
         opened=_ids(row.get("ids")) if kind == "opened" else (),
         failed=_ids(row.get("failed")),
         withheld=_ids(row.get("withheld")) if is_retrieval else (),
-        omitted=_count(row.get("omitted")) or 0, tokens=_count(row.get("tokens")), ms=_number(row.get("ms")),
-        skip_reason=_word(row.get("skip_reason")), fault=_word(row.get("fault")),
-        paths=_paths(row.get("query")) if is_retrieval else (), writes=row.get("writes") is True,
-        command=_word(row.get("command")), tests=row.get("tests") is True, is_failure=row.get("result") == "failed",
-    )  # fmt: skip
+        omitted=_count(row.get("omitted")) or 0,
+        tokens=_count(row.get("tokens")),
+        ms=_number(row.get("ms")),
+        skip_reason=_word(row.get("skip_reason")),
+        fault=_word(row.get("fault")),
+        paths=_paths(row.get("query")) if is_retrieval else (),
+        writes=row.get("writes") is True,
+        command=_word(row.get("command")),
+        tests=row.get("tests") is True,
+        is_failure=row.get("result") == "failed",
+    )
     return event, row
 
 
@@ -215,19 +246,25 @@ def _word(value: object) -> str:
 
 def _moment(value: object) -> float | None:
     try:
-        return parse_time(value).timestamp() if isinstance(value, str) and len(value) <= 40 else None
+        return (
+            parse_time(value).timestamp() if isinstance(value, str) and len(value) <= 40 else None
+        )
     except (ValueError, OverflowError):
         return None
 
 
 def _ids(value: object) -> tuple[str, ...]:
     listed = value[:MOST_IDS] if isinstance(value, list) else []
-    return tuple(dict.fromkeys(entry for entry in listed if isinstance(entry, str) and is_shown_id(entry)))
+    return tuple(
+        dict.fromkeys(entry for entry in listed if isinstance(entry, str) and is_shown_id(entry))
+    )
 
 
 def _paths(value: object) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else []
-    return tuple(path for path in listed[:MOST_ASKED] if isinstance(path, str) and path and path[0] != "#")
+    return tuple(
+        path for path in listed[:MOST_ASKED] if isinstance(path, str) and path and path[0] != "#"
+    )
 
 
 def _count(value: object) -> int | None:

@@ -1,4 +1,6 @@
-"""Files: size limits, paths that stay in the project, atomic replacement, walking folders, built sites."""
+"""Files: size limits, paths that stay in the project, atomic replacement, walking folders,
+built sites.
+"""
 
 import contextlib
 import errno
@@ -19,7 +21,9 @@ _TRY_AGAIN = "see that the disk is sound and has room, then run the command agai
 
 
 def read_text(path: Path, *, limit: int = RECORD_LIMIT) -> str:
-    """Return a file's text with its line endings; no links, special files or more than `limit` bytes."""
+    """Return a file's text with its line endings;
+    no links, special files or more than `limit` bytes.
+    """
     return decode(read_bytes(path, limit=limit), path)
 
 
@@ -35,7 +39,9 @@ def read_with_status(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_re
         try:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
-                raise UnreadableFileError(f"{path} is not a regular file", hint="put a file with its text there")
+                raise UnreadableFileError(
+                    f"{path} is not a regular file", hint="put a file with its text there"
+                )
             if status.st_size > limit:
                 message = f"{path} has {status.st_size:,} bytes; at most {limit:,} are read"
                 raise UnreadableFileError(message, hint="move long text elsewhere")
@@ -48,12 +54,16 @@ def read_with_status(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_re
             os.close(handle)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise UnreadableFileError(f"{path} is a symbolic link", hint="put the file itself there") from None
+            raise UnreadableFileError(
+                f"{path} is a symbolic link", hint="put the file itself there"
+            ) from None
         raise _read_error(path, error) from None
 
 
 def bounded_lines(file: BinaryIO, longest: int) -> Iterator[tuple[bytes | None, int]]:
-    """Yield each line and its bytes; None for one of more than `longest`, which is never whole in memory."""
+    """Yield each line and its bytes; None for one of more than `longest`,
+    which is never whole in memory.
+    """
     while line := file.readline(longest + 1):
         size, rest = len(line), line
         while size > longest and rest and not rest.endswith(b"\n"):
@@ -89,10 +99,20 @@ def decode(content: bytes, path: Path | str) -> str:
 
 
 def inside(root: Path, relative: str) -> Path:
-    """Return the path of a file named from the root; refuses absolute names, `..`, `.git` and symbolic links."""
+    """Return the path of a file named from the root;
+    refuses absolute names, `..`, `.git` and symbolic links.
+    """
     pure = PurePosixPath(relative)
-    if not relative or "\x00" in relative or "\\" in relative or pure.is_absolute() or ".." in pure.parts:
-        raise UnsafePathError(f"{relative!r} does not stay inside the project", hint="name it from the project's root")
+    if (
+        not relative
+        or "\x00" in relative
+        or "\\" in relative
+        or pure.is_absolute()
+        or ".." in pure.parts
+    ):
+        raise UnsafePathError(
+            f"{relative!r} does not stay inside the project", hint="name it from the project's root"
+        )
     try:
         os.fsencode(relative)
     except UnicodeEncodeError:  # a lone surrogate, which JSON and YAML can spell
@@ -106,9 +126,14 @@ def inside(root: Path, relative: str) -> Path:
             path = path / part
             if path.is_symlink():
                 reason = f"{relative!r} passes through a symbolic link at {path.relative_to(root)}"
-                raise UnsafePathError(reason, hint="put the files themselves there, or name where they really are")
+                raise UnsafePathError(
+                    reason, hint="put the files themselves there, or name where they really are"
+                )
     except OSError as error:
-        message = f"{relative[:60]!r} can't be the name of a file: {(error.strerror or str(error)).lower()}"
+        message = (
+            f"{relative[:60]!r} can't be the name of a file: "
+            f"{(error.strerror or str(error)).lower()}"
+        )
         raise UnsafePathError(message, hint="name a file of the project") from None
     return path
 
@@ -132,19 +157,25 @@ def document_text(root: Path, relative: str) -> str | None:
 
 def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
     """Replace a file through a temporary file, fsync and rename; a new file gets `mode`."""
-    temporary = stage(path, content.encode("utf-8") if isinstance(content, str) else content, mode=mode)
+    temporary = stage(
+        path, content.encode("utf-8") if isinstance(content, str) else content, mode=mode
+    )
     sync_file(temporary, path)
     replace_file(path, temporary)
     sync_folder(path.parent)
 
 
 def stage(path: Path, content: bytes, *, mode: int = 0o666) -> Path:
-    """Write a file's new content under a temporary name in its folder, and return that; folders are made on the way."""
+    """Write a file's new content under a temporary name in its folder, and return that;
+    folders are made on the way.
+    """
     temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
     with _removed_on_error(temporary, path):
         path.parent.mkdir(parents=True, exist_ok=True)
         existing_mode = _mode_of(path)
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        with os.fdopen(
+            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb"
+        ) as file:
             if existing_mode is not None:
                 os.fchmod(file.fileno(), existing_mode)
             file.write(content)
@@ -190,7 +221,8 @@ def write_error(path: Path, error: OSError) -> WriteError:
     }
     reason = (error.strerror or str(error)).lower()
     return WriteError(
-        f"can't write {path}: {reason}; nothing was changed", hint=hints.get(error.errno or 0, _TRY_AGAIN)
+        f"can't write {path}: {reason}; nothing was changed",
+        hint=hints.get(error.errno or 0, _TRY_AGAIN),
     )
 
 
@@ -215,17 +247,23 @@ def _mode_of(path: Path) -> int | None:
 
 SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", ".nox", ".tox", ".venv", "venv", "node_modules", "__pycache__"}
-)  # fmt: skip
+)
 """Names of folders without files of the project."""
 
 
 def walk(
-    root: Path, below: str | Path = "", *, without: frozenset[str] = frozenset(), hidden: bool = True
+    root: Path,
+    below: str | Path = "",
+    *,
+    without: frozenset[str] = frozenset(),
+    hidden: bool = True,
 ) -> Iterator[str]:
     """Yield the files below a folder as paths from the root, links to folders not followed."""
     left_out = SKIPPED_FOLDERS | without
     for parent, folders, names in os.walk(root / below):
-        folders[:] = sorted(name for name in folders if name not in left_out and (hidden or name[0] != "."))
+        folders[:] = sorted(
+            name for name in folders if name not in left_out and (hidden or name[0] != ".")
+        )
         prefix = os.path.relpath(parent, root).replace(os.sep, "/")
         yield from (name if prefix == "." else f"{prefix}/{name}" for name in sorted(names))
 
@@ -233,7 +271,9 @@ def walk(
 SITE_MANIFEST = ".orbit-site.json"  # the file that marks a folder as a built site
 _SITE_MARK, _MKDOCS_MARK = f"/{SITE_MANIFEST}", "/search/search_index.json"
 _MKDOCS_PAGES = ("404.html", "sitemap.xml")  # one of them is in each site that MkDocs built
-_SITE_DIR = re.compile(r"^site_dir:[ \t]*(['\"]?)([^'\"#\s][^'\"#\n]*?)\1[ \t]*(?:#.*)?\r?$", re.MULTILINE)
+_SITE_DIR = re.compile(
+    r"^site_dir:[ \t]*(['\"]?)([^'\"#\s][^'\"#\n]*?)\1[ \t]*(?:#.*)?\r?$", re.MULTILINE
+)
 
 
 def without_sites(paths: Iterable[str], root: Path) -> list[str]:
@@ -246,10 +286,18 @@ def without_sites(paths: Iterable[str], root: Path) -> list[str]:
 def built_sites(paths: Sequence[str], root: Path) -> tuple[str, ...]:
     """Return the folders of built sites among the paths, each with a slash at its end."""
     sites = {path.removesuffix(SITE_MANIFEST) for path in paths if path.endswith(_SITE_MARK)}
-    if folders := {path.removesuffix(_MKDOCS_MARK) for path in paths if path.endswith(_MKDOCS_MARK)}:
+    if folders := {
+        path.removesuffix(_MKDOCS_MARK) for path in paths if path.endswith(_MKDOCS_MARK)
+    }:
         pages = {path for path in paths if path.endswith(_MKDOCS_PAGES)}
-        sites |= {f"{folder}/" for folder in folders if any(f"{folder}/{page}" in pages for page in _MKDOCS_PAGES)}
-    with contextlib.suppress(OrbitError):  # a site without its search has no mark, but `mkdocs.yml` may name it
+        sites |= {
+            f"{folder}/"
+            for folder in folders
+            if any(f"{folder}/{page}" in pages for page in _MKDOCS_PAGES)
+        }
+    with contextlib.suppress(
+        OrbitError
+    ):  # a site without its search has no mark, but `mkdocs.yml` may name it
         if (configured := _SITE_DIR.search(read_text(root / "mkdocs.yml"))) is not None:
             folder = posixpath.normpath(configured[2])
             sites |= {f"{folder}/"} if f"{folder}/index.html" in paths else set()

@@ -1,4 +1,7 @@
-"""Git of a project: running commands safely, questions about the work tree, history. It never prompts."""
+"""Git of a project: running commands safely, questions about the work tree, history.
+
+It never prompts.
+"""
 
 import os
 import posixpath
@@ -12,43 +15,76 @@ from pathlib import Path
 
 from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 
-_SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
-             "-c", "log.showSignature=false")  # fmt: skip
+_SETTINGS = (
+    "-c",
+    "core.quotepath=off",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    f"core.hooksPath={os.devnull}",
+    "-c",
+    "log.showSignature=false",
+)
 """No query starts a program that the repository's configuration names."""
 _VERIFIERS = (
-    "gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false", "gpg.ssh.program=ssh-keygen",
-)  # fmt: skip
+    "gpg.program=false",
+    "gpg.openpgp.program=false",
+    "gpg.x509.program=false",
+    "gpg.ssh.program=ssh-keygen",
+)
 """Programs that verify signatures: those of SSH alone, whose keys are in a file."""
 _WORK_TREE_COMMANDS = frozenset(("status", "diff"))
 """Commands that read the work tree: through filters, and submodules with their own settings."""
-_OBJECT_COMMANDS = frozenset(("log", "cat-file", "diff-tree", "grep", "ls-tree")) | _WORK_TREE_COMMANDS
-"""Commands that may need a missing object in a partial clone, and fetch it with configured programs."""
+_OBJECT_COMMANDS = (
+    frozenset(("log", "cat-file", "diff-tree", "grep", "ls-tree")) | _WORK_TREE_COMMANDS
+)
+"""Commands that may need a missing object in a partial clone,
+and fetch it with configured programs.
+"""
 _FILTER = re.compile(r"filter\..*\.(?:clean|smudge|process|required)", re.DOTALL)
 _FETCHING = re.compile(
-    r"core\.(?:sshcommand|gitproxy|askpass)|remote\..*\.(?:uploadpack|vcs)|credential\..*helper|protocol\..*", re.DOTALL
+    r"core\.(?:sshcommand|gitproxy|askpass)|remote\..*\.(?:uploadpack|vcs)|credential\..*helper"
+    r"|protocol\..*",
+    re.DOTALL,
 )
 _REMOTE = re.compile(
-    r"(?:[a-z+]+://)?(?:[^@/\s]+@)?(?P<host>[\w.-]+)(?::\d+)?[:/]/?(?P<path>[^?#\s]+?)(?:\.git)?/?\Z", re.IGNORECASE
+    r"(?:[a-z+]+://)?(?:[^@/\s]+@)?(?P<host>[\w.-]+)(?::\d+)?[:/]/?(?P<path>[^?#\s]+?)"
+    r"(?:\.git)?/?\Z",
+    re.IGNORECASE,
 )
 _PROGRAM_KEYS = (
-    r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
+    r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$"
+    r"|credential\.|protocol\.)"
 )
 _SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")  # characters with a meaning in a pattern of git
 _REPOSITORY_SCOPES = ("local", "worktree")
 _BORROWED = ("objects", "shallow")
-_NO_DOWNLOADS = ("-c", "filter.lfs.process=", "-c", "filter.lfs.smudge=", "-c", "filter.lfs.required=false")
+_NO_DOWNLOADS = (
+    "-c",
+    "filter.lfs.process=",
+    "-c",
+    "filter.lfs.smudge=",
+    "-c",
+    "filter.lfs.required=false",
+)
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 TIMEOUT_SECONDS = 120
 _INDEX_VARIABLES = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
 _DEFAULT_BRANCHES = (
-    "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
+    "refs/remotes/origin/HEAD",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+    "refs/heads/main",
     "refs/heads/master",
-)  # fmt: skip
+)
 """Candidates for the default branch; the first is a symbolic reference to it."""
 
 
 def _run_git(
-    arguments: Sequence[str], folder: Path, stdin: bytes | None = None, more: Mapping[str, str] | None = None
+    arguments: Sequence[str],
+    folder: Path,
+    stdin: bytes | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     try:
         done = subprocess.run(
@@ -64,9 +100,14 @@ def _run_git(
     except FileNotFoundError:
         raise GitError("git is not installed", hint="install git 2.20 or newer") from None
     except subprocess.TimeoutExpired:
-        raise GitStoppedError(f"git took more than {TIMEOUT_SECONDS} s", hint="try again, or ask it by hand") from None
+        raise GitStoppedError(
+            f"git took more than {TIMEOUT_SECONDS} s", hint="try again, or ask it by hand"
+        ) from None
     if done.returncode < 0:
-        raise GitStoppedError(f"git was killed by signal {-done.returncode}", hint="try again; is there enough memory?")
+        raise GitStoppedError(
+            f"git was killed by signal {-done.returncode}",
+            hint="try again; is there enough memory?",
+        )
     return done
 
 
@@ -86,13 +127,19 @@ def ignore_pattern(path: str) -> str:
 
 
 class Git:
-    """The repository around a folder; questions are answered with None or nothing outside a repository."""
+    """The repository around a folder; questions are answered with None or nothing outside a
+    repository.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def run(
-        self, *arguments: str, stdin: bytes | None = None, check: bool = True, settings: Sequence[str] = ()
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        check: bool = True,
+        settings: Sequence[str] = (),
     ) -> bytes:
         """Return what `git arguments` prints; `settings` are pairs of `-c` and a setting."""
         words = list(arguments)
@@ -108,18 +155,28 @@ class Git:
         return done.stdout if not done.returncode else b""
 
     def run_fields(
-        self, *arguments: str, stdin: bytes | None = None, check: bool = True, settings: Sequence[str] = ()
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        check: bool = True,
+        settings: Sequence[str] = (),
     ) -> list[str]:
         """Return the NUL-separated fields that git prints, empty ones included."""
         answer = self.run(*arguments, stdin=stdin, check=check, settings=settings)
         return answer.decode("utf-8", "surrogateescape").split("\0")
 
-    def run_names(self, *arguments: str, check: bool = True, settings: Sequence[str] = ()) -> list[str]:
+    def run_names(
+        self, *arguments: str, check: bool = True, settings: Sequence[str] = ()
+    ) -> list[str]:
         """Return the NUL-separated names that git prints."""
-        return [name for name in self.run_fields(*arguments, check=check, settings=settings) if name]
+        return [
+            name for name in self.run_fields(*arguments, check=check, settings=settings) if name
+        ]
 
     def blobs(self, names: Iterable[str], check: bool = True) -> dict[str, bytes]:
-        """Return the contents of blobs (hash or `REVISION:PATH`) in one call; missing ones are left out."""
+        """Return the contents of blobs (hash or `REVISION:PATH`) in one call;
+        missing ones are left out.
+        """
         requested = [name for name in dict.fromkeys(names) if "\n" not in name]
         lines = "".join(f"{name}\n" for name in requested).encode("utf-8", "surrogateescape")
         answer = self.run("cat-file", "--batch", stdin=lines, check=check) if requested else b""
@@ -136,25 +193,37 @@ class Git:
         return contents
 
     def files_at(self, revision: str, *folders: str) -> dict[str, str]:
-        """Return the plain files of a revision, below some folders, with the hashes of their blobs."""
+        """Return the plain files of a revision, below some folders,
+        with the hashes of their blobs.
+        """
         listed = self.run_names("ls-tree", "-r", "-z", revision, "--", *folders, check=False)
         rows = (row.partition("\t") for row in listed)
         return {path: head.split(" ")[2] for head, _, path in rows if head.startswith("100")}
 
     @cached_property
     def _guards(self) -> dict[str, str]:
-        """The environment that turns off filters and fetch programs of the repository; those of the user stay."""
+        """The environment that turns off filters and fetch programs of the repository;
+        those of the user stay.
+        """
         words = ["config", "-z", "--show-scope", "--name-only", "--get-regexp", _PROGRAM_KEYS]
         completed = _run_git([*_SETTINGS, *words], self.folder)
         words = completed.stdout.decode("utf-8", "surrogateescape").split("\0")
-        keys = [key for scope, key in zip(words[::2], words[1::2], strict=False) if scope in _REPOSITORY_SCOPES]
+        keys = [
+            key
+            for scope, key in zip(words[::2], words[1::2], strict=False)
+            if scope in _REPOSITORY_SCOPES
+        ]
         filters = list(dict.fromkeys(key for key in keys if _FILTER.fullmatch(key)))
         first = int(count) if (count := os.environ.get("GIT_CONFIG_COUNT", "")).isdecimal() else 0
         environment = {"GIT_CONFIG_COUNT": str(first + len(filters))} if filters else {}
         for number, key in enumerate(filters, first):
             environment[f"GIT_CONFIG_KEY_{number}"] = key
             environment[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
-        return {**environment, "GIT_NO_LAZY_FETCH": "1"} if any(map(_FETCHING.fullmatch, keys)) else environment
+        return (
+            {**environment, "GIT_NO_LAZY_FETCH": "1"}
+            if any(map(_FETCHING.fullmatch, keys))
+            else environment
+        )
 
     def ask(self, *arguments: str) -> str | None:
         """Return git's output, stripped; None where it is empty, or git is missing or fails."""
@@ -178,7 +247,9 @@ class Git:
         """Return the web addresses of the remotes without scheme: `github.com/example/project`."""
         urls = (self.ask("config", "--get-regexp", r"^remote\..*\.url$") or "").splitlines()
         matches = (_REMOTE.match(url.partition(" ")[2]) for url in urls)
-        return frozenset(f"{match['host']}/{match['path']}".casefold() for match in matches if match)
+        return frozenset(
+            f"{match['host']}/{match['path']}".casefold() for match in matches if match
+        )
 
     @cached_property
     def top(self) -> Path | None:
@@ -192,16 +263,23 @@ class Git:
 
     @cached_property
     def _places(self) -> tuple[str, str]:
-        # A folder's name may have a line break: the option in the middle marks where the first answer ends.
+        # A folder's name may have a line break: the option in the middle marks where the first
+        # answer ends.
         options = ("--show-toplevel", "--is-inside-work-tree", "--show-prefix")
         top, _, prefix = self._where(*options).partition("\ntrue\n")
         return top, prefix
 
     def _where(self, *options: str) -> str:
         try:
-            return self.run("rev-parse", *options, check=False).decode("utf-8", "surrogateescape").removesuffix("\n")
+            return (
+                self.run("rev-parse", *options, check=False)
+                .decode("utf-8", "surrogateescape")
+                .removesuffix("\n")
+            )
         except GitStoppedError as error:
-            raise GitStoppedError(f"can't tell where the repository is: {error.message}", hint=error.hint) from None
+            raise GitStoppedError(
+                f"can't tell where the repository is: {error.message}", hint=error.hint
+            ) from None
         except GitError:
             return ""
 
@@ -225,17 +303,25 @@ class Git:
             commit = self.run(*reading, "HEAD^{commit}", check=False).decode().strip()
             if commit:
                 return commit
-            is_unborn = not self.run(*reading, "HEAD", check=False) and self.run("symbolic-ref", "HEAD", check=False)
+            is_unborn = not self.run(*reading, "HEAD", check=False) and self.run(
+                "symbolic-ref", "HEAD", check=False
+            )
         except GitError as error:
-            raise UnreadableHeadError(f"HEAD can't be read: {error.message}", hint=error.hint) from None
+            raise UnreadableHeadError(
+                f"HEAD can't be read: {error.message}", hint=error.hint
+            ) from None
         if is_unborn:
             return None
         hint = "`git fsck` says what is missing; fetch it, or clone the repository again"
-        raise UnreadableHeadError("HEAD can't be read: the commit that it names is not in the repository", hint=hint)
+        raise UnreadableHeadError(
+            "HEAD can't be read: the commit that it names is not in the repository", hint=hint
+        )
 
     def commit(self, revision: str) -> str | None:
         """Return the hash of the commit that a revision names."""
-        return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        return self.ask(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+        )
 
     def merge_base(self, revision: str, head: str = "HEAD") -> str | None:
         """Return the merge base of two revisions."""
@@ -247,24 +333,37 @@ class Git:
 
     def default_tip(self) -> tuple[str, str] | None:
         """Return the hash of the default branch's commit, and the branch."""
-        listed = self.ask("for-each-ref", "--format=%(refname) %(objectname) %(symref)", *_DEFAULT_BRANCHES) or ""
-        existing = {name: (commit, *branch) for name, commit, *branch in map(str.split, listed.splitlines())}
+        listed = (
+            self.ask(
+                "for-each-ref", "--format=%(refname) %(objectname) %(symref)", *_DEFAULT_BRANCHES
+            )
+            or ""
+        )
+        existing = {
+            name: (commit, *branch) for name, commit, *branch in map(str.split, listed.splitlines())
+        }
         origin_head, *others = _DEFAULT_BRANCHES
         if len(existing.get(origin_head, ())) > 1:  # a symbolic reference
             return existing[origin_head][1], existing[origin_head][0]
-        return next(((branch, existing[branch][0]) for branch in others if branch in existing), None)
+        return next(
+            ((branch, existing[branch][0]) for branch in others if branch in existing), None
+        )
 
     def tracked(self) -> list[str] | None:
         """Return the tracked files below the folder, sorted; None outside a repository."""
         return sorted(self.run_names("ls-files", "-z")) if self.top is not None else None
 
     def untracked(self, *, without: Iterable[str] = ()) -> list[str]:
-        """Return the untracked files that are not ignored, sorted; folders `without` are skipped."""
+        """Return the untracked files that are not ignored, sorted;
+        folders `without` are skipped.
+        """
         skipped = [f"--exclude={ignore_pattern(f'{self.prefix}{folder}')}/" for folder in without]
         return sorted(self.run_names("ls-files", "-z", "--others", "--exclude-standard", *skipped))
 
     def files(self, *, without: Iterable[str] = ()) -> tuple[list[str] | None, list[str]]:
-        """Return the tracked files, None where git lists none, and the untracked ones that it would add."""
+        """Return the tracked files, None where git lists none,
+        and the untracked ones that it would add.
+        """
         try:
             tracked = self.tracked()
             return tracked, self.untracked(without=without) if tracked is not None else []
@@ -274,12 +373,26 @@ class Git:
             return None, []
 
     def ignore_line(self, path: Path) -> str | None:
-        """Return the `.gitignore` line for an untracked path; None where it is tracked or ignored already."""
+        """Return the `.gitignore` line for an untracked path;
+        None where it is tracked or ignored already.
+        """
         if self.top is None or not path.is_relative_to(self.top):
             return None
         name = path.relative_to(self.top).as_posix()
-        options = ("--others", "--exclude-standard", "--directory", "--full-name", "-z", "--", f":(literal,top){name}")
-        first = self.run("ls-files", *options, check=False).decode("utf-8", "surrogateescape").partition("\0")[0]
+        options = (
+            "--others",
+            "--exclude-standard",
+            "--directory",
+            "--full-name",
+            "-z",
+            "--",
+            f":(literal,top){name}",
+        )
+        first = (
+            self.run("ls-files", *options, check=False)
+            .decode("utf-8", "surrogateescape")
+            .partition("\0")[0]
+        )
         return ignore_pattern(first) if first.removesuffix("/") == name else None
 
     def read(self, revision: str, path: str) -> bytes | None:
@@ -290,7 +403,9 @@ class Git:
 
     @contextmanager
     def checked_out(self, commit: str) -> Iterator[Path]:
-        """Yield the folder at a commit, in a temporary repository that borrows this one's objects."""
+        """Yield the folder at a commit, in a temporary repository that borrows this one's
+        objects.
+        """
         import tempfile  # rarely needed and slow to import
 
         if uses_another_index():
@@ -301,7 +416,12 @@ class Git:
         with tempfile.TemporaryDirectory(prefix="orbit-check-") as name:
             root = Path(name).resolve()
             copy, store = Git(root), root / ".git"
-            copy.run("init", "-q", "--template=", *([f"--object-format={form}"] if form != "sha1" else []))
+            copy.run(
+                "init",
+                "-q",
+                "--template=",
+                *([f"--object-format={form}"] if form != "sha1" else []),
+            )
             (store / "objects/info").mkdir(exist_ok=True)
             (store / "objects/info/alternates").write_bytes(os.fsencode(objects.resolve()) + b"\n")
             if shallow.is_file():
@@ -314,28 +434,49 @@ class Git:
                 if not self.ask("config", "--get-regexp", r"^remote\..*\.promisor$"):
                     raise
                 hint = "`git fetch --refetch --no-filter` fetches them"
-                raise type(error)(f"this partial clone lacks files of {commit[:12]}", hint=hint) from None
+                raise type(error)(
+                    f"this partial clone lacks files of {commit[:12]}", hint=hint
+                ) from None
             yield root / self.prefix
 
-    def signatures(self, commits: Sequence[str], allowed_signers: Path) -> Iterator[tuple[str, str, str]]:
-        """Yield commits with git's verdict on their SSH signature (`G` is good), by no program of the repository."""
+    def signatures(
+        self, commits: Sequence[str], allowed_signers: Path
+    ) -> Iterator[tuple[str, str, str]]:
+        """Yield commits with git's verdict on their SSH signature (`G` is good),
+        by no program of the repository.
+        """
         settings = [f"gpg.ssh.allowedSignersFile={allowed_signers}", *_VERIFIERS]
         options = [word for setting in settings for word in ("-c", setting)]
         form = "--format=%H%x00%G?%x00%GS%x00"
-        fields = self.run_fields("log", "--no-walk=unsorted", form, *commits, "--", settings=options) if commits else []
+        fields = (
+            self.run_fields("log", "--no-walk=unsorted", form, *commits, "--", settings=options)
+            if commits
+            else []
+        )
         rows = [field.strip("\n") for field in fields]
         yield from zip(rows[::3], rows[1::3], rows[2::3], strict=False)
 
     def names_on_refs(self, path: str) -> dict[str, list[str]]:
-        """Return the names directly in a folder on each local and remote-tracking branch and tag."""
-        listed_refs = self.ask("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags")
+        """Return the names directly in a folder on each local and remote-tracking branch
+        and tag.
+        """
+        listed_refs = self.ask(
+            "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags"
+        )
         refs = (listed_refs or "").split()
         folder = f"{self.prefix}{path}"
         if "\n" in folder:  # `--batch-check` reads one query a line
-            trees = [self.ask("rev-parse", "--verify", "--quiet", f"{ref}:{folder}/") or "" for ref in refs]
+            trees = [
+                self.ask("rev-parse", "--verify", "--quiet", f"{ref}:{folder}/") or ""
+                for ref in refs
+            ]
         else:
-            queries = "".join(f"{ref}:{folder}\n" for ref in refs).encode("utf-8", "surrogateescape")
-            lines = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=queries).splitlines()
+            queries = "".join(f"{ref}:{folder}\n" for ref in refs).encode(
+                "utf-8", "surrogateescape"
+            )
+            lines = self.run(
+                "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=queries
+            ).splitlines()
             trees = [line[5:].decode() if line.startswith(b"tree ") else "" for line in lines]
         # Without `--full-tree` git looks for the current folder in each tree.
         words = ("ls-tree", "--full-tree", "--name-only", "-z")
@@ -344,7 +485,9 @@ class Git:
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
-    """Merge three texts line by line as git does; return the text and whether it has conflict markers."""
+    """Merge three texts line by line as git does;
+    return the text and whether it has conflict markers.
+    """
     import tempfile  # rarely needed and slow to import
 
     with tempfile.TemporaryDirectory(prefix="orbit-merge-") as name:
@@ -356,7 +499,9 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
         done = _run_git([*style, "merge-file", "-p", *labels, *map(str, files)], Path(name))
     if done.returncode > 127:
         reason = _last_line(done).replace(f"{name}{os.sep}", "")
-        raise GitError(f"git merge-file: {reason}", hint="merge the file by hand, then `git add` it")
+        raise GitError(
+            f"git merge-file: {reason}", hint="merge the file by hand, then `git add` it"
+        )
     return done.stdout.decode("utf-8", "surrogateescape"), done.returncode > 0
 
 
@@ -392,44 +537,68 @@ class Commit:
 def newest_commits(git: Git) -> Iterator[Commit]:
     """Yield the newest commits without merges, moves followed."""
     try:
-        texts = git.run_fields("log", "--no-merges", f"--max-count={MOST_COMMITS}", *_LOG_OPTIONS, "HEAD", check=False)
+        texts = git.run_fields(
+            "log", "--no-merges", f"--max-count={MOST_COMMITS}", *_LOG_OPTIONS, "HEAD", check=False
+        )
     except GitError:
         return
     yield from _commits(texts)
 
 
 def commits_since(git: Git, revision: str | None) -> list[Commit]:
-    """Return the commits after a revision, parents first; of a merge the changes in `.orbit` alone."""
+    """Return the commits after a revision, parents first;
+    of a merge the changes in `.orbit` alone.
+    """
     revisions = ["HEAD"] if revision is None else ["HEAD", f"^{revision}"]
     options = ("--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_LOG_OPTIONS)
     texts = git.run_fields("log", *options, "--end-of-options", *revisions, "--", check=False)
     commits = list(_commits(texts))
     changed = _merged(git, [commit for commit in commits if len(commit.parents) > 1])
-    return [replace(commit, changes=changed[commit.name]) if commit.name in changed else commit for commit in commits]
+    return [
+        replace(commit, changes=changed[commit.name]) if commit.name in changed else commit
+        for commit in commits
+    ]
 
 
-def commits_touching(git: Git, folder: str, revisions: str, *, is_first_parent: bool = True) -> Iterator[Commit]:
-    """Yield commits that change a folder, newest first; `is_first_parent` takes a merge as one step."""
-    options = ("--topo-order", "--no-renames", "--no-abbrev", *(["--first-parent", "-m"] if is_first_parent else []))
+def commits_touching(
+    git: Git, folder: str, revisions: str, *, is_first_parent: bool = True
+) -> Iterator[Commit]:
+    """Yield commits that change a folder, newest first;
+    `is_first_parent` takes a merge as one step.
+    """
+    options = (
+        "--topo-order",
+        "--no-renames",
+        "--no-abbrev",
+        *(["--first-parent", "-m"] if is_first_parent else []),
+    )
     yield from _commits(git.run_fields("log", *options, *_LOG_OPTIONS, revisions, "--", folder))
 
 
 def edited_files(git: Git, most: int) -> list[list[str]]:
-    """Return the files of the newest commits without merges, newest first; those that touch records alone are none."""
+    """Return the files of the newest commits without merges, newest first;
+    those that touch records alone are none.
+    """
     options = ("--no-merges", "--no-renames", f"--max-count={most}", *_LOG_OPTIONS)
     texts = git.run_fields("log", *options, "HEAD", "--", ".", ":(exclude).orbit", check=False)
     return [[*commit.files] for commit in _commits(texts) if commit.files]
 
 
 def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
-    """Return the times of the first and last commit of files, moves followed; nothing in a shallow clone."""
+    """Return the times of the first and last commit of files, moves followed;
+    nothing in a shallow clone.
+    """
     names = {path: [path] for path in paths}
     suffixes = sorted({posixpath.splitext(path)[1] for path in names})
     if not names or git.is_shallow:
         return {}
     options = ("-z", "--root", "--find-renames", "--name-status", "--relative", "--format=%x00%ct")
     try:
-        texts = iter(git.run_fields("log", *options, "HEAD", "--", *(f"*{suffix}" for suffix in suffixes), check=False))
+        texts = iter(
+            git.run_fields(
+                "log", *options, "HEAD", "--", *(f"*{suffix}" for suffix in suffixes), check=False
+            )
+        )
     except GitError:
         return {}
     dates: dict[str, tuple[float, float]] = {}
@@ -456,7 +625,9 @@ def _commits(texts: Sequence[str]) -> Iterator[Commit]:
             continue
         name, short, parents, time, author, message = texts[index : index + 6]
         changes, index = _changes(texts, index + 7)
-        yield Commit(name, short, tuple(parents.split()), float(time), message.strip(), changes, author)
+        yield Commit(
+            name, short, tuple(parents.split()), float(time), message.strip(), changes, author
+        )
 
 
 def _changes(texts: Sequence[str], index: int) -> tuple[list[CommitChange], int]:
@@ -475,7 +646,15 @@ def _merged(git: Git, merges: Sequence[Commit]) -> Mapping[str, list[CommitChang
         return {}
     pairs = "".join(f"{merge.name} {merge.parents[0]}\n" for merge in merges).encode()
     texts = git.run_fields(
-        "diff-tree", "--stdin", "-r", "-z", "--no-renames", "--relative", "--", ".orbit", stdin=pairs
+        "diff-tree",
+        "--stdin",
+        "-r",
+        "-z",
+        "--no-renames",
+        "--relative",
+        "--",
+        ".orbit",
+        stdin=pairs,
     )
     by_commit: dict[str, list[CommitChange]] = {merge.name: [] for merge in merges}
     index = 0

@@ -1,8 +1,8 @@
 """Journal of changes to several files: all are made or none, even if the process is killed.
 
-An entry has each file's text before and after. The next writer finishes a step that was started, or, where one of its
-files was edited since, undoes the rest. All texts are first written under temporary names and flushed in one pass,
-then renamed in order.
+An entry has each file's text before and after. The next writer finishes a step that was started,
+or, where one of its files was edited since, undoes the rest. All texts are first written under
+temporary names and flushed in one pass, then renamed in order.
 """
 
 import contextlib
@@ -18,7 +18,9 @@ from orbit_registry.workspace import files as disk
 from orbit_registry.workspace.workspace import Workspace
 
 _LIMIT = 20 * disk.DOCUMENT_LIMIT
-WRITTEN_ROOTS: set[Path] = set()  # roots in which this process wrote records and whose push index is not synced yet
+WRITTEN_ROOTS: set[Path] = (
+    set()
+)  # roots in which this process wrote records and whose push index is not synced yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,10 @@ def unified_diff(changes: Iterable[FileChange]) -> str:
     """Return file changes as one diff."""
     from orbit_registry.formats import diff  # only a preview needs it
 
-    return "".join(diff.unified_diff(change.path, change.before or "", change.after or "") for change in changes)
+    return "".join(
+        diff.unified_diff(change.path, change.before or "", change.after or "")
+        for change in changes
+    )
 
 
 def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -> None:
@@ -45,7 +50,10 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
     if not effective:
         return
     entry = workspace.journal / f"{name}-{os.urandom(6).hex()}.json"
-    rows = [{"path": change.path, "before": change.before, "after": change.after} for change in effective]
+    rows = [
+        {"path": change.path, "before": change.before, "after": change.after}
+        for change in effective
+    ]
     text = json.dumps({"step": name, "changes": rows})
     if len(text) > _LIMIT:  # `recover` could not read it back
         message = f"the step {name} has {len(text):,} bytes; at most {_LIMIT:,} are written at once"
@@ -53,7 +61,9 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
     try:
         disk.write_atomic(entry, text)
     except OrbitError:
-        if len(effective) > 1:  # one rename needs no journal, which an agent's sandbox may not let it write
+        if (
+            len(effective) > 1
+        ):  # one rename needs no journal, which an agent's sandbox may not let it write
             raise
     staged: dict[str, Path] = {}
     applied: list[FileChange] = []
@@ -72,14 +82,18 @@ def _forget(entry: Path) -> None:
         entry.unlink(missing_ok=True)
 
 
-def _apply(root: Path, changes: Sequence[FileChange], staged: dict[str, Path], applied: list[FileChange]) -> None:
+def _apply(
+    root: Path, changes: Sequence[FileChange], staged: dict[str, Path], applied: list[FileChange]
+) -> None:
     for change in changes:
         if change.after is not None:
             staged[change.path] = disk.stage(root / change.path, _bytes(change.after))
     for path, temporary in staged.items():
         disk.sync_file(temporary, root / path)
     for change in changes:
-        _refuse_changed(root / change.path, change)  # another process may have saved it during the flush
+        _refuse_changed(
+            root / change.path, change
+        )  # another process may have saved it during the flush
         applied.append(change)
         if change.after is None:
             _remove(root, root / change.path)
@@ -91,7 +105,9 @@ def _apply(root: Path, changes: Sequence[FileChange], staged: dict[str, Path], a
 
 
 def _roll_back(root: Path, staged: Mapping[str, Path], applied: Iterable[FileChange]) -> bool:
-    """Put back the files that were changed, unless someone edited them meanwhile; return whether all are back."""
+    """Put back the files that were changed, unless someone edited them meanwhile;
+    return whether all are back.
+    """
     is_complete = True
     for change in applied:
         try:
@@ -120,7 +136,9 @@ def unfinished_steps(workspace: Workspace) -> list[Path]:
 
 
 def recover(workspace: Workspace) -> list[str]:
-    """Finish or undo unfinished steps and return what was done, in words; the caller holds the write lock."""
+    """Finish or undo unfinished steps and return what was done, in words;
+    the caller holds the write lock.
+    """
     done = []
     for leftover in workspace.journal.glob(f"{disk.TEMPORARY}*"):
         _forget(leftover)
@@ -141,12 +159,17 @@ def recover(workspace: Workspace) -> list[str]:
                 entry.rename(entry.with_suffix(".unreadable"))
             done.append(f"set aside the unreadable journal {entry.name}")
             continue
-        if all(state in (change.before, change.after) for state, change in zip(states, changes, strict=True)):
+        if all(
+            state in (change.before, change.after)
+            for state, change in zip(states, changes, strict=True)
+        ):
             for change in changes:
                 _set_text(workspace.root, change.path, change.after)
             done.append(f"finished {name}")
         elif all(state != change.before for state, change in zip(states, changes, strict=True)):
-            done.append(f"found {name} finished")  # it was ended before its entry was removed, and edited since
+            done.append(
+                f"found {name} finished"
+            )  # it was ended before its entry was removed, and edited since
         else:
             for state, change in zip(states, changes, strict=True):
                 if state in (change.before, change.after):
@@ -158,7 +181,11 @@ def recover(workspace: Workspace) -> list[str]:
 
 def _change_in(row: Mapping[str, object]) -> FileChange:
     path, before, after = row["path"], row["before"], row["after"]
-    if not isinstance(path, str) or not isinstance(before, str | None) or not isinstance(after, str | None):
+    if (
+        not isinstance(path, str)
+        or not isinstance(before, str | None)
+        or not isinstance(after, str | None)
+    ):
         raise TypeError("a change is a path and two texts")
     return FileChange(path, before, after)
 
@@ -182,7 +209,9 @@ def _set_text(root: Path, relative: str, text: str | None) -> None:
 
 
 def _remove(root: Path, path: Path) -> None:
-    """Remove a file and the folders that become empty; a killed writer may have left such a folder."""
+    """Remove a file and the folders that become empty;
+    a killed writer may have left such a folder.
+    """
     try:
         path.unlink(missing_ok=True)
         parent = path.parent

@@ -45,9 +45,13 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
 
 def _note(holder: Path) -> None:
     """Write the holder: process and verb, but no argument, which may be a secret."""
-    verb = next((word for word in sys.argv[1:2] if _VERB.fullmatch(word)), "")  # other arguments may be secrets
+    verb = next(
+        (word for word in sys.argv[1:2] if _VERB.fullmatch(word)), ""
+    )  # other arguments may be secrets
     text = json.dumps({"pid": os.getpid(), "command": f"orbit {verb}".rstrip()})
-    handle = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    handle = os.open(
+        holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666
+    )
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
 
@@ -57,7 +61,10 @@ def wait_seconds(default: float = WAIT_SECONDS) -> float:
     value = os.environ.get("ORBIT_LOCK_WAIT_SECONDS")
     seconds = number_in(value, sys.float_info.max) if value else default
     if seconds is None:
-        raise UsageError(f"ORBIT_LOCK_WAIT_SECONDS is {value!r}", hint="set it to a number of seconds, such as 30")
+        raise UsageError(
+            f"ORBIT_LOCK_WAIT_SECONDS is {value!r}",
+            hint="set it to a number of seconds, such as 30",
+        )
     return seconds
 
 

@@ -1,7 +1,8 @@
 """Trusted commands: which of the configured commands this user allowed, and running them.
 
-Allowed commands are stored in the user's configuration, with hashes of the repository's files that they name: after a
-pull that changes a script it has to be allowed again. `ORBIT_PROGRAMS=on|off` overrides this.
+Allowed commands are stored in the user's configuration, with hashes of the repository's files that
+they name: after a pull that changes a script it has to be allowed again. `ORBIT_PROGRAMS=on|off`
+overrides this.
 """
 
 import contextlib
@@ -31,7 +32,10 @@ _BETWEEN = re.compile(r"[\s;|&()<>{}\[\]`$\"'=,:]+")
 
 
 def configured_commands(workspace: Workspace) -> dict[str, tuple[str, ...]]:
-    """Return every command in the configuration. A search model counts as one: loading it may run code."""
+    """Return every command in the configuration.
+
+    A search model counts as one: loading it may run code.
+    """
     config = workspace.config
     model = config.setting("search", "model")
     sources = config.setting("brief", "sources") or {}
@@ -41,7 +45,10 @@ def configured_commands(workspace: Workspace) -> dict[str, tuple[str, ...]]:
         "capture.command": config.setting("capture", "command"),
         "search.command": config.setting("search", "command"),
         "search.model": [model] if model else [],
-        **{f"brief.sources.{name}": (source or {}).get("command") for name, source in sources.items()},
+        **{
+            f"brief.sources.{name}": (source or {}).get("command")
+            for name, source in sources.items()
+        },
     }
     return {key: tuple(words) for key, words in commands.items() if words}
 
@@ -63,17 +70,31 @@ def _allowed(workspace: Workspace) -> tuple[Commands, Mapping[str, Mapping[str, 
 def forced_by_environment() -> bool | None:
     """Return whether the environment allows or forbids all commands; None where it does neither."""
     value = os.environ.get(SWITCH, "").casefold()
-    return True if value in ("on", "1", "yes", "true") else False if value in ("off", "0", "no", "false") else None
+    return (
+        True
+        if value in ("on", "1", "yes", "true")
+        else False
+        if value in ("off", "0", "no", "false")
+        else None
+    )
 
 
 def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
-    """Return hashes of the repository's files that a command names: paths, modules, folders, in shell code."""
+    """Return hashes of the repository's files that a command names:
+    paths, modules, folders, in shell code.
+    """
     hashes: dict[str, str] = {}
-    for word in dict.fromkeys(part for argument in words for part in (argument, *_BETWEEN.split(argument))):
+    for word in dict.fromkeys(
+        part for argument in words for part in (argument, *_BETWEEN.split(argument))
+    ):
         module = word.replace(".", "/") if word.replace(".", "").isidentifier() else ""
         parents = [module[:at] for at, letter in enumerate(module) if letter == "/"]
-        for name in (word, f"{word}/__main__.py", *(f"{module}{end}" for end in (".py", "/__main__.py") if module),
-                     *(f"{package}/__init__.py" for package in (*parents, module) if package)):  # fmt: skip
+        for name in (
+            word,
+            f"{word}/__main__.py",
+            *(f"{module}{end}" for end in (".py", "/__main__.py") if module),
+            *(f"{package}/__init__.py" for package in (*parents, module) if package),
+        ):
             hashed = _hash(workspace.root, name)
             if hashed:
                 hashes[os.path.normpath(name)] = hashed
@@ -108,7 +129,9 @@ def _permission(workspace: Workspace, key: str, words: Sequence[str]) -> tuple[s
     return "allowed", ""
 
 
-def refusal_reason(workspace: Workspace, key: str, words: Sequence[str], where: str = ".orbit/config.yaml") -> str:
+def refusal_reason(
+    workspace: Workspace, key: str, words: Sequence[str], where: str = ".orbit/config.yaml"
+) -> str:
     """Return why a configured command may not run; empty where it may."""
     switch = forced_by_environment()
     if switch is not None:
@@ -122,9 +145,15 @@ def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[
     file = _file(workspace)
     if file is None:
         message = f"{_folder()} can't hold what is allowed: a repository could bring it"
-        raise RefusedError(message, hint="set XDG_CONFIG_HOME to your folder outside the repository")
+        raise RefusedError(
+            message, hint="set XDG_CONFIG_HOME to your folder outside the repository"
+        )
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    content = {"repository": str(_main_work_tree(workspace.root)), "commands": commands, "files": files}
+    content = {
+        "repository": str(_main_work_tree(workspace.root)),
+        "commands": commands,
+        "files": files,
+    }
     write_atomic(file, json.dumps(content, indent=2) + "\n", mode=0o600)
     return file
 
@@ -142,16 +171,24 @@ def allowed_repositories() -> Iterator[tuple[str, Commands]]:
     """Yield the repositories with allowed commands, sorted."""
     contents = [_content(file) for file in sorted(_folder().glob("*.json"))]
     by_repository = {str(content.get("repository", "")): _commands(content) for content in contents}
-    yield from sorted((repository, commands) for repository, commands in by_repository.items() if commands)
+    yield from sorted(
+        (repository, commands) for repository, commands in by_repository.items() if commands
+    )
 
 
 def _folder() -> Path:
     configured = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(configured) if configured.startswith("/") else user_home() / ".config") / "orbit-registry" / "allowed"
+    return (
+        (Path(configured) if configured.startswith("/") else user_home() / ".config")
+        / "orbit-registry"
+        / "allowed"
+    )
 
 
 def _file(workspace: Workspace) -> Path | None:
-    """Return the file of a repository's allowed commands; None where it would lie in the repository."""
+    """Return the file of a repository's allowed commands;
+    None where it would lie in the repository.
+    """
     folder = _folder()
     if not folder.is_absolute() or folder.resolve().is_relative_to(workspace.root):
         return None
@@ -160,7 +197,9 @@ def _file(workspace: Workspace) -> Path | None:
 
 
 def _main_work_tree(root: Path) -> Path:
-    """Return the main work tree, which names a repository; git's folder points back, as an archive's can't."""
+    """Return the main work tree, which names a repository;
+    git's folder points back, as an archive's can't.
+    """
     git_dir = git_folder(root)
     try:
         git_dir = git_dir.resolve() if git_dir is not None else root
@@ -169,7 +208,11 @@ def _main_work_tree(root: Path) -> Path:
         below = root.relative_to(dot_git.parent)
     except (OSError, ValueError):
         return root
-    return common.parent / below if git_dir.parent == common / "worktrees" and common.name == ".git" else root
+    return (
+        common.parent / below
+        if git_dir.parent == common / "worktrees" and common.name == ".git"
+        else root
+    )
 
 
 def _content(file: Path) -> Mapping[str, object]:
@@ -186,20 +229,32 @@ def _content(file: Path) -> Mapping[str, object]:
 def _commands(content: Mapping[str, object]) -> Commands:
     value = content.get("commands")
     entries = value if isinstance(value, Mapping) else {}
-    return {str(key): tuple(map(str, words)) for key, words in entries.items() if isinstance(words, list)}
+    return {
+        str(key): tuple(map(str, words))
+        for key, words in entries.items()
+        if isinstance(words, list)
+    }
 
 
 def not_run_message(workspace: Workspace, key: str) -> str:
-    """Return why the program under a configuration key is not run; empty where it is, or there is none."""
+    """Return why the program under a configuration key is not run;
+    empty where it is, or there is none.
+    """
     words = configured_commands(workspace).get(key)
     reason = refusal_reason(workspace, key, words) if words else ""
     return f"`{key}` was not run: {reason}" if reason else ""
 
 
 def run_program(
-    workspace: Workspace, key: str, seconds: float, stdin_text: str = "", filled: Mapping[str, str] | None = None
+    workspace: Workspace,
+    key: str,
+    seconds: float,
+    stdin_text: str = "",
+    filled: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the output of a configured program, placeholders `filled`; the `fault` of an error never quotes it."""
+    """Return the output of a configured program, placeholders `filled`;
+    the `fault` of an error never quotes it.
+    """
     refused = not_run_message(workspace, key)
     if refused:
         raise ProgramError(refused, hint="`orbit trust`", fault=refused)
@@ -216,7 +271,12 @@ def _run(words: Sequence[str], folder: Path, seconds: float, stdin_text: str) ->
         stdin.seek(0)
         try:
             process = subprocess.Popen(
-                words, cwd=folder, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+                words,
+                cwd=folder,
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
             )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
@@ -229,14 +289,18 @@ def _run(words: Sequence[str], folder: Path, seconds: float, stdin_text: str) ->
             _end(process)
     if process.returncode:
         lines = (complaint or output).decode("utf-8", "replace").strip()[-LONGEST_COMPLAINT:]
-        raise _failed(name, f"it ended with exit code {process.returncode}", "run it by hand", lines)
+        raise _failed(
+            name, f"it ended with exit code {process.returncode}", "run it by hand", lines
+        )
     try:
         return output.decode("utf-8")
     except UnicodeDecodeError:
         raise _failed(name, "what it printed is not valid UTF-8", "let it print UTF-8") from None
 
 
-def _read(process: subprocess.Popen[bytes], name: str, end: float, seconds: float) -> tuple[bytes, bytes]:
+def _read(
+    process: subprocess.Popen[bytes], name: str, end: float, seconds: float
+) -> tuple[bytes, bytes]:
     parts: dict[int, list[bytes]] = {}
     size = 0
     with selectors.DefaultSelector() as waiting:
@@ -257,12 +321,17 @@ def _read(process: subprocess.Popen[bytes], name: str, end: float, seconds: floa
                 parts[key.fd].append(content)
                 size += len(content)
                 if size > LARGEST:
-                    raise _failed(name, f"it printed more than {LARGEST:,} bytes", "let it print less")
-    # WNOWAIT leaves it a zombie, so that its group id can't be reused before `_end` kills the group. No portable call
-    # waits for this with a limit, hence the polling; the output has ended, so the process ends soon.
+                    raise _failed(
+                        name, f"it printed more than {LARGEST:,} bytes", "let it print less"
+                    )
+    # WNOWAIT leaves it a zombie, so that its group id can't be reused before `_end` kills the
+    # group. No portable call waits for this with a limit, hence the polling; the output has ended,
+    # so the process ends soon.
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         if time.monotonic() > end:
-            raise _failed(name, f"it took more than {seconds:g} s", "let it end once it has printed")
+            raise _failed(
+                name, f"it took more than {seconds:g} s", "let it end once it has printed"
+            )
         time.sleep(0.002)
     output, complaint = parts.values()
     return b"".join(output), b"".join(complaint)

@@ -1,4 +1,6 @@
-"""Workspace: the `.orbit/` around a folder, its paths, configuration and kinds; the user's own folders."""
+"""Workspace: the `.orbit/` around a folder, its paths, configuration and kinds;
+the user's own folders.
+"""
 
 import hashlib
 import os
@@ -8,7 +10,13 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from orbit_registry.errors import ForeignWorkspaceError, OrbitError, UsageError, WorkspaceNotFoundError, WriteError
+from orbit_registry.errors import (
+    ForeignWorkspaceError,
+    OrbitError,
+    UsageError,
+    WorkspaceNotFoundError,
+    WriteError,
+)
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.kind import Kind, KindTable, load_kinds
@@ -19,7 +27,9 @@ from orbit_registry.workspace.git import Git
 
 _NAME = "orbit-registry"
 _NO_HOME = Path("/nonexistent")
-_LOOKED_AT = 20  # files that are read to tell whose records an `.orbit/` without a configuration has
+_LOOKED_AT = (
+    20  # files that are read to tell whose records an `.orbit/` without a configuration has
+)
 
 
 def user_cache() -> Path:
@@ -29,7 +39,9 @@ def user_cache() -> Path:
 
 
 def user_home() -> Path:
-    """Return the user's home; a folder that does not exist where there is none, as in some containers."""
+    """Return the user's home; a folder that does not exist where there is none,
+    as in some containers.
+    """
     try:
         home = Path.home()
     except RuntimeError:
@@ -45,8 +57,12 @@ def is_writable(path: Path) -> bool:
 
 
 def checkout_cache(root: Path) -> Path | None:
-    """Return the folder for a checkout in the user's cache; None where no file can be written there."""
-    folder = user_cache() / "checkouts" / hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
+    """Return the folder for a checkout in the user's cache;
+    None where no file can be written there.
+    """
+    folder = (
+        user_cache() / "checkouts" / hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
+    )
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
@@ -58,9 +74,19 @@ def checkout_cache(root: Path) -> Path | None:
 ORBIT = ".orbit"
 CONFIG = f"{ORBIT}/config.yaml"
 RESERVED_NAMES = frozenset(
-    ("config.yaml", "baseline.yaml", "enforcement.yaml", "schemas", "state", "inbox", "kinds", "imported-from-orbit",
-     "inherited", ".gitignore")
-)  # fmt: skip
+    (
+        "config.yaml",
+        "baseline.yaml",
+        "enforcement.yaml",
+        "schemas",
+        "state",
+        "inbox",
+        "kinds",
+        "imported-from-orbit",
+        "inherited",
+        ".gitignore",
+    )
+)
 """Names in `.orbit/` that are no folder of a kind."""
 INHERITED = f"{ORBIT}/inherited"  # folder of the copies of what `extends` names
 CACHE = f"{ORBIT}/state/cache"  # folder of derived files in a writable checkout
@@ -87,7 +113,9 @@ class Workspace:
 
     @cached_property
     def cache_folder(self) -> Path:
-        """Folder of files that may be deleted at any time; in the user's cache for a read-only checkout."""
+        """Folder of files that may be deleted at any time;
+        in the user's cache for a read-only checkout.
+        """
         here = self.root / CACHE
         return here if is_writable(here) else (checkout_cache(self.root) or here)
 
@@ -109,7 +137,9 @@ class Workspace:
 
     @property
     def _part(self) -> str:
-        """What tells this workspace from others in the same repository, whose files have the same names."""
+        """What tells this workspace from others in the same repository,
+        whose files have the same names.
+        """
         return "" if (self.root / ".git").exists() else f"-{digest(str(self.root))[:8]}"
 
     @property
@@ -168,24 +198,32 @@ class Workspace:
 
     def relative(self, path: Path) -> str:
         """Return a path from the root with `/`; one outside unchanged."""
-        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+        return (
+            path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+        )
 
 
 def project_path(text: str) -> str:
     """Return a path from the root in normal form; a "/" at its end stays, "" is the root."""
     pure = PurePosixPath(text)
     if pure.is_absolute() or ".." in pure.parts:
-        raise UsageError(f"{text!r} does not stay inside the project", hint="name paths from the project's root")
+        raise UsageError(
+            f"{text!r} does not stay inside the project", hint="name paths from the project's root"
+        )
     return "" if not pure.parts else f"{pure}/" if text.endswith(("/", "/.")) else str(pure)
 
 
 def path_from_root(root: Path, here: Path, path: str) -> str:
-    """Return a path given from a folder as one from the root; links of folders are followed, a last `/` stays."""
+    """Return a path given from a folder as one from the root;
+    links of folders are followed, a last `/` stays.
+    """
     target = here / path
     has_name = PurePosixPath(path).name not in ("", "..", ".")
     resolved = target.parent.resolve() / target.name if has_name else target.resolve()
     if not resolved.is_relative_to(root):
-        raise UsageError(f"{path!r} leads out of the project", hint=f"name a file or folder below {root}")
+        raise UsageError(
+            f"{path!r} leads out of the project", hint=f"name a file or folder below {root}"
+        )
     relative = resolved.relative_to(root).as_posix()
     relative = "" if relative == "." else relative
     return f"{relative}/" if relative and path.endswith(("/", "/.", "/..")) else relative
@@ -199,16 +237,22 @@ def find_workspace(start: Path) -> Workspace:
             break  # the personal workspace is no project of the folders below it
         orbit = folder / ORBIT
         if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
-            raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init`")
+            raise WorkspaceNotFoundError(
+                f"{orbit} is not a folder", hint="move it away, then run `orbit init`"
+            )
         if orbit.is_dir():
             return open_workspace(folder)
         if (folder / ".git").exists():
             break
-    raise WorkspaceNotFoundError(f"there is no {ORBIT}/ in {start} or above it", hint="run `orbit init` first")
+    raise WorkspaceNotFoundError(
+        f"there is no {ORBIT}/ in {start} or above it", hint="run `orbit init` first"
+    )
 
 
 def work_tree(root: Path) -> Path:
-    """Return the folder of the work tree around `root`, without starting git; `root` itself outside of one."""
+    """Return the folder of the work tree around `root`, without starting git;
+    `root` itself outside of one.
+    """
     return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
 
 
@@ -219,7 +263,11 @@ def git_folder(root: Path) -> Path | None:
         if dot_git.is_dir():
             return dot_git
         if dot_git.is_file():
-            pointer = dot_git.read_text(encoding="utf-8", errors="surrogateescape").removeprefix("gitdir:").strip()
+            pointer = (
+                dot_git.read_text(encoding="utf-8", errors="surrogateescape")
+                .removeprefix("gitdir:")
+                .strip()
+            )
             if not pointer or "\n" in pointer or "\0" in pointer:
                 return None
             target = (folder / pointer).resolve()
@@ -233,7 +281,9 @@ def has_only_state(orbit: Path) -> bool:
 
 
 def has_own_records(orbit: Path) -> bool:
-    """Say whether an `.orbit/` has a record that this program wrote: it has a uid, those of other tools have none."""
+    """Say whether an `.orbit/` has a record that this program wrote:
+    it has a uid, those of other tools have none.
+    """
     for file in islice(orbit.glob("*/*/*.yaml"), _LOOKED_AT):
         with suppress(OrbitError):
             if "\nuid: " in read_text(file):
@@ -253,7 +303,9 @@ def open_workspace(root: Path) -> Workspace:
         hint = "run `orbit init`" if has_only_state(orbit) else hint
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=hint)
     if (orbit / "state").is_symlink():
-        raise ForeignWorkspaceError(f"{orbit / 'state'} is a symbolic link", hint="remove it; it holds nothing lasting")
+        raise ForeignWorkspaceError(
+            f"{orbit / 'state'} is a symbolic link", hint="remove it; it holds nothing lasting"
+        )
     project_kinds = orbit / "kinds"
     kinds = load_kinds(*([project_kinds] if project_kinds.is_dir() else []))
     config = read_config(config_file, kinds)
@@ -267,7 +319,9 @@ def make_cache_folder(workspace: Workspace) -> Path:
     if folder == workspace.root / CACHE:
         inside(workspace.root, CACHE)
         if not is_writable(folder):
-            message = f"{folder} can't be written, nor is there a folder of your own for what is derived"
+            message = (
+                f"{folder} can't be written, nor is there a folder of your own for what is derived"
+            )
             raise WriteError(message, hint="let XDG_CACHE_HOME name a folder that you may write to")
     try:
         folder.mkdir(parents=True, exist_ok=True)

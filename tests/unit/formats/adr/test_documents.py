@@ -1,4 +1,6 @@
-"""Every case in `tests/cases/adr_documents` is read as its `.json` says; a new case is a new pair of files."""
+"""Every case in `tests/cases/adr_documents` is read as its `.json` says;
+a new case is a new pair of files.
+"""
 
 import json
 import time
@@ -31,13 +33,26 @@ def _entry(text: str, entry: AdrDocument) -> dict[str, Any]:
     values = asdict(entry)
     summary = {
         key: values[key]
-        for key in ("title", "number", "status", "status_raw", "date", "date_raw", "date_source", "format", "anchor")
+        for key in (
+            "title",
+            "number",
+            "status",
+            "status_raw",
+            "date",
+            "date_raw",
+            "date_source",
+            "format",
+            "anchor",
+        )
     }
-    summary |= {key: list(values[key]) for key in ("deciders", "tasks", "legacy_ids", "tags", "paths")}
+    summary |= {
+        key: list(values[key]) for key in ("deciders", "tasks", "legacy_ids", "tags", "paths")
+    }
     summary["line"] = entry.position.line
     summary["cost_line"] = entry.cost_position.line if entry.cost_position else None
     summary["relations"] = [
-        f"{r.rel} {r.target_raw} {r.position.line}{' weak' if r.weak else ''}" for r in entry.relations
+        f"{r.rel} {r.target_raw} {r.position.line}{' weak' if r.weak else ''}"
+        for r in entry.relations
     ]
     summary["sections"] = [f"{section.key} {section.position.line}" for section in entry.sections]
     summary["problems"] = [problem.code for problem in entry.problems]
@@ -72,8 +87,13 @@ def test_a_document_is_read_as_its_case_says(case: str) -> None:
 )
 @pytest.mark.parametrize("filler", [" ", " \t", "("])
 def test_a_long_line_takes_no_longer_than_its_length(header: str, filler: str) -> None:
-    """A hundred thousand blanks are read at once; looked at from each of them, they would take minutes."""
-    text = f"# 1. Title\n\n{header.format(filler * 100_000)}\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"
+    """A hundred thousand blanks are read at once;
+    looked at from each of them, they would take minutes.
+    """
+    text = (
+        f"# 1. Title\n\n{header.format(filler * 100_000)}\n\n## Context\n\nA.\n\n## "
+        f"Decision\n\nB.\n"
+    )
 
     (entry,) = read_document(text, "docs/adr/0001-title.md").entries
     assert entry.title == "Title"
@@ -95,7 +115,10 @@ def test_an_escape_in_a_title_is_a_character_that_can_be_shown(written: str, tit
 
 @pytest.mark.parametrize("name", ["a,", "(a,", "(a, b),"])
 def test_a_long_list_of_names_takes_linear_time(name: str) -> None:
-    text = f"---\nstatus: accepted\ndeciders: {name * (200_000 // len(name))}\n---\n\n# T\n\n## Decision\n\nThat.\n"
+    text = (
+        f"---\nstatus: accepted\ndeciders: {name * (200_000 // len(name))}\n---\n\n# T\n\n## "
+        f"Decision\n\nThat.\n"
+    )
     start = time.process_time()
     (entry,) = read_document(text, "docs/adr/0001-x.md").entries
     assert time.process_time() - start < 1

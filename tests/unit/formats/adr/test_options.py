@@ -40,7 +40,20 @@ def rejected(text: str) -> list[tuple[str, str]]:
 
 def section(heading: str, *lines: str) -> str:
     """Return a decision with one more section."""
-    return "\n".join(("# Use PostgreSQL", "", "## Decision", "", "We use it.", "", f"## {heading}", "", *lines, ""))
+    return "\n".join(
+        (
+            "# Use PostgreSQL",
+            "",
+            "## Decision",
+            "",
+            "We use it.",
+            "",
+            f"## {heading}",
+            "",
+            *lines,
+            "",
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +79,10 @@ def test_madr_rejects_what_was_not_chosen(chosen: str) -> None:
 
 def test_a_description_is_no_reason() -> None:
     """In a list that holds the chosen one too, only what says why is a reason."""
-    options = "PostgreSQL - a database\n* RabbitMQ - a message broker\n* Files - too slow\n* Leave it as it is"
+    options = (
+        "PostgreSQL - a database\n* RabbitMQ - a message broker\n* Files - too slow\n* "
+        "Leave it as it is"
+    )
 
     assert rejected(MADR.format(options=options, chosen="PostgreSQL")) == [
         ("RabbitMQ", ""),
@@ -75,7 +91,9 @@ def test_a_description_is_no_reason() -> None:
     ]
 
 
-@pytest.mark.parametrize("chosen", ["**1. PostgreSQL**, because", "option 1", "\n\nPostgreSQL, as we run it."])
+@pytest.mark.parametrize(
+    "chosen", ["**1. PostgreSQL**, because", "option 1", "\n\nPostgreSQL, as we run it."]
+)
 def test_a_numbered_list_has_the_numbers_of_options(chosen: str) -> None:
     """The choice names the place in the list, or stands in the paragraph below."""
     text = (
@@ -102,13 +120,16 @@ def test_each_of_several_choices_counts(choice: str) -> None:
         "Option 2.2: One page for each module",
     )
     text = (
-        section("Considered Options", *(f"- {option}" for option in options)) + f"\n## Decision Outcome\n\n{choice}\n"
+        section("Considered Options", *(f"- {option}" for option in options))
+        + f"\n## Decision Outcome\n\n{choice}\n"
     )
 
     assert [name for name, _ in rejected(text)] == ["Redis", "One page"]
 
 
-@pytest.mark.parametrize("chosen", ["To be determined: PostgreSQL is fast.", "TBD, but PostgreSQL is fast"])
+@pytest.mark.parametrize(
+    "chosen", ["To be determined: PostgreSQL is fast.", "TBD, but PostgreSQL is fast"]
+)
 def test_no_option_is_rejected_before_one_is_chosen(chosen: str) -> None:
     """A name in the sentence does not choose."""
     assert rejected(MADR.format(options="PostgreSQL\n* Redis", chosen=chosen)) == []
@@ -138,15 +159,40 @@ def test_marks_say_which_option_was_chosen() -> None:
 @pytest.mark.parametrize(
     ("heading", "line", "option", "reason"),
     [
-        ("Alternatives considered", "- **Redis.** Rejected: one more server.", "Redis", "one more server"),
-        ("Alternatives considered", "- Redis — one more server. It is fast.", "Redis", "one more server. It is fast"),
+        (
+            "Alternatives considered",
+            "- **Redis.** Rejected: one more server.",
+            "Redis",
+            "one more server",
+        ),
+        (
+            "Alternatives considered",
+            "- Redis — one more server. It is fast.",
+            "Redis",
+            "one more server. It is fast",
+        ),
         ("Alternatives rejected", "1. Redis: one more server", "Redis", "one more server"),
-        ("Alternatives", "| Option | Verdict |\n|---|---|\n| Redis | one more server |", "Redis", "one more server"),
+        (
+            "Alternatives",
+            "| Option | Verdict |\n|---|---|\n| Redis | one more server |",
+            "Redis",
+            "one more server",
+        ),
         ("Verworfene Alternativen", "- Redis, weil noch ein Server", "Redis", "noch ein Server"),
         ("Alternativas descartadas", "- Redis: otro servidor", "Redis", "otro servidor"),
         ("代替案", "- Redis: サーバーが増える", "Redis", "サーバーが増える"),
-        ("Alternatives", '- A number (e.g., "1. Redis"): one more', 'A number (e.g., "1. Redis")', "one more"),
-        ("Notes", "Rejected: Redis, because it is one more server.", "Redis", "it is one more server"),
+        (
+            "Alternatives",
+            '- A number (e.g., "1. Redis"): one more',
+            'A number (e.g., "1. Redis")',
+            "one more",
+        ),
+        (
+            "Notes",
+            "Rejected: Redis, because it is one more server.",
+            "Redis",
+            "it is one more server",
+        ),
         ("Notes", "- Rejected: Redis (one more server)", "Redis", "one more server"),
         ("Notes", "- **Rejected: Redis.** One more server.", "Redis", "One more server"),
         ("Notes", "- **Redis** — rejected; one more server.", "Redis", "one more server"),
@@ -181,29 +227,58 @@ def test_what_is_no_rejected_option(heading: str, line: str) -> None:
 
 def test_lines_that_follow_each_other_are_an_option_each() -> None:
     """Without a blank line between them; a line that goes on belongs to the one above."""
-    lines = ("Rejected: Redis, because it is", "one more server.", "Rejected: a file, because it has no locks.")
+    lines = (
+        "Rejected: Redis, because it is",
+        "one more server.",
+        "Rejected: a file, because it has no locks.",
+    )
 
-    assert rejected(section("Notes", *lines)) == [("Redis", "it is one more server"), ("a file", "it has no locks")]
+    assert rejected(section("Notes", *lines)) == [
+        ("Redis", "it is one more server"),
+        ("a file", "it has no locks"),
+    ]
 
 
 def test_an_option_is_listed_once() -> None:
     """A section and a line may say the same."""
-    text = section("Alternatives considered", "- Redis: one more server") + "\n## Notes\n\n- Rejected: Redis\n"
+    text = (
+        section("Alternatives considered", "- Redis: one more server")
+        + "\n## Notes\n\n- Rejected: Redis\n"
+    )
 
     assert rejected(text) == [("Redis", "one more server")]
 
 
 LINES = (
-    "## Considered Options", "## Alternatives rejected", "### Rejected: Redis", "- Redis", "* **Redis** (chosen)", "",
-    "Chosen option: \"Redis\", because", "Rejected:", "- Rejected — (a)", "| a | b |", "|---|---|", "```",
-    "- [ ] Option 2", "**", "1. x: y", "## Pros and Cons of the Options", "Bad, because", "<!--", "  - deep",
-    "\ufeff", "# T",
-)  # fmt: skip
+    "## Considered Options",
+    "## Alternatives rejected",
+    "### Rejected: Redis",
+    "- Redis",
+    "* **Redis** (chosen)",
+    "",
+    'Chosen option: "Redis", because',
+    "Rejected:",
+    "- Rejected — (a)",
+    "| a | b |",
+    "|---|---|",
+    "```",
+    "- [ ] Option 2",
+    "**",
+    "1. x: y",
+    "## Pros and Cons of the Options",
+    "Bad, because",
+    "<!--",
+    "  - deep",
+    "\ufeff",
+    "# T",
+)
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=12).map("\n".join))
 def test_any_text_has_options_of_one_line(text: str) -> None:
-    """Whatever lines follow each other: names are not empty, and neither has more than a record may hold."""
+    """Whatever lines follow each other: names are not empty,
+    and neither has more than a record may hold.
+    """
     for option, reason in rejected(text):
         assert option.strip()
         assert "\n" not in option + reason

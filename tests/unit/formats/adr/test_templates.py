@@ -32,12 +32,16 @@ def test_an_empty_value_takes_its_separator_along() -> None:
     template = "Status: $status · $date · $tasks\n"
 
     assert (
-        new_document(template, {"status": "Proposed", "date": "2026-05", "tasks": ""}) == "Status: Proposed · 2026-05\n"
+        new_document(template, {"status": "Proposed", "date": "2026-05", "tasks": ""})
+        == "Status: Proposed · 2026-05\n"
     )
 
 
 def test_a_front_matter_stays_yaml_whatever_the_title() -> None:
-    template = '---\nid: $number\nnumber: "$number"\ntitle: $title\ndate: $date\ntags: [$tags]\n---\n# $title\n'
+    template = (
+        '---\nid: $number\nnumber: "$number"\ntitle: $title\ndate: $date\ntags: [$tags]\n'
+        "---\n# $title\n"
+    )
 
     text = new_document(template, FIELDS | {"title": 'Say "no": 5'})
 
@@ -48,7 +52,10 @@ def test_a_front_matter_stays_yaml_whatever_the_title() -> None:
 
 
 def test_a_template_states_the_status_in_front_matter_alone() -> None:
-    head = "---\nstatus: accepted\n---\n\n# 1. Use one store\n\n> **Status: accepted.** Applies since May.\n"
+    head = (
+        "---\nstatus: accepted\n---\n\n# 1. Use one store\n\n> **Status: accepted.** Applies "
+        "since May.\n"
+    )
     text = f"{head}\n## Decision\n\nOne.\n"
     template = template_from(text, "docs/adr/0001-use-one-store.md")
     assert template is not None
@@ -70,7 +77,9 @@ ONE_ALONE_IS_NONE = {"log_of_numbers", "log_with_pictures"}
 """Bare numbers name decisions where they are a list: a single one is none."""
 
 
-@pytest.mark.parametrize("case", sorted({path.stem for path in CASES.glob("*.json")} - ONE_ALONE_IS_NONE))
+@pytest.mark.parametrize(
+    "case", sorted({path.stem for path in CASES.glob("*.json")} - ONE_ALONE_IS_NONE)
+)
 def test_what_a_template_gives_is_read_as_what_went_in(case: str) -> None:
     path = json.loads((CASES / f"{case}.json").read_text(encoding="utf-8"))["path"]
     text = (CASES / f"{case}.md").read_bytes().decode("utf-8")
@@ -91,6 +100,8 @@ def test_what_a_template_gives_is_read_as_what_went_in(case: str) -> None:
     if old.entries[-1].date_span is not None:
         assert entry.date == FIELDS["date"]
     if old.entries[-1].number_spans:
-        assert [int(span.of(document).strip("\"'")) for span in entry.number_spans] == [61] * len(entry.number_spans)
+        assert [int(span.of(document).strip("\"'")) for span in entry.number_spans] == [61] * len(
+            entry.number_spans
+        )
     assert "superseded" not in document.lower()
     assert ("\r\n" in document) == ("\r\n" in text)

@@ -25,10 +25,14 @@ def test_a_word_means_one_thing_within_its_table() -> None:
 def test_statuses_and_relations_are_those_of_the_model() -> None:
     """A misspelt name in the data would give a status that no record has."""
     assert set(vocabulary.VOCABULARY["statuses"]) == {*get_args(Status)} - {"unknown"}
-    assert {*vocabulary.VOCABULARY["verbs"], *(row[0] for row in vocabulary.VOCABULARY["verbs_behind"])} <= {
-        *get_args(Rel)
-    }
-    assert all(set(language.statuses) == set(vocabulary.VOCABULARY["statuses"]) for language in vocabulary.languages())
+    assert {
+        *vocabulary.VOCABULARY["verbs"],
+        *(row[0] for row in vocabulary.VOCABULARY["verbs_behind"]),
+    } <= {*get_args(Rel)}
+    assert all(
+        set(language.statuses) == set(vocabulary.VOCABULARY["statuses"])
+        for language in vocabulary.languages()
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,10 +75,20 @@ def test_a_month_in_words_needs_no_full_year(text: str, date: str | None) -> Non
 
 
 def test_dates_of_a_folder_tell_their_order() -> None:
-    dates = [("a", "17/04/2020"), ("a", "03/04/2020"), ("b", "04/17/2020"), ("c", "11/11/2020"), ("d", "2020-04-17")]
+    dates = [
+        ("a", "17/04/2020"),
+        ("a", "03/04/2020"),
+        ("b", "04/17/2020"),
+        ("c", "11/11/2020"),
+        ("d", "2020-04-17"),
+    ]
     assert date_orders(dates) == {"a": "day", "b": "month"}
     assert date_orders([("a", "17/04/2020"), ("a", "04/17/2020")]) == {}
-    assert [read_date("03/04/2020", order) for order in ("day", "month", None)] == ["2020-04-03", "2020-03-04", None]
+    assert [read_date("03/04/2020", order) for order in ("day", "month", None)] == [
+        "2020-04-03",
+        "2020-03-04",
+        None,
+    ]
 
 
 WORDINGS = json.loads((Path(__file__).parents[3] / "cases/adr_statuses.json").read_text("utf-8"))

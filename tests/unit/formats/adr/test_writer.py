@@ -37,43 +37,80 @@ def only(text: str, path: str = "docs/adr/0001-x.md") -> AdrDocument:
 @pytest.mark.parametrize(
     ("name", "status", "old", "new"),
     [
-        ("nygard", "superseded by [ADR-9](9.md)", "\nAccepted\n", "\nSuperseded by [ADR-9](9.md)\n"),
+        (
+            "nygard",
+            "superseded by [ADR-9](9.md)",
+            "\nAccepted\n",
+            "\nSuperseded by [ADR-9](9.md)\n",
+        ),
         ("madr_bullets", "Rejected", "* Status: accepted\n", "* Status: rejected\n"),
         ("madr_bold_bullets", "accepted", "Rejected in favour of ADR 111\n", "Accepted\n"),
         ("madr_front_matter", "Accepted", '"superseded by ADR-0057"', '"accepted"'),
         ("front_matter_rest_of_status", "deprecated", '"accepted; s', '"deprecated; s'),
-        ("front_matter_crlf_bom", "Superseded by [ADR-1]: all", ": accepted\r\n", ': "superseded by [ADR-1]: all"\r\n'),
+        (
+            "front_matter_crlf_bom",
+            "Superseded by [ADR-1]: all",
+            ": accepted\r\n",
+            ': "superseded by [ADR-1]: all"\r\n',
+        ),
         ("lines", "deprecated", "Status: Accepted\n\n", "Status: Deprecated\n\n"),
         ("table_rows", "superseded by a|b", "| Accepted |", "| Superseded by a\\|b |"),
-        ("status_twice", "rejected", "status: accepted\n---\n\n# 4. Use one queue\n\n## Status\n\nProposed",
-         "status: rejected\n---\n\n# 4. Use one queue\n\n## Status\n\nRejected"),
-        ("badge", "superseded by ADR-2", "status-accepted-bright", "status-superseded_by_ADR--2-bright"),
-        ("status_section_empty", "accepted", "## Status\n\n## Con", "## Status\n\nAccepted\n\n## Con"),
+        (
+            "status_twice",
+            "rejected",
+            "status: accepted\n---\n\n# 4. Use one queue\n\n## Status\n\nProposed",
+            "status: rejected\n---\n\n# 4. Use one queue\n\n## Status\n\nRejected",
+        ),
+        (
+            "badge",
+            "superseded by ADR-2",
+            "status-accepted-bright",
+            "status-superseded_by_ADR--2-bright",
+        ),
+        (
+            "status_section_empty",
+            "accepted",
+            "## Status\n\n## Con",
+            "## Status\n\nAccepted\n\n## Con",
+        ),
         ("html_comment_header", "rejected", "Status: Accepted", "Status: Rejected"),
-        ("front_matter_navigation_only", "Accepted", "nav_order: 15\n", "nav_order: 15\nstatus: accepted\n"),
+        (
+            "front_matter_navigation_only",
+            "Accepted",
+            "nav_order: 15\n",
+            "nav_order: 15\nstatus: accepted\n",
+        ),
         ("no_title", "accepted", "- Deciders", "- Status: Accepted\n- Deciders"),
         ("nothing_stated", "accepted", "## Context", "## Status\n\nAccepted\n\n## Context"),
     ],
-)  # fmt: skip
-def test_a_new_status_keeps_the_style_of_the_old(name: str, status: str, old: str, new: str) -> None:
+)
+def test_a_new_status_keeps_the_style_of_the_old(
+    name: str, status: str, old: str, new: str
+) -> None:
     text, path = case(name)
     assert text.count(old) == 1
 
     assert set_status(text, read_document(text, path).entries[0], status) == text.replace(old, new)
 
 
-@pytest.mark.parametrize("history", ["- Proposed\n- Accepted", "Proposed on 2021-01-01, accepted on 2021-02-01"])
+@pytest.mark.parametrize(
+    "history", ["- Proposed\n- Accepted", "Proposed on 2021-01-01, accepted on 2021-02-01"]
+)
 def test_a_history_of_statuses_stays(history: str) -> None:
     text = case("status_twice")[0].replace("\nProposed\n", f"\n{history}\n")
 
-    assert set_status(text, only(text), "rejected") == text.replace("status: accepted", "status: rejected")
+    assert set_status(text, only(text), "rejected") == text.replace(
+        "status: accepted", "status: rejected"
+    )
     assert "adr-status-twice" not in [problem.code for problem in only(text).problems]
 
 
 def test_a_second_status_in_a_sentence_stays() -> None:
     text = case("status_twice")[0].replace("\nProposed\n", "\nProposed, as drafted by Ada.\n")
 
-    assert set_status(text, only(text), "rejected") == text.replace("status: accepted", "status: rejected")
+    assert set_status(text, only(text), "rejected") == text.replace(
+        "status: accepted", "status: rejected"
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,16 +121,22 @@ def test_a_second_status_in_a_sentence_stays() -> None:
         ("Proposed on 2020-04-22", "Accepted on 2020-04-22"),
         ("Proposed\n2020-04-22", "Accepted\n2020-04-22"),
         ("Proposed on 2020-04-22 by the board", "Accepted\n\nProposed on 2020-04-22 by the board"),
-        ("Proposed 2020-01-01\nAccepted 2020-01-02", "Accepted\n\nProposed 2020-01-01\nAccepted 2020-01-02"),
-        ("* Proposed 2020-01-01\n* Rejected 2020-01-02", "* Accepted\n* Proposed 2020-01-01\n* Rejected 2020-01-02"),
+        (
+            "Proposed 2020-01-01\nAccepted 2020-01-02",
+            "Accepted\n\nProposed 2020-01-01\nAccepted 2020-01-02",
+        ),
+        (
+            "* Proposed 2020-01-01\n* Rejected 2020-01-02",
+            "* Accepted\n* Proposed 2020-01-01\n* Rejected 2020-01-02",
+        ),
     ],
 )
 def test_a_date_beside_a_status_stays(line: str, after: str) -> None:
     text = f"# 1. Use it\n\n## Status\n\n{line}\n\n## Decision\n\nWe do.\n"
 
-    assert set_status(text, read_document(text, "docs/adr/0001-use-it.md").entries[0], "accepted") == text.replace(
-        line, after
-    )
+    assert set_status(
+        text, read_document(text, "docs/adr/0001-use-it.md").entries[0], "accepted"
+    ) == text.replace(line, after)
 
 
 @pytest.mark.parametrize(
@@ -101,12 +144,24 @@ def test_a_date_beside_a_status_stays(line: str, after: str) -> None:
     [
         ("Proposed\n\nAccepted", "Accepted"),
         ("- Proposed\n- Accepted", "- Accepted"),
-        ("- [x] Proposed\n- [ ] Accepted\n- [ ] Rejected", "- [ ] Proposed\n- [x] Accepted\n- [ ] Rejected"),
+        (
+            "- [x] Proposed\n- [ ] Accepted\n- [ ] Rejected",
+            "- [ ] Proposed\n- [x] Accepted\n- [ ] Rejected",
+        ),
         ("- [ ] proposed\n- [ ] accepted", "- [ ] proposed\n- [x] accepted"),
         ("* [x] Proposed\n* [ ] Rejected", "* [ ] Proposed\n* [x] Accepted\n* [ ] Rejected"),
-        ("Proposed\r\n\r\n**Accepted**\r\n\r\nAccepted by Ada.", "Accepted\r\n\r\nAccepted by Ada."),
-        ("Proposed\n\nHistory:\n\n- Proposed\n- Accepted", "Accepted\n\nHistory:\n\n- Proposed\n- Accepted"),
-        ("Proposed\n\n- Accepted\n- Reopened in 2020", "Accepted\n\n- Accepted\n- Reopened in 2020"),
+        (
+            "Proposed\r\n\r\n**Accepted**\r\n\r\nAccepted by Ada.",
+            "Accepted\r\n\r\nAccepted by Ada.",
+        ),
+        (
+            "Proposed\n\nHistory:\n\n- Proposed\n- Accepted",
+            "Accepted\n\nHistory:\n\n- Proposed\n- Accepted",
+        ),
+        (
+            "Proposed\n\n- Accepted\n- Reopened in 2020",
+            "Accepted\n\n- Accepted\n- Reopened in 2020",
+        ),
     ],
 )
 def test_a_section_states_the_new_status_once(lines: str, after: str) -> None:
@@ -121,7 +176,9 @@ def test_a_log_entry_without_a_status_gets_a_line() -> None:
 
     changed = set_status(text, entry, "accepted")
 
-    assert changed == text.replace("### ADR-021 — Use it twice\n", "### ADR-021 — Use it twice\n\nStatus: Accepted\n")
+    assert changed == text.replace(
+        "### ADR-021 — Use it twice\n", "### ADR-021 — Use it twice\n\nStatus: Accepted\n"
+    )
 
 
 def test_a_live_status_removes_superseding_lines() -> None:
@@ -153,7 +210,9 @@ def test_a_number_is_replaced_in_heading_and_front_matter() -> None:
     log, log_path = case("log")
     entries = read_document(log, log_path).entries
     assert "\n## ADR-0108 — Push" in set_number(log, entries[0], "ADR-0108")
-    assert "\n## ADR-0210: Worktree-local bodies {#adr-0210}\n" in set_number(log, entries[2], "ADR-0210")
+    assert "\n## ADR-0210: Worktree-local bodies {#adr-0210}\n" in set_number(
+        log, entries[2], "ADR-0210"
+    )
 
 
 def test_a_status_takes_the_place_of_a_superseding_line() -> None:
@@ -182,8 +241,16 @@ def test_an_amendment_stands_at_the_end_of_its_entry(newline: str) -> None:
     text, path = case("log")
     text = text.replace("\n", newline)
 
-    once = add_amendment(text, read_document(text, path).entries[0], "2026-07-01", "ORB-7", "Also pull.\n\nSometimes.")
-    twice = add_amendment(once, read_document(once, path).entries[0], "2026-08-01", "", "Never pull.")
+    once = add_amendment(
+        text,
+        read_document(text, path).entries[0],
+        "2026-07-01",
+        "ORB-7",
+        "Also pull.\n\nSometimes.",
+    )
+    twice = add_amendment(
+        once, read_document(once, path).entries[0], "2026-08-01", "", "Never pull."
+    )
 
     expected = [
         "- Cost: a query on each call.",
@@ -208,7 +275,9 @@ def test_an_amendment_stands_at_the_end_of_its_entry(newline: str) -> None:
 def test_an_amendment_to_a_file_uses_the_files_own_level() -> None:
     text, path = case("no_trailing_newline")
 
-    changed = add_amendment(text, read_document(text, path).entries[0], "2026-07-01", "T-1", "They mind.")
+    changed = add_amendment(
+        text, read_document(text, path).entries[0], "2026-07-01", "T-1", "They mind."
+    )
 
     assert changed == text + "\n\n## Amendments\n\n**2026-07-01** [T-1]: They mind.\n"
 
@@ -229,7 +298,9 @@ def test_the_highest_entry_goes_before_trailing_sections() -> None:
     text, _ = case("log")
     entry = ENTRY.replace("0110", "0200")
 
-    assert insert_entry(text, entry, "ADR-0200") == text.replace("## Task Ref", f"{entry}\n\n## Task Ref")
+    assert insert_entry(text, entry, "ADR-0200") == text.replace(
+        "## Task Ref", f"{entry}\n\n## Task Ref"
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,12 +310,15 @@ def test_the_highest_entry_goes_before_trailing_sections() -> None:
         ("# Log\n", f"# Log\n\n{ENTRY}\n"),
         ("# Log", f"# Log\n\n{ENTRY}\n"),
         ("---\ntitle: x\n---\n", f"---\ntitle: x\n---\n\n{ENTRY}\n"),
-        ("# Log\n\nHow.\n\n## Task References\n\n- x\n", f"# Log\n\nHow.\n\n{ENTRY}\n\n## Task References\n\n- x\n"),
+        (
+            "# Log\n\nHow.\n\n## Task References\n\n- x\n",
+            f"# Log\n\nHow.\n\n{ENTRY}\n\n## Task References\n\n- x\n",
+        ),
         ("\ufeff# Log\r\n", "\ufeff# Log\r\n\r\n" + ENTRY.replace("\n", "\r\n") + "\r\n"),
         ("## ADR-0200 — Later\n\nx", f"{ENTRY}\n\n## ADR-0200 — Later\n\nx"),
         ("## ADR-0002 — Sooner\n\nx", f"## ADR-0002 — Sooner\n\nx\n\n{ENTRY}\n"),
     ],
-)  # fmt: skip
+)
 def test_an_entry_finds_its_place_in_any_log(text: str, expected: str) -> None:
     assert insert_entry(text, ENTRY, "ADR-0110") == expected
 
@@ -255,7 +329,10 @@ def test_a_document_is_written_to_in_its_own_language(language: Language) -> Non
     text = f"# 3. Title\n\n## Status\n\n{language.statuses['accepted'].capitalize()}\n\n{sections}"
     replaced = set_status(text, only(text), "Superseded by [ADR-0042](0042-x.md)")
     assert "Superseded" not in replaced
-    assert (only(replaced).status, only(replaced).targets("superseded_by")) == ("superseded", ("0042-x.md",))
+    assert (only(replaced).status, only(replaced).targets("superseded_by")) == (
+        "superseded",
+        ("0042-x.md",),
+    )
     retired = set_status(replaced, only(replaced), "deprecated")
     assert only(retired).status_raw.casefold() == language.statuses["deprecated"].casefold()
     amended = add_amendment(retired, only(retired), "2026-05-02", "TASK-1", "More.")
@@ -269,15 +346,23 @@ def test_a_document_is_written_to_in_its_own_language(language: Language) -> Non
         ("Status: Entwurf", "accepted", "Status: Akzeptiert"),
         ("**Statut :** proposée", "accepted", "**Statut :** acceptée"),
         ("**Estado:** propuesto", "Accepted", "**Estado:** aceptado"),
-        ("Estado: Aceptada", "superseded by [ADR-9](9.md)", "Estado: Reemplazada por [ADR-9](9.md)"),
+        (
+            "Estado: Aceptada",
+            "superseded by [ADR-9](9.md)",
+            "Estado: Reemplazada por [ADR-9](9.md)",
+        ),
         ("Stato: obsoleto", "accepted", "Stato: accettato"),
         ("Status: obsoleto", "accepted", "Status: accepted"),
         ("## Status\n\n承認済み", "deprecated", "## Status\n\n非推奨"),
-        ("| 상태 | 초안 |\n|---|---|\n| A | B |", "accepted", "| 상태 | 승인 |\n|---|---|\n| A | B |"),
+        (
+            "| 상태 | 초안 |\n|---|---|\n| A | B |",
+            "accepted",
+            "| 상태 | 승인 |\n|---|---|\n| A | B |",
+        ),
         ("Status: Experimental", "accepted", "Status: Accepted"),
         ("Status: accepted", "superseded by ADR-4", "Status: superseded by ADR-4"),
     ],
-)  # fmt: skip
+)
 def test_a_status_line_keeps_its_language(line: str, status: str, after: str) -> None:
     text = f"# 3. Title\n\n{line}\n\n## Context\n\nText.\n\n## Decision\n\nText.\n"
 
@@ -288,7 +373,10 @@ PROSE = Path(__file__).parents[3] / "cases" / "given_prose"
 
 
 def prose_cases(name: str) -> list[Any]:
-    return [pytest.param(case, id=case["name"]) for case in json.loads((PROSE / f"{name}.json").read_text("utf-8"))]
+    return [
+        pytest.param(case, id=case["name"])
+        for case in json.loads((PROSE / f"{name}.json").read_text("utf-8"))
+    ]
 
 
 @pytest.mark.parametrize("case", prose_cases("fitted"))
@@ -309,11 +397,22 @@ def test_open_blocks_in_prose_are_refused(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "block"),
     [
-        ("words", False), ("two\nlines", False), ("C# is a word", False), ("-1 degree", False), ("a *b*", False),
-        ("# heading", True), ("Heading\n===", True), ("- list", True), ("1. list", True), ("```\ncode\n```", True),
-        ("    code", True), ("> quote", True), ("a | b\n--|--\n1 | 2", True), ("<!-- x -->", True),
+        ("words", False),
+        ("two\nlines", False),
+        ("C# is a word", False),
+        ("-1 degree", False),
+        ("a *b*", False),
+        ("# heading", True),
+        ("Heading\n===", True),
+        ("- list", True),
+        ("1. list", True),
+        ("```\ncode\n```", True),
+        ("    code", True),
+        ("> quote", True),
+        ("a | b\n--|--\n1 | 2", True),
+        ("<!-- x -->", True),
     ],
-)  # fmt: skip
+)
 def test_blocks_are_told_from_words(text: str, block: bool) -> None:
     assert begins_block(text) is block
 
@@ -338,8 +437,15 @@ OTHER = "[ADR-2](0002-x.md)"
 )
 def test_a_notice_names_the_successor(notice: str, successor: str | None) -> None:
     entry = read_document(f"# Use X\n\n{notice}{BODY}", "docs/adr/0001-x.md").entries[0]
-    target = next((relation.target_raw for relation in entry.relations if relation.rel == "superseded_by"), None)
-    assert (entry.title, entry.status, target) == ("Use X", "superseded" if successor else "unknown", successor)
+    target = next(
+        (relation.target_raw for relation in entry.relations if relation.rel == "superseded_by"),
+        None,
+    )
+    assert (entry.title, entry.status, target) == (
+        "Use X",
+        "superseded" if successor else "unknown",
+        successor,
+    )
 
 
 def test_a_remark_goes_with_the_mark_of_its_notice() -> None:

@@ -1,4 +1,6 @@
-"""Hashes of inputs: what counts as a change, what does not, and what stands in the way of a hash."""
+"""Hashes of inputs: what counts as a change, what does not,
+and what stands in the way of a hash.
+"""
 
 import json
 import os

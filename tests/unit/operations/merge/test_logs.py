@@ -1,4 +1,6 @@
-"""Merging decision logs by entry: nothing lost, nothing doubled, a conflict only where both sides changed a line."""
+"""Merging decision logs by entry: nothing lost, nothing doubled,
+a conflict only where both sides changed a line.
+"""
 
 from pathlib import Path
 
@@ -30,7 +32,9 @@ def numbers(text: str) -> list[int]:
 def test_different_lines_of_one_entry_merge() -> None:
     base = log(entry(1), entry(2))
     merged = merge_logs(
-        base, base.replace("Accepted", "Deprecated", 1), base.replace("- Cost: 1.", "- Cost: 1.\n\n### Amendments\n\nx")
+        base,
+        base.replace("Accepted", "Deprecated", 1),
+        base.replace("- Cost: 1.", "- Cost: 1.\n\n### Amendments\n\nx"),
     )
     assert merged.contested == ()
     assert "Deprecated" in merged.text
@@ -38,7 +42,9 @@ def test_different_lines_of_one_entry_merge() -> None:
 
 
 def test_two_entries_of_one_number_conflict() -> None:
-    merged = merge_logs(log(entry(1)), log(entry(1), entry(2, "Ours.")), log(entry(1), entry(2, "Theirs.")))
+    merged = merge_logs(
+        log(entry(1)), log(entry(1), entry(2, "Ours.")), log(entry(1), entry(2, "Theirs."))
+    )
     assert merged.contested == ("ADR-0002",)
     both = f"<<<<<<< ours\n{entry(2, 'Ours.')}=======\n{entry(2, 'Theirs.')}>>>>>>> theirs\n"
     assert merged.text == log(entry(1), both)
@@ -48,7 +54,9 @@ def test_two_entries_of_one_number_conflict() -> None:
 def test_dated_entries_are_known_by_their_titles(newest_first: bool) -> None:
     def dated(*titles: str, words: str = "Yes.") -> str:
         order = reversed(titles) if newest_first else titles
-        return "# Decisions\n" + "".join(f"\n## 2026-04-01: {title}\n\n{words}\n" for title in order)
+        return "# Decisions\n" + "".join(
+            f"\n## 2026-04-01: {title}\n\n{words}\n" for title in order
+        )
 
     merged = merge_logs(dated("A", "B"), dated("A", "B", "C"), dated("A", "B", "D", "E"))
     clash = merge_logs(dated("A"), dated("A", words="No."), dated("A", words="Perhaps."))
@@ -65,18 +73,25 @@ def test_an_entry_removed_here_and_changed_there_is_a_conflict() -> None:
     assert "Changed." in merged.text
 
 
-@pytest.mark.parametrize(("base", "ours", "theirs", "expected"), [
-    ([3, 2, 1], [5, 3, 2, 1], [4, 3, 2, 1], [5, 4, 3, 2, 1]),
-    ([2, 7, 1], [2, 7, 1, 8], [2, 9, 7, 1], [2, 9, 7, 1, 8]),
-    ([], [2], [1, 3], [1, 2, 3]),
-])  # fmt: skip
-def test_a_log_keeps_its_own_order(base: list[int], ours: list[int], theirs: list[int], expected: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "expected"),
+    [
+        ([3, 2, 1], [5, 3, 2, 1], [4, 3, 2, 1], [5, 4, 3, 2, 1]),
+        ([2, 7, 1], [2, 7, 1, 8], [2, 9, 7, 1], [2, 9, 7, 1, 8]),
+        ([], [2], [1, 3], [1, 2, 3]),
+    ],
+)
+def test_a_log_keeps_its_own_order(
+    base: list[int], ours: list[int], theirs: list[int], expected: list[int]
+) -> None:
     texts = [log(*(entry(number) for number in listed)) for listed in (base, ours, theirs)]
     assert numbers(merge_logs(*texts).text) == expected
 
 
 def words_of(text: str) -> list[str]:
-    """Return a log's words without the rules that separate entries: one entry alone does not show whether there are."""
+    """Return a log's words without the rules that separate entries:
+    one entry alone does not show whether there are.
+    """
     return [word for word in text.split() if word != "---"]
 
 
@@ -95,18 +110,26 @@ WORDS = st.text("abc ADR-1#`|*_\n-=<>é", min_size=1, max_size=30).map(
 def test_every_entry_of_both_sides_is_there_once(
     base: dict[int, str], ours: dict[int, str], theirs: dict[int, str], gap: str, tail: str
 ) -> None:
-    """For disjoint edits and additions the merge is the log that someone who made both would have written."""
+    """For disjoint edits and additions the merge is the log that someone who made both would have
+    written.
+    """
     theirs = {number: words for number, words in theirs.items() if number not in ours}
 
     def written(*changes: dict[int, str]) -> str:
-        full_text = {number: words for change in (base, *changes) for number, words in change.items()}
-        return log(*(entry(number, full_text[number]) for number in sorted(full_text)), gap=gap, tail=tail)
+        full_text = {
+            number: words for change in (base, *changes) for number, words in change.items()
+        }
+        return log(
+            *(entry(number, full_text[number]) for number in sorted(full_text)), gap=gap, tail=tail
+        )
 
     merged = merge_logs(written(), written(ours), written(theirs))
     assert merged.contested == ()
     assert words_of(merged.text) == words_of(written(ours, theirs))
     assert numbers(merged.text) == sorted({*base, *ours, *theirs})
-    assert words_of(merge_logs(written(), written(theirs), written(ours)).text) == words_of(merged.text)
+    assert words_of(merge_logs(written(), written(theirs), written(ours)).text) == words_of(
+        merged.text
+    )
 
 
 @given(base=st.text("ab#\n \rADR-12—`", max_size=60), ours=st.text("ab#\n \rADR-12—`", max_size=60))
@@ -117,14 +140,19 @@ def test_an_unchanged_side_gives_the_other_sides_bytes(base: str, ours: str) -> 
 
 
 @given(
-    texts=st.tuples(*[st.text("ab#\n\r\ufeff ADR-12—`-", max_size=80).map(lambda text: f"{text}\n## ADR-1 x\n")] * 3)
+    texts=st.tuples(
+        *[st.text("ab#\n\r\ufeff ADR-12—`-", max_size=80).map(lambda text: f"{text}\n## ADR-1 x\n")]
+        * 3
+    )
 )
 def test_hostile_logs_merge_to_something(texts: tuple[str, str, str]) -> None:
     base, ours, theirs = texts
     merged = merge_logs(base, ours, theirs)
     current = {line.strip() for line in merged.text.splitlines()}
     for side in (ours, theirs):
-        added = {line.strip() for line in side.splitlines()} - {line.strip() for line in base.splitlines()}
+        added = {line.strip() for line in side.splitlines()} - {
+            line.strip() for line in base.splitlines()
+        }
         assert {line for line in added if line.strip("-*_ ")} <= current
 
 

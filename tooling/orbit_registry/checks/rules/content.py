@@ -42,7 +42,9 @@ class _Text(NamedTuple):
 
 
 def _strings_of(record: Record) -> Iterator[_Text]:
-    """Yield the texts of a record's file, other keys included, and its prose if that is in another file."""
+    """Yield the texts of a record's file, other keys included,
+    and its prose if that is in another file.
+    """
     pending: list[tuple[Pointer, object]] = [((), record.data)]
     while pending:
         pointer, value = pending.pop()
@@ -81,12 +83,18 @@ _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}
 
 
 # Adopted documents have forms of their own, and are checked only if configured.
-@check("ORB401", Severity.ERROR, "add a line `- Cost: …` under Consequences; a choice without a cost was no choice")
+@check(
+    "ORB401",
+    Severity.ERROR,
+    "add a line `- Cost: …` under Consequences; a choice without a cost was no choice",
+)
 def no_cost(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision names no cost."""
     is_wide = context.config.setting("checks", "adopted_costs")
     for record in context.records:
-        is_read = record.kind.in_document and record.phase != "closed" and (is_wide or is_ours(record))
+        is_read = (
+            record.kind.in_document and record.phase != "closed" and (is_wide or is_ours(record))
+        )
         entry = _decision_of(context, record) if is_read and record.prose.strip() else None
         if entry is not None and not entry.has_cost:
             severity = _WEIGHT[record.phase] if is_ours(record) else Severity.NOTE
@@ -95,12 +103,17 @@ def no_cost(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 NEEDED = ("context", "decision", "consequences")
-_STANDS_FOR = {"consequences": ("positive", "negative", "neutral", "pros_cons"), "context": ("drivers",)}
+_STANDS_FOR = {
+    "consequences": ("positive", "negative", "neutral", "pros_cons"),
+    "context": ("drivers",),
+}
 
 
 # In adopted documents only empty parts count, as notes.
 @check(
-    "ORB402", Severity.ERROR, "say in a sentence or two why a decision was needed, what it is, and what follows from it"
+    "ORB402",
+    Severity.ERROR,
+    "say in a sentence or two why a decision was needed, what it is, and what follows from it",
 )
 def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision lacks one of its parts, or has the heading without a text."""
@@ -113,18 +126,30 @@ def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
         text = _text_of(context, record)
         ours = is_ours(record)
         for key in NEEDED:
-            present = [each for each in entry.sections if each.key == key and (ours or not each.run_in)]
-            instead = [section for section in entry.sections if section.key in _STANDS_FOR.get(key, ())]
+            present = [
+                each for each in entry.sections if each.key == key and (ours or not each.run_in)
+            ]
+            instead = [
+                section for section in entry.sections if section.key in _STANDS_FOR.get(key, ())
+            ]
             if present and all(_is_empty(text, entry, section) for section in (*present, *instead)):
                 severity = Severity.ERROR if record.phase == "live" else Severity.WARNING
-                yield _finding(context, record, present[0], f"{present[0].heading} of {record.id} is empty", severity)
+                yield _finding(
+                    context,
+                    record,
+                    present[0],
+                    f"{present[0].heading} of {record.id} is empty",
+                    severity,
+                )
             elif not present and not instead and is_ours(record):
                 message = f"{record.id} has no part called {key.capitalize()}"
                 yield _finding(context, record, None, message, Severity.WARNING)
 
 
 def _is_empty(text: str, entry: AdrDocument, section: Section) -> bool:
-    inner = [part for part in entry.sections if section.body.start <= part.body.start < section.body.end]
+    inner = [
+        part for part in entry.sections if section.body.start <= part.body.start < section.body.end
+    ]
     bodies = [section.body, *(part.body for part in inner)]
     return all(NOTHING.fullmatch(line) for body in bodies for line in body.of(text).splitlines())
 
@@ -133,7 +158,9 @@ def _finding(
     context: CheckContext, record: Record, section: Section | None, message: str, severity: Severity
 ) -> Diagnostic:
     where = context.in_entry(record, section)
-    return empty_section.at(where, message, severity=severity if is_ours(record) else Severity.NOTE, record=record)
+    return empty_section.at(
+        where, message, severity=severity if is_ours(record) else Severity.NOTE, record=record
+    )
 
 
 # An error where a live decision has no other text.
@@ -144,7 +171,9 @@ def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
         if record.phase == "closed" or not record.prose:
             continue
         prompts = prompts_of(record.kind.folder, record.kind.in_document)
-        offsets = [offset for offset, line in lines_outside_code(record.prose) if is_prompt(line, prompts)]
+        offsets = [
+            offset for offset, line in lines_outside_code(record.prose) if is_prompt(line, prompts)
+        ]
         if offsets:
             more = f" ({len(offsets)} of them)" if len(offsets) > 1 else ""
             message = f"{record.id} still holds a prompt of its template{more}"
@@ -154,7 +183,9 @@ def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
             is_live = record.kind.in_document and record.phase == "live"
             is_empty = is_live and context.wordings[record.path].strip() == record.title
             severity = binding(record, Severity.ERROR if is_empty else Severity.WARNING)
-            yield template_prompt.at(places[0], message, severity=severity, hint=hint, record=record)
+            yield template_prompt.at(
+                places[0], message, severity=severity, hint=hint, record=record
+            )
 
 
 CHARACTERS_A_TOKEN = 4
@@ -165,7 +196,9 @@ MOST_IN_A_DOCUMENT = 40_000  # characters; about 6,000 words, half an hour of re
 def too_long(context: CheckContext) -> Iterator[Diagnostic]:
     """A text is too long to be read, or to be shown to an agent."""
     for record in context.records:
-        if record.phase == "closed" or record.kind.in_file:  # a file is shown by its title, and cut for search
+        if (
+            record.phase == "closed" or record.kind.in_file
+        ):  # a file is shown by its title, and cut for search
             continue
         size = len(record.prose)
         if record.kind.in_document:
@@ -177,7 +210,9 @@ def too_long(context: CheckContext) -> Iterator[Diagnostic]:
         if 0 < most < size:
             message = f"{record.id} is {size:,} characters long; above {most:,}, {reason}"
             severity = binding(record, Severity.WARNING)
-            yield too_long.at(context.in_prose(record, 0), message, severity=severity, record=record)
+            yield too_long.at(
+                context.in_prose(record, 0), message, severity=severity, record=record
+            )
 
 
 @check("ORB405", Severity.ERROR, RETYPE)
@@ -185,33 +220,48 @@ def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
     """A text holds invisible characters: they can reverse, hide or smuggle words."""
     for record in context.records:
         for text in _strings_of(record):
-            mark = int(text.pointer is None and text.value.startswith("\ufeff"))  # a file's own mark of its encoding
+            mark = int(
+                text.pointer is None and text.value.startswith("\ufeff")
+            )  # a file's own mark of its encoding
             if hidden := first_hidden(text.value[mark:]):
                 place = text.place(context, record, hidden[0] + mark)
-                yield hidden_characters.at(place, f"{text.name} of {record.id} holds {hidden[1]}", record=record)
+                yield hidden_characters.at(
+                    place, f"{text.name} of {record.id} holds {hidden[1]}", record=record
+                )
 
 
 # The secret itself is never shown.
-@check("ORB406", Severity.ERROR, "revoke the secret, then remove it here; git keeps the old text in its history")
+@check(
+    "ORB406",
+    Severity.ERROR,
+    "revoke the secret, then remove it here; git keeps the old text in its history",
+)
 def secret(context: CheckContext) -> Iterator[Diagnostic]:
     """A record or its document holds a secret."""
     for record in context.records:
         for text in _strings_of(record):
             for suspect in find_secrets(text.value) if NEEDLES.search(text.value) else ():
                 length = suspect.end - suspect.start
-                message = f"{text.name} of {record.id} holds a secret: {suspect.kind}, {length} characters"
+                message = (
+                    f"{text.name} of {record.id} holds a secret: {suspect.kind}, {length} "
+                    f"characters"
+                )
                 yield secret.at(text.place(context, record, suspect.start), message, record=record)
 
 
 # One whose document is gone is another finding.
 @check(
-    "ORB407", Severity.ERROR, "write the text as body.md in the record's folder, or name its document in `source.path`"
+    "ORB407",
+    Severity.ERROR,
+    "write the text as body.md in the record's folder, or name its document in `source.path`",
 )
 def no_text(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision has no text anywhere."""
     for record in context.records:
         if record.kind.in_document and record.source is None and not record.prose.strip():
-            severity = Severity.ERROR if is_ours(record) and record.phase == "live" else Severity.WARNING
+            severity = (
+                Severity.ERROR if is_ours(record) and record.phase == "live" else Severity.WARNING
+            )
             message = f"{record.id} has no text: it names no document and has no body.md"
             yield no_text.at(context.at(record, "id"), message, severity=severity, record=record)
 
@@ -219,13 +269,16 @@ def no_text(context: CheckContext) -> Iterator[Diagnostic]:
 _REGULAR_EXPRESSION = re.compile(
     r"\\[dDsSwWbB.()\[\]+*?|^$/]|\.[*+]|\(\?|\(\w+(?:\|\w+)+\)|\[(?:a-z|A-Z|0-9|\^)|^\^|\w\$$"
 )
-"""What error messages hardly ever hold and regular expressions are made of; a Windows path (`C:\\data`) is no match
-for the letters alone, so escapes count only where no word follows."""
+"""What error messages hardly ever hold and regular expressions are made of; a Windows path
+(`C:\\data`) is no match for the letters alone, so escapes count only where no word follows.
+"""
 _PATH = re.compile(r"[A-Za-z]:\\|\\\\\w")
 
 
 @check(
-    "ORB408", Severity.WARNING, "write the words of the error themselves, with `*` for any text: `* is not a valid *`"
+    "ORB408",
+    Severity.WARNING,
+    "write the words of the error themselves, with `*` for any text: `* is not a valid *`",
 )
 def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
     """An error pattern can't match the error it was written for."""
@@ -234,7 +287,9 @@ def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
         if not pattern or record.phase == "closed":
             continue
         if not compiled_pattern(pattern):
-            problem = f"has fewer than {MIN_CHARACTERS} characters without `*`, so it matches no error"
+            problem = (
+                f"has fewer than {MIN_CHARACTERS} characters without `*`, so it matches no error"
+            )
         elif (match := _REGULAR_EXPRESSION.search(pattern)) and not _PATH.search(pattern):
             problem = f"holds `{match[0]}`, which is looked for letter by letter"
         else:
@@ -266,7 +321,8 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
 @check(
     "ORB411",
     Severity.ERROR,
-    "accept it again in a commit that a person signs, or merge it with `Approved-by:` and a code owner's name",
+    "accept it again in a commit that a person signs, or merge it with `Approved-by:` and a "
+    "code owner's name",
 )
 def unproved_approval(context: CheckContext) -> Iterator[Diagnostic]:
     """An accepted record has no proof that a person accepted it."""
@@ -277,7 +333,9 @@ def unproved_approval(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _approver(record: Record, author: str | None) -> str:
-    """Return who approved a record, and whether git names the same person for the commit of its current state."""
+    """Return who approved a record, and whether git names the same person for the commit of its
+    current state.
+    """
     approver = record.approval.get("approved_by")
     if not approver:
         return "and names no person who approved it"

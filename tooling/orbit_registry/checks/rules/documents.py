@@ -11,7 +11,11 @@ from itertools import pairwise
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.rules.links import DocumentSuccessors, changes_for, successors_in_document
+from orbit_registry.checks.rules.links import (
+    DocumentSuccessors,
+    changes_for,
+    successors_in_document,
+)
 from orbit_registry.formats.adr.model import LONGEST_TITLE, AdrDocument, is_same_title, title_key
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.formats.untrusted import cut
@@ -23,14 +27,20 @@ from orbit_registry.repository.documents import LOG_NAME, Document
 from orbit_registry.workspace.journal import FileChange
 
 
-@check("ORB702", Severity.WARNING, "`orbit check --fix` adds a record and leaves the document unchanged")
+@check(
+    "ORB702",
+    Severity.WARNING,
+    "`orbit check --fix` adds a record and leaves the document unchanged",
+)
 def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision in a document has no record."""
     if not context.unclaimed:
         return
     from orbit_registry.formats.adr.file_names import own_folders, owning_folder  # slow to import
 
-    folders = own_folders(record.source.path for record in context.records if record.source is not None)
+    folders = own_folders(
+        record.source.path for record in context.records if record.source is not None
+    )
     gone = _records_of_gone_documents(context)
     for document, entry in context.unclaimed:
         if (
@@ -41,22 +51,46 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
         message = f"{name} has no record"
-        hint = f"`orbit check --fix` adds one, as does `{shlex.join(('orbit', 'adr', 'backfill', document.path))}`"
+        hint = (
+            f"`orbit check --fix` adds one, as does "
+            f"`{shlex.join(('orbit', 'adr', 'backfill', document.path))}`"
+        )
         other = _with_its_number(context, document, entry)
         if other is not None:
-            message = f"`{entry.title}` has no record, and its number is that of {other.id} ({other.title})"
+            message = (
+                f"`{entry.title}` has no record, and its number is that of {other.id} "
+                f"({other.title})"
+            )
             hint += "; it gets a new number and keeps the old one as a legacy id"
         is_fixable = document.path.isprintable()
-        hint = hint if is_fixable else "give the file a name without line ends and control characters first"
-        lost = (record for record in gone.get(title_key(entry.title), ()) if is_same_title(record.title, entry.title))
+        hint = (
+            hint
+            if is_fixable
+            else "give the file a name without line ends and control characters first"
+        )
+        lost = (
+            record
+            for record in gone.get(title_key(entry.title), ())
+            if is_same_title(record.title, entry.title)
+        )
         if old := next((record.source.path for record in lost if record.source is not None), ""):
-            message = f"{name} has no record; {old} is gone, which had the text of a decision of this title"
+            message = (
+                f"{name} has no record; {old} is gone, which had the text of a decision "
+                f"of this title"
+            )
             hint, is_fixable = _move_hint(old, document.path), False
-        where, related = Location(document.path, entry.position), [context.in_entry(other)] if other else []
-        yield entry_without_record.at(where, message, hint=hint, fixable=is_fixable, related=related)
+        where, related = (
+            Location(document.path, entry.position),
+            [context.in_entry(other)] if other else [],
+        )
+        yield entry_without_record.at(
+            where, message, hint=hint, fixable=is_fixable, related=related
+        )
 
 
-def _with_its_number(context: CheckContext, document: Document, entry: AdrDocument) -> Record | None:
+def _with_its_number(
+    context: CheckContext, document: Document, entry: AdrDocument
+) -> Record | None:
     """Return the record that has the number an entry states; numbers of a log's own are no ids."""
     candidate = Candidate(document, entry)
     if candidate.number is None or candidate.is_local(context.config.design):
@@ -89,7 +123,9 @@ def _unread(context: CheckContext, document: Document, entry: AdrDocument) -> bo
 
 
 def earlier_names(context: CheckContext, document: Document, entry: AdrDocument) -> list[Record]:
-    """Return the records whose legacy id is the name that an entry has in its log: `feature/ADR-001`."""
+    """Return the records whose legacy id is the name that an entry has in its log:
+    `feature/ADR-001`.
+    """
     name = Candidate(document, entry).local_name
     return context.records.with_legacy_id(name) if name is not None else []
 
@@ -109,30 +145,47 @@ def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
         source = record.source
         if source is not None and source.path in context.facts.documents_gone:
             message = f"{record.id} has its text in {source.path}, which is not there"
-            pointer = ("source", "path") if record.kind.in_document else ("file" if "file" in record.data else "path",)
+            pointer = (
+                ("source", "path")
+                if record.kind.in_document
+                else ("file" if "file" in record.data else "path",)
+            )
             same = entries.get(title_key(record.title), ()) if record.kind.in_document else ()
             new = next((path for path, title in same if is_same_title(record.title, title)), None)
             hint = _move_hint(source.path, new) if new else None
-            yield document_missing.at(context.at(record, *pointer), message, hint=hint, record=record)
+            yield document_missing.at(
+                context.at(record, *pointer), message, hint=hint, record=record
+            )
 
 
 @check(
     "ORB704",
     Severity.ERROR,
-    "bring the entry back, or correct `source.heading`: ADR-0042, or the title as the heading has it",
+    "bring the entry back, or correct `source.heading`: ADR-0042, or the title as the heading "
+    "has it",
 )
 def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
     """A document holds no entry for the decision that has its text there."""
     for record in context.records:
         source = context.sources.get(record.path)
-        if source is None or record.path in context.homes or source.path not in context.documents.by_path:
+        if (
+            source is None
+            or record.path in context.homes
+            or source.path not in context.documents.by_path
+        ):
             continue
         document = context.documents.by_path[source.path]
         count = len(document.file.entries)
         if source.heading is not None:
-            message = f"{source.path} has no entry {source.heading}, which is named as the text of {record.id}"
+            message = (
+                f"{source.path} has no entry {source.heading}, which is named as the text "
+                f"of {record.id}"
+            )
         elif count > 1:
-            message = f"{source.path} holds {count} decisions, and {record.id} does not say which one it is"
+            message = (
+                f"{source.path} holds {count} decisions, and {record.id} does not say "
+                f"which one it is"
+            )
         else:
             reason = f" ({document.file.skipped_reason})" if document.file.skipped_reason else ""
             message = f"{source.path} holds no decision{reason}, and {record.id} has its text there"
@@ -149,10 +202,15 @@ def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
             if path not in context.facts.body_files or (name == BODY and record.source is None):
                 continue
             home = record.source.path if record.source is not None else record.body_path
-            message = f"{record.id} has two texts: {home}, which counts, and {name} in the record's folder"
+            message = (
+                f"{record.id} has two texts: {home}, which counts, and {name} in the "
+                f"record's folder"
+            )
             hint = f"move into {home} what only {name} says, then delete {path}"
             where = Location(path, Position(1))
-            yield two_texts.at(where, message, hint=hint, record=record, related=[context.in_entry(record)])
+            yield two_texts.at(
+                where, message, hint=hint, record=record, related=[context.in_entry(record)]
+            )
     yield from _under_earlier_names(context)
 
 
@@ -171,16 +229,26 @@ def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:
             yield two_texts.at(where, message, severity=Severity.NOTE, hint=hint, record=record)
 
 
-@check("ORB706", Severity.WARNING, "the next command that writes finishes or undoes it, as does `orbit check --fix`")
+@check(
+    "ORB706",
+    Severity.WARNING,
+    "the next command that writes finishes or undoes it, as does `orbit check --fix`",
+)
 def unfinished_step(context: CheckContext) -> Iterator[Diagnostic]:
     """A change of several files was begun and not ended."""
     for name in context.facts.journals:
         step = name.rpartition("-")[0] or name
-        message = f"the step {step} was begun and not ended: its process was killed, or is still at work"
+        message = (
+            f"the step {step} was begun and not ended: its process was killed, or is still at work"
+        )
         yield unfinished_step.at(Location(f".orbit/state/journal/{name}"), message, fixable=True)
 
 
-@check("ORB712", Severity.ERROR, "give each record its own entry, or delete the record that should not be")
+@check(
+    "ORB712",
+    Severity.ERROR,
+    "give each record its own entry, or delete the record that should not be",
+)
 def shared_entry(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records have their text in one entry of a document."""
     by_entry: dict[tuple[str, int], list[Record]] = defaultdict(list)
@@ -192,35 +260,49 @@ def shared_entry(context: CheckContext) -> Iterator[Diagnostic]:
         for record in records[1:]:
             message = f"{record.id} and {records[0].id} have their text in the same entry of {path}"
             where = context.at(record, "source", "path")
-            yield shared_entry.at(where, message, record=record, related=[context.at(records[0], "source", "path")])
+            yield shared_entry.at(
+                where, message, record=record, related=[context.at(records[0], "source", "path")]
+            )
 
 
 @check(
     "ORB713",
     Severity.WARNING,
-    "change the file that it was taken from and refresh the record, or bring the copy back from git",
+    "change the file that it was taken from and refresh the record, or bring the copy back from "
+    "git",
 )
 def changed_copy(context: CheckContext) -> Iterator[Diagnostic]:
     """The copy of a text is not what was taken over."""
     for record in context.records:
-        source = record.source if record.kind.in_file and {"file", "content_hash"} <= {*record.data} else None
+        source = (
+            record.source
+            if record.kind.in_file and {"file", "content_hash"} <= {*record.data}
+            else None
+        )
         if source is None or not record.prose:
             continue
         digest = hashlib.sha256(record.prose.encode("utf-8", "surrogateescape")).hexdigest()
         if record.text("content_hash") != f"sha256:{digest}":
             message = f"the copy that {record.id} keeps is not the text that was imported"
             path = record.text("path")
-            hint = f"`orbit refresh {record.id}` takes {path} over again" if path else "bring the copy back from git"
+            hint = (
+                f"`orbit refresh {record.id}` takes {path} over again"
+                if path
+                else "bring the copy back from git"
+            )
             yield changed_copy.at(Location(source.path), message, hint=hint, record=record)
 
 
-_GLOBAL_DIGITS = 4  # shorter numbers in logs are local to their document, so they may come again elsewhere
+_GLOBAL_DIGITS = (
+    4  # shorter numbers in logs are local to their document, so they may come again elsewhere
+)
 
 
 @check(
     "ORB707",
     Severity.ERROR,
-    "give one of the two headings a number that is free, or delete the entry that is written down twice",
+    "give one of the two headings a number that is free, or delete the entry that is written "
+    "down twice",
 )
 def heading_twice(context: CheckContext) -> Iterator[Diagnostic]:
     """Two headings carry one number."""
@@ -237,24 +319,43 @@ def heading_twice(context: CheckContext) -> Iterator[Diagnostic]:
     for (_, number), locations in headings.items():
         first_title, first = locations[0]
         for title, location in locations[1:]:
-            message = f"ADR-{number} is the number of two decisions: `{title}` here and `{first_title}` at {first}"
-            hint = "give one of the two headings a number that is free; after a merge: `orbit resolve`"
+            message = (
+                f"ADR-{number} is the number of two decisions: `{title}` here and "
+                f"`{first_title}` at {first}"
+            )
+            hint = (
+                "give one of the two headings a number that is free; after a merge: `orbit resolve`"
+            )
             if title.casefold().split() == first_title.casefold().split():
                 message = f"ADR-{number} ({title}) is written down twice: here and at {first}"
-                hint = "keep the entry that is right and delete the other; after a merge: `orbit resolve`"
+                hint = (
+                    "keep the entry that is right and delete the other; after a merge: "
+                    "`orbit resolve`"
+                )
             severity = Severity.ERROR if {location.path, first.path} & ours else Severity.WARNING
             of = f"ADR-{number}"
-            yield heading_twice.at(location, message, severity=severity, hint=hint, record=of, related=[first])
+            yield heading_twice.at(
+                location, message, severity=severity, hint=hint, record=of, related=[first]
+            )
 
 
-# Numbers of a log's own are not compared with global ones; one that has its newest entry on top is in order too.
-@check("ORB708", Severity.WARNING, "move the whole entry, heading and text, above the first one with a higher number")
+# Numbers of a log's own are not compared with global ones; one that has its newest entry on top is
+# in order too.
+@check(
+    "ORB708",
+    Severity.WARNING,
+    "move the whole entry, heading and text, above the first one with a higher number",
+)
 def entry_order(context: CheckContext) -> Iterator[Diagnostic]:
     """The entries of a log don't ascend by number."""
     ours = context.our_documents
     for path, document in context.documents.by_path.items():
         above = {True: "0", False: "0"}
-        for entry in document.file.entries if document.file.format == "log" and not _is_falling(document) else ():
+        for entry in (
+            document.file.entries
+            if document.file.format == "log" and not _is_falling(document)
+            else ()
+        ):
             if not entry.number or not entry.number.isdigit():
                 continue
             number, is_global = int(entry.number), len(entry.number) >= _GLOBAL_DIGITS
@@ -268,7 +369,9 @@ def entry_order(context: CheckContext) -> Iterator[Diagnostic]:
 
 def _is_falling(document: Document) -> bool:
     """Say whether a log has its newest entry on top, as some do that are not ours."""
-    numbers = [int(entry.number) for entry in document.entries if entry.number and entry.number.isdigit()]
+    numbers = [
+        int(entry.number) for entry in document.entries if entry.number and entry.number.isdigit()
+    ]
     falls = all(upper > lower for upper, lower in pairwise(numbers))
     return falls and document.path.rpartition("/")[2] != LOG_NAME
 
@@ -279,7 +382,11 @@ def number_differs(context: CheckContext) -> Iterator[Diagnostic]:
     return _problems(context, "adr-number-differs", "ORB709")
 
 
-@check("ORB710", Severity.WARNING, "write proposed, accepted, rejected, deprecated, or superseded by ADR-NNNN")
+@check(
+    "ORB710",
+    Severity.WARNING,
+    "write proposed, accepted, rejected, deprecated, or superseded by ADR-NNNN",
+)
 def status_unclear(context: CheckContext) -> Iterator[Diagnostic]:
     """A document states a status that is none, or two that differ."""
     yield from _problems(context, "adr-status-unknown", "ORB710")
@@ -291,8 +398,11 @@ def date_unclear(context: CheckContext) -> Iterator[Diagnostic]:
     """A document states a date that can't be read."""
     yield from _problems(context, "adr-date-unclear", "ORB711")
     # A record's date tells which of two orders is meant.
-    homes = (context.homes[record.path] for record in context.records
-             if record.text("date") and record.path in context.homes)  # fmt: skip
+    homes = (
+        context.homes[record.path]
+        for record in context.records
+        if record.text("date") and record.path in context.homes
+    )
     dated = {(document.path, entry.span) for document, entry in homes}
     yield from _problems(context, "adr-date-order", "ORB711", dated)
 
@@ -312,16 +422,28 @@ _NEARNESS = {"closed": 0, "pending": 1, "live": 2}  # how near each phase is to 
 
 
 def _finding(
-    context: CheckContext, record: Record, source: Source, entry: AdrDocument, differing: Sequence[tuple[str, str, str]]
+    context: CheckContext,
+    record: Record,
+    source: Source,
+    entry: AdrDocument,
+    differing: Sequence[tuple[str, str, str]],
 ) -> Diagnostic:
     listed = "; ".join(
-        f"{name}: {_shown(ours)} in the record, {_shown(theirs)} in the document" for name, ours, theirs in differing
+        f"{name}: {_shown(ours)} in the record, {_shown(theirs)} in the document"
+        for name, ours, theirs in differing
     )
-    message = f"{record.id} differs from its document ({listed}); the {context.decides(source)} decides"
+    message = (
+        f"{record.id} differs from its document ({listed}); the {context.decides(source)} decides"
+    )
     in_document, in_record = context.in_entry(record), context.at(record, differing[0][0])
     if context.decides(source) == "record":
-        hint = f"`orbit check --fix` rewrites {source.path}; change a record with `orbit adr update {record.id}`"
-        return record_and_document_differ.at(in_document, message, hint=hint, record=record, related=[in_record])
+        hint = (
+            f"`orbit check --fix` rewrites {source.path}; change a record with `orbit adr "
+            f"update {record.id}`"
+        )
+        return record_and_document_differ.at(
+            in_document, message, hint=hint, record=record, related=[in_record]
+        )
     hint, can_fix = f"`orbit check --fix` rewrites the record from {source.path}", True
     reason = _held_back(context, record, entry)
     if reason:
@@ -332,15 +454,26 @@ def _finding(
             step = f"run `orbit {record.kind.name} {verb} {record.id}`"
         hint = f"if it is {entry.status}, {step}"
         if record.status.name != "unknown":
-            hint = f"if {record.id} is {record.status.name}, write `{_written_status(record)}` in {source.path}; {hint}"
+            hint = (
+                f"if {record.id} is {record.status.name}, write `{_written_status(record)}` "
+                f"in {source.path}; {hint}"
+            )
         can_fix = len(differing) > 1
     return record_and_document_differ.at(
-        in_record, message, severity=Severity.WARNING, hint=hint, record=record, related=[in_document], fixable=can_fix
+        in_record,
+        message,
+        severity=Severity.WARNING,
+        hint=hint,
+        record=record,
+        related=[in_document],
+        fixable=can_fix,
     )
 
 
 def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str | None:
-    """Return why a fix leaves the status: it makes none live, and closes a live one on a change or order."""
+    """Return why a fix leaves the status: it makes none live,
+    and closes a live one on a change or order.
+    """
     if entry.status == record.status.name:
         return None
     phase = record.kind.status(entry.status).phase
@@ -356,7 +489,9 @@ def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str
 
 
 def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]]:
-    """Return the fields that record and document state differently: name, record's value, document's value."""
+    """Return the fields that record and document state differently:
+    name, record's value, document's value.
+    """
     differing = []
     if entry.title and not is_same_title(record.title, entry.title):
         differing.append(("title", record.title, entry.title))
@@ -365,8 +500,15 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
     never_stated = follows and not entry.status_raw.strip() and not record.text("status_raw")
     if record.status.name != entry.status and not never_stated:
         differing.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
-    date, day = record.text("date"), entry.date  # `2026-05` and `2026-05-17` agree; an unclear date is ORB711
-    if date and day and not (date.startswith(day) or day.startswith(date) or date == entry.date_raw.strip()):
+    date, day = (
+        record.text("date"),
+        entry.date,
+    )  # `2026-05` and `2026-05-17` agree; an unclear date is ORB711
+    if (
+        date
+        and day
+        and not (date.startswith(day) or day.startswith(date) or date == entry.date_raw.strip())
+    ):
         differing.append(("date", date, day))
     return differing
 
@@ -386,11 +528,21 @@ def _write_follower(context: CheckContext, diagnostic: Diagnostic) -> Sequence[F
             continue
         names = [name for name, _, _ in differences(record, home[1])]
         if context.decides(source) == "record":
-            from orbit_registry.operations.lifecycle import with_facts  # brings the readers of decisions
+            from orbit_registry.operations.lifecycle import (
+                with_facts,
+            )  # brings the readers of decisions
 
-            values = {"title": record.title, "status": _written_status(record), "date": record.text("date") or ""}
+            values = {
+                "title": record.title,
+                "status": _written_status(record),
+                "date": record.text("date") or "",
+            }
             text = with_facts(home[0], record, {name: values[name] for name in names})
-            return (FileChange(home[0].path, home[0].text, text),) if text not in (None, home[0].text) else ()
+            return (
+                (FileChange(home[0].path, home[0].text, text),)
+                if text not in (None, home[0].text)
+                else ()
+            )
         if _held_back(context, record, home[1]):
             names.remove("status")
         return _record_follows(context, record, home[1], names) if names else ()
@@ -399,7 +551,11 @@ def _write_follower(context: CheckContext, diagnostic: Diagnostic) -> Sequence[F
 
 def _written_status(record: Record) -> str:
     by = record.superseded_by
-    return f"Superseded by {', '.join(by)}" if record.status.name == "superseded" and by else record.status.name
+    return (
+        f"Superseded by {', '.join(by)}"
+        if record.status.name == "superseded" and by
+        else record.status.name
+    )
 
 
 def _record_follows(
@@ -414,11 +570,18 @@ def _record_follows(
             data["status_raw"] = entry.status_raw.strip()[:STATUS_LIMIT]
     if "date" in names:
         data["date"] = entry.date
-    successors = successors_in_document(context, record) if "status" in names else DocumentSuccessors()
+    successors = (
+        successors_in_document(context, record) if "status" in names else DocumentSuccessors()
+    )
     return changes_for(context, record, data, successors)
 
 
-@check("ORB701", Severity.ERROR, "`orbit check --fix` rewrites the side that is not the authority", fix=_write_follower)
+@check(
+    "ORB701",
+    Severity.ERROR,
+    "`orbit check --fix` rewrites the side that is not the authority",
+    fix=_write_follower,
+)
 def record_and_document_differ(context: CheckContext) -> Iterator[Diagnostic]:
     """Title, status or date of a decision differ between its record and its document."""
     for record in context.records:

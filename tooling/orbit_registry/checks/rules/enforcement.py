@@ -4,44 +4,77 @@ from orbit_registry.checks.check import passed_on
 from orbit_registry.model.diagnostic import Severity
 
 _CODES = (
-    ("ORB1001", "invalid-check", Severity.ERROR, "A check in a record can't be used.", "correct the named field"),
     (
-        "ORB1002", "unproven-check", Severity.ERROR, "An example of a check is missing or does not hold.",
+        "ORB1001",
+        "invalid-check",
+        Severity.ERROR,
+        "A check in a record can't be used.",
+        "correct the named field",
+    ),
+    (
+        "ORB1002",
+        "unproven-check",
+        Severity.ERROR,
+        "An example of a check is missing or does not hold.",
         "add texts under `passes:` and `fails:` that show what it finds",
     ),
     (
-        "ORB1003", "blind-check", Severity.WARNING, "A check looks at no file, or leaves out files that are not there.",
+        "ORB1003",
+        "blind-check",
+        Severity.WARNING,
+        "A check looks at no file, or leaves out files that are not there.",
         "correct the globs under `in:` and `except:`",
     ),
     (
-        "ORB1004", "check-not-run", Severity.ERROR, "A check of a record was not run, so nothing is known.",
+        "ORB1004",
+        "check-not-run",
+        Severity.ERROR,
+        "A check of a record was not run, so nothing is known.",
         "install what it needs, or leave the file out with `except:`",
     ),
     (
-        "ORB1005", "decision-broken", Severity.ERROR, "A file breaks a decision, by a check that the record states.",
+        "ORB1005",
+        "decision-broken",
+        Severity.ERROR,
+        "A file breaks a decision, by a check that the record states.",
         "change the code, or write the reason there: `orbit: allow ID because …`",
     ),
     (
-        "ORB1006", "allow-without-reason", Severity.ERROR, "A comment allows a broken decision and says no reason.",
+        "ORB1006",
+        "allow-without-reason",
+        Severity.ERROR,
+        "A comment allows a broken decision and says no reason.",
         "add the reason: `orbit: allow ID because …`",
     ),
     (
-        "ORB1007", "unused-allow", Severity.WARNING, "A comment allows something that no check finds.",
+        "ORB1007",
+        "unused-allow",
+        Severity.WARNING,
+        "A comment allows something that no check finds.",
         "remove the comment, or correct the id",
     ),
     (
-        "ORB1008", "check-weakened", Severity.WARNING, "A change weakens a check and breaks it.",
+        "ORB1008",
+        "check-weakened",
+        Severity.WARNING,
+        "A change weakens a check and breaks it.",
         "leave the check unchanged, or weaken it in a separate change",
     ),
     (
-        "ORB1009", "reference-off", Severity.WARNING, "A rule of another program, named by a record, is off.",
+        "ORB1009",
+        "reference-off",
+        Severity.WARNING,
+        "A rule of another program, named by a record, is off.",
         "switch the rule on, or correct its name",
     ),
     (
-        "ORB1010", "evidence-stale", Severity.WARNING, "A check changed after the replay that its level rests on.",
+        "ORB1010",
+        "evidence-stale",
+        Severity.WARNING,
+        "A check changed after the replay that its level rests on.",
         "replay it: `orbit enforce replay ID/CHECK`",
     ),
-)  # fmt: skip
+)
 
 
 CHECKS = tuple(passed_on(*code, lambda context: context.enforced) for code in _CODES)

@@ -9,15 +9,55 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.workspace.workspace import CONFIG
 
 _CODES = (
-    ("ORB101", "unreadable-file", "A record's file can't be read.", "make it a readable UTF-8 file, or delete it"),
+    (
+        "ORB101",
+        "unreadable-file",
+        "A record's file can't be read.",
+        "make it a readable UTF-8 file, or delete it",
+    ),
     ("ORB102", "malformed-yaml", "A record's file is not YAML.", "correct the line that is named"),
-    ("ORB103", "invalid-record", "A record breaks its kind's schema.", "correct the field that is named"),
-    ("ORB104", "unknown-field", "A record has a field that its kind does not know.", "own fields start with `x-`"),
-    ("ORB105", "misplaced-file", "Something is where only records belong.", "move it, or delete it"),
-    ("ORB106", "newer-version", "A record was written by a newer version of this tool.", "upgrade this tool"),
-    ("ORB107", "broken-vote", "A line of votes.jsonl is not a vote of this record.", "remove the line"),
-    ("ORB108", "unreadable-document", "A document that holds decisions can't be read.", "make it readable UTF-8 text"),
-    ("ORB109", "broken-baseline", "The baseline can't be used.", "`orbit baseline update` writes a new one"),
+    (
+        "ORB103",
+        "invalid-record",
+        "A record breaks its kind's schema.",
+        "correct the field that is named",
+    ),
+    (
+        "ORB104",
+        "unknown-field",
+        "A record has a field that its kind does not know.",
+        "own fields start with `x-`",
+    ),
+    (
+        "ORB105",
+        "misplaced-file",
+        "Something is where only records belong.",
+        "move it, or delete it",
+    ),
+    (
+        "ORB106",
+        "newer-version",
+        "A record was written by a newer version of this tool.",
+        "upgrade this tool",
+    ),
+    (
+        "ORB107",
+        "broken-vote",
+        "A line of votes.jsonl is not a vote of this record.",
+        "remove the line",
+    ),
+    (
+        "ORB108",
+        "unreadable-document",
+        "A document that holds decisions can't be read.",
+        "make it readable UTF-8 text",
+    ),
+    (
+        "ORB109",
+        "broken-baseline",
+        "The baseline can't be used.",
+        "`orbit baseline update` writes a new one",
+    ),
     (
         "ORB110",
         "old-layout",
@@ -29,11 +69,15 @@ _CODES = (
 
 CHECKS = tuple(
     passed_on(
-        code, name, Severity.WARNING if code == "ORB107" else Severity.ERROR, summary, hint,
+        code,
+        name,
+        Severity.WARNING if code == "ORB107" else Severity.ERROR,
+        summary,
+        hint,
         lambda context: context.problems,
     )
     for code, name, summary, hint in _CODES
-)  # fmt: skip
+)
 
 
 @check("ORB111", Severity.WARNING, "move its records into the folder of their kind")
@@ -53,7 +97,9 @@ def configured_nothing(context: CheckContext) -> Iterator[Diagnostic]:
     for index, code in enumerate(context.config.setting("checks", "ignore")):
         if code not in codes:
             location = Location(CONFIG, position_in(text, ("checks", "ignore", index)))
-            yield configured_nothing.at(location, f"checks.ignore names {code}, and no check has that code")
+            yield configured_nothing.at(
+                location, f"checks.ignore names {code}, and no check has that code"
+            )
     for folder in context.facts.no_folders:
         folders = context.config.adr.folders
         keys = ("folders", folders.index(folder)) if folder in folders else ("folder",)

@@ -20,20 +20,35 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.scope import UNVERSIONED
 
 
-@check("ORB801", Severity.WARNING, "read it again: `orbit verify ID` if it is still true, else correct or retire it")
+@check(
+    "ORB801",
+    Severity.WARNING,
+    "read it again: `orbit verify ID` if it is still true, else correct or retire it",
+)
 def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
     """What a record was verified against has changed."""
     for record in context.with_expiry:
         for index, entry in enumerate(fingerprint_inputs(record)):
             state = context.filesystem.inputs.get(entry.input)
-            if state is not None and state.hash is not None and entry.hash not in (None, state.hash):
+            if (
+                state is not None
+                and state.hash is not None
+                and entry.hash not in (None, state.hash)
+            ):
                 message = f"`{entry.input}` has changed since {record.id} was verified"
-                hint = f"read it again: `orbit verify {record.id}` if it is still true, else correct or retire it"
+                hint = (
+                    f"read it again: `orbit verify {record.id}` if it is still true, else "
+                    f"correct or retire it"
+                )
                 where = context.at(record, "freshness", "fingerprint", index, "hash")
                 yield changed_input.at(where, message, hint=hint, record=record)
 
 
-@check("ORB802", Severity.WARNING, "correct the input, or take it out: `orbit verify ID --remove-input INPUT`")
+@check(
+    "ORB802",
+    Severity.WARNING,
+    "correct the input, or take it out: `orbit verify ID --remove-input INPUT`",
+)
 def unknown_input(context: CheckContext) -> Iterator[Diagnostic]:
     """What a record was verified against is not there, can't be read, or has no hash."""
     for record in context.with_expiry:
@@ -45,11 +60,16 @@ def unknown_input(context: CheckContext) -> Iterator[Diagnostic]:
                 yield unknown_input.at(where, message, severity=weight, hint=hint, record=record)
 
 
-def _input_problem(record: Record, entry: Input, state: InputState | None) -> tuple[str, Severity, str] | None:
+def _input_problem(
+    record: Record, entry: Input, state: InputState | None
+) -> tuple[str, Severity, str] | None:
     if state is not None and state.is_unknown:
         return f"`{entry.input}` {state.problem}", Severity.NOTE, "run it in a git work tree"
     if state is not None and state.problem is not None:
-        hint = f"correct the input, or take it out: `orbit verify {record.id} --remove-input {quote(entry.input)}`"
+        hint = (
+            f"correct the input, or take it out: `orbit verify {record.id} --remove-input "
+            f"{quote(entry.input)}`"
+        )
         return f"`{entry.input}` {state.problem}", Severity.WARNING, hint
     if entry.hash is None:
         message = f"`{entry.input}` has no hash, so that no change of it is noticed"
@@ -57,7 +77,9 @@ def _input_problem(record: Record, entry: Input, state: InputState | None) -> tu
     return None
 
 
-@check("ORB803", Severity.WARNING, "retire it, or let it hold longer: `orbit verify ID --expires DATE`")
+@check(
+    "ORB803", Severity.WARNING, "retire it, or let it hold longer: `orbit verify ID --expires DATE`"
+)
 def expired(context: CheckContext) -> Iterator[Diagnostic]:
     """A record has expired: it is not shown any more."""
     for record in context.with_expiry:
@@ -65,20 +87,34 @@ def expired(context: CheckContext) -> Iterator[Diagnostic]:
         if freshness is not None and freshness.cause is Cause.EXPIRED:
             message = f"{record.id} {freshness.reasons[0].message}, and is not shown any more"
             hint = f"retire it, or let it hold longer: `orbit verify {record.id} --expires DATE`"
-            if freshness_time(record, "expires_at") is None:  # expired by its kind's rule: nothing to do
-                hint = f"`orbit show {record.id}`: close it if it is settled, note it again if it happened again"
-                yield expired.at(context.at(record), message, severity=Severity.NOTE, hint=hint, record=record)
+            if (
+                freshness_time(record, "expires_at") is None
+            ):  # expired by its kind's rule: nothing to do
+                hint = (
+                    f"`orbit show {record.id}`: close it if it is settled, note it again if "
+                    f"it happened again"
+                )
+                yield expired.at(
+                    context.at(record), message, severity=Severity.NOTE, hint=hint, record=record
+                )
                 continue
-            yield expired.at(context.at(record, "freshness", "expires_at"), message, hint=hint, record=record)
+            yield expired.at(
+                context.at(record, "freshness", "expires_at"), message, hint=hint, record=record
+            )
 
 
-_WORDS = {"commit": "the repository has no such commit:", "file": "no such file:", "task": "no such task:"}
+_WORDS = {
+    "commit": "the repository has no such commit:",
+    "file": "no such file:",
+    "task": "no such task:",
+}
 
 
 @check(
     "ORB804",
     Severity.NOTE,
-    "correct the reference, remove it from `evidence`, or retire the record if it has no evidence left",
+    "correct the reference, remove it from `evidence`, or retire the record if it has no "
+    "evidence left",
 )
 def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
     """A commit, file or task that a record names as evidence is not there."""
@@ -102,10 +138,16 @@ def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
                 hint = f"`orbit verify {record.id}` if it is still true, else correct or retire it"
                 name = "verified_at" if "verified_at" in freshness_fields(record) else "volatility"
                 where = context.at(record, "freshness", name)
-                yield verified_long_ago.at(where, f"{record.id} was {reason.message}", hint=hint, record=record)
+                yield verified_long_ago.at(
+                    where, f"{record.id} was {reason.message}", hint=hint, record=record
+                )
 
 
-@check("ORB806", Severity.ERROR, "correct the moment: RFC 3339 with a zone, such as 2027-01-31T00:00:00Z")
+@check(
+    "ORB806",
+    Severity.ERROR,
+    "correct the moment: RFC 3339 with a zone, such as 2027-01-31T00:00:00Z",
+)
 def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
     """A record expires or was verified at a moment that can't be meant."""
     for record in context.with_expiry:
@@ -113,14 +155,20 @@ def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
             at = freshness_time(record, name)
             if name in freshness_fields(record) and at is None:
                 message = f"no calendar has {freshness_fields(record)[name]}"
-                yield impossible_moment.at(context.at(record, "freshness", name), message, record=record)
+                yield impossible_moment.at(
+                    context.at(record, "freshness", name), message, record=record
+                )
             elif name == "verified_at" and at is not None and at - context.now > AHEAD:
                 message = f"{record.id} was verified on {at:%Y-%m-%d}, which is yet to come"
-                yield impossible_moment.at(context.at(record, "freshness", name), message, record=record)
+                yield impossible_moment.at(
+                    context.at(record, "freshness", name), message, record=record
+                )
 
 
 @check(
-    "ORB807", Severity.WARNING, "look at the difference: `orbit refresh ID --dry-run`, then take it over or leave it"
+    "ORB807",
+    Severity.WARNING,
+    "look at the difference: `orbit refresh ID --dry-run`, then take it over or leave it",
 )
 def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
     """The file that a record's text was taken from has changed since."""
@@ -132,13 +180,26 @@ def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
         if moved[source]:
             message = f"{source[0]}, from which {record.id} was taken, is not there"
             hint = (
-                f"bring it back, or name its new path: `orbit refresh {record.id} --path NEW`; else retire the record"
+                f"bring it back, or name its new path: `orbit refresh {record.id} --path "
+                f"NEW`; else retire the record"
             )
         else:
             message = f"{source[0]} has changed since {record.id} was taken from it"
-            hint = f"`orbit refresh {record.id} --dry-run` shows the difference, without --dry-run it takes it over"
+            hint = (
+                f"`orbit refresh {record.id} --dry-run` shows the difference, without "
+                f"--dry-run it takes it over"
+            )
             versions = [version for version in record.words("versions") if version != UNVERSIONED]
-            if versions and record.data.get("type") == "doc":  # its copy may be all that is left of that version
-                again = f"`orbit import doc {quote(source[0])} --version NEW` keeps both, and leaves this copy"
-                hint = f"if it is for another version than {', '.join(versions)}, {again}; else {hint}"
-        yield changed_source.at(context.at(record, "content_hash"), message, hint=hint, record=record)
+            if (
+                versions and record.data.get("type") == "doc"
+            ):  # its copy may be all that is left of that version
+                again = (
+                    f"`orbit import doc {quote(source[0])} --version NEW` keeps both, and "
+                    f"leaves this copy"
+                )
+                hint = (
+                    f"if it is for another version than {', '.join(versions)}, {again}; else {hint}"
+                )
+        yield changed_source.at(
+            context.at(record, "content_hash"), message, hint=hint, record=record
+        )

@@ -9,40 +9,64 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 
 
-@check("ORB201", Severity.ERROR, "keep one: `orbit resolve` renumbers a decision; delete the copy of anything else")
+@check(
+    "ORB201",
+    Severity.ERROR,
+    "keep one: `orbit resolve` renumbers a decision; delete the copy of anything else",
+)
 def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records have the same id."""
     for record_id, records in context.records.collisions.items():
         for record in records:
             others = [context.at(other, "id") for other in records if other is not record]
-            message = f"{record_id} is also the id of {', '.join(location.path for location in others)}"
+            message = (
+                f"{record_id} is also the id of {', '.join(location.path for location in others)}"
+            )
             yield duplicate_id.at(context.at(record, "id"), message, record=record, related=others)
 
 
 # Once for each set of records.
-@check("ORB202", Severity.NOTE, "cite the records by their own ids; remove the legacy id if it is wrong")
+@check(
+    "ORB202",
+    Severity.NOTE,
+    "cite the records by their own ids; remove the legacy id if it is wrong",
+)
 def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
     """An earlier name leads to more than one record."""
     shared: dict[tuple[str, ...], list[tuple[Record, int, str]]] = defaultdict(list)
     for record in (candidate for candidate in context.records if "legacy_ids" in candidate.data):
         for index, name in enumerate(record.legacy_ids):
-            uids = {other.uid for other in (*context.records.with_id(name), *context.records.with_legacy_id(name))}
+            uids = {
+                other.uid
+                for other in (*context.records.with_id(name), *context.records.with_legacy_id(name))
+            }
             if len(uids) > 1:
                 shared[tuple(sorted(uids))].append((record, index, name))
     for entries in shared.values():
         record, index, _ = entries[-1]
         names = list(dict.fromkeys(name for _, _, name in entries))
         owners = [other for other in context.records.with_id(names[0]) if other.uid != record.uid]
-        others = owners or [other for other in context.records.with_legacy_id(names[0]) if other is not record]
+        others = owners or [
+            other for other in context.records.with_legacy_id(names[0]) if other is not record
+        ]
         verb = "is the id of" if owners else "was also the name of"
         listed = ", ".join(f"{other.id} ({other.title})" for other in others)
-        message = f"{', '.join(names)} can mean several: it was the name of {record.id} ({record.title}), "
+        message = (
+            f"{', '.join(names)} can mean several: it was the name of {record.id} "
+            f"({record.title}), "
+        )
         message += f"and {verb} {listed}"
         places = [context.at(other, "id") for other in others]
-        yield ambiguous_legacy_id.at(context.at(record, "legacy_ids", index), message, record=record, related=places)
+        yield ambiguous_legacy_id.at(
+            context.at(record, "legacy_ids", index), message, record=record, related=places
+        )
 
 
-@check("ORB203", Severity.ERROR, "a record was copied by hand: give the copy 32 other random hexadecimal digits")
+@check(
+    "ORB203",
+    Severity.ERROR,
+    "a record was copied by hand: give the copy 32 other random hexadecimal digits",
+)
 def duplicate_uid(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records share a uid."""
     by_uid: dict[str, list[Record]] = defaultdict(list)
@@ -52,7 +76,9 @@ def duplicate_uid(context: CheckContext) -> Iterator[Diagnostic]:
         for record in records[1:]:
             first = context.at(records[0], "uid")
             message = f"the uid {uid} is also that of {records[0].id} ({first.path})"
-            yield duplicate_uid.at(context.at(record, "uid"), message, record=record, related=[first])
+            yield duplicate_uid.at(
+                context.at(record, "uid"), message, record=record, related=[first]
+            )
 
 
 @check(
@@ -65,7 +91,10 @@ def collision_ahead(context: CheckContext) -> Iterator[Diagnostic]:
     for record in context.records:
         theirs = context.facts.at_against.get(record.id)
         if theirs is not None and theirs.uid != record.uid:
-            message = f"{record.id} is another record on {context.facts.against}; the two will meet in a merge"
+            message = (
+                f"{record.id} is another record on {context.facts.against}; the two will "
+                f"meet in a merge"
+            )
             yield collision_ahead.at(context.at(record, "id"), message, record=record)
 
 
@@ -76,6 +105,8 @@ def not_checked(context: CheckContext) -> Iterator[Diagnostic]:
     location = Location(".orbit/config.yaml")
     weight = Severity.ERROR if context.facts.is_unanswered else Severity.NOTE
     for untold in context.facts.unavailable:
-        yield not_checked.at(location, f"not checked: {untold.message}", hint=untold.hint, severity=weight)
+        yield not_checked.at(
+            location, f"not checked: {untold.message}", hint=untold.hint, severity=weight
+        )
     for message, hint in context.filesystem.unanswered:
         yield not_checked.at(location, f"not checked: {message}", hint=hint, severity=Severity.NOTE)

@@ -19,10 +19,16 @@ from orbit_registry.repository.inherited import copy_digest
 from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import CONFIG, INHERITED
 
-_NAMING = frozenset({"supersedes", "superseded_by", "distinct_from", "links", "evidence", UNRESOLVED})
+_NAMING = frozenset(
+    {"supersedes", "superseded_by", "distinct_from", "links", "evidence", UNRESOLVED}
+)
 
 
-@check("ORB301", Severity.ERROR, "correct the id, or remove the line; `orbit list` shows the ids there are")
+@check(
+    "ORB301",
+    Severity.ERROR,
+    "correct the id, or remove the line; `orbit list` shows the ids there are",
+)
 def dangling_link(context: CheckContext) -> Iterator[Diagnostic]:
     """A record points at a record that is not there."""
     for record in context.records:
@@ -39,21 +45,31 @@ def dangling_link(context: CheckContext) -> Iterator[Diagnostic]:
                 message = f"{words} {target}, and no record has that id"
                 yield dangling_link.at(where, message, severity=weight, record=record)
             elif len({match.uid for match in matches}) > 1 and not context.records.with_id(target):
-                message = f"{words} {target}, which can mean {', '.join(match.id for match in matches)}"
+                message = (
+                    f"{words} {target}, which can mean {', '.join(match.id for match in matches)}"
+                )
                 hint = "write the id of the one that is meant"
                 places = [context.at(match, "id") for match in matches]
-                yield dangling_link.at(where, message, severity=weight, hint=hint, record=record, related=places)
+                yield dangling_link.at(
+                    where, message, severity=weight, hint=hint, record=record, related=places
+                )
 
 
 def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
     for index, entry in enumerate(list_in(record.data, UNRESOLVED)):
         if isinstance(entry, dict):
-            statement = f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} {entry.get('to', '')}`"
+            statement = (
+                f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} "
+                f"{entry.get('to', '')}`"
+            )
             candidates = ", ".join(map(str, list_in(entry, "candidates")))
             meaning = f"can mean {candidates}" if candidates else "is not a link between records"
             message = f"{statement}, which {meaning}"
             where = context.at(record, UNRESOLVED, index)
-            hint = "if it is a record here, say so in `supersedes`, `superseded_by` or `links`; then remove the line"
+            hint = (
+                "if it is a record here, say so in `supersedes`, `superseded_by` or `links`; "
+                "then remove the line"
+            )
             yield dangling_link.at(where, message, severity=Severity.NOTE, hint=hint, record=record)
 
 
@@ -77,13 +93,17 @@ _SAYS = {"supersedes": "replaces", "superseded_by": "is replaced by"}
 
 
 def _one_sided(context: CheckContext, record: Record) -> Iterator[tuple[str, int, Record]]:
-    """Yield each supersession that a record alone states: its field, its index there, and the other record."""
+    """Yield each supersession that a record alone states:
+    its field, its index there, and the other record.
+    """
     for name, other_name in OTHER_END.items():
         for index, target in enumerate(record.words(name)):
             matches = context.records.candidates(target)
             if len(matches) == 1 and matches[0].uid != record.uid:
                 declared = (
-                    match.uid for word in matches[0].words(other_name) for match in context.records.candidates(word)
+                    match.uid
+                    for word in matches[0].words(other_name)
+                    for match in context.records.candidates(word)
                 )
                 if record.uid not in declared:
                     yield name, index, matches[0]
@@ -94,13 +114,23 @@ def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[
     changes: dict[str, FileChange] = {}
     for record in context.records.with_id(diagnostic.record or ""):
         for name, _, other in _one_sided(context, record):
-            change = _rewritten(context, other, _with_added(other.data, OTHER_END[name], [record.id]))
-            if change is not None and f"does not say that it {_SAYS[OTHER_END[name]]}" in diagnostic.message:
+            change = _rewritten(
+                context, other, _with_added(other.data, OTHER_END[name], [record.id])
+            )
+            if (
+                change is not None
+                and f"does not say that it {_SAYS[OTHER_END[name]]}" in diagnostic.message
+            ):
                 changes[other.path] = change
     return tuple(changes.values())
 
 
-@check("ORB302", Severity.ERROR, "`orbit check --fix` writes the other end; or remove the line", fix=_write_other_end)
+@check(
+    "ORB302",
+    Severity.ERROR,
+    "`orbit check --fix` writes the other end; or remove the line",
+    fix=_write_other_end,
+)
 def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
     """Only one of two records says that one replaces the other."""
     for record in context.records:
@@ -109,19 +139,29 @@ def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
             message = f"{record.id} {_SAYS[name]} {other.id}, but {back}"
             severity = Severity.ERROR if is_ours(record) and is_ours(other) else Severity.WARNING
             where, end = context.at(record, name, index), context.at(other, OTHER_END[name])
-            yield one_sided_supersession.at(where, message, severity=severity, record=record, related=[end])
+            yield one_sided_supersession.at(
+                where, message, severity=severity, record=record, related=[end]
+            )
 
 
-@check("ORB303", Severity.ERROR, "decide which one holds, and remove the other `supersedes` and `superseded_by` lines")
+@check(
+    "ORB303",
+    Severity.ERROR,
+    "decide which one holds, and remove the other `supersedes` and `superseded_by` lines",
+)
 def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
     """Records replace each other in a circle, so none of them holds."""
     edges = {
-        record.id: {other.id for name in record.superseded_by for other in context.records.candidates(name)}
+        record.id: {
+            other.id for name in record.superseded_by for other in context.records.candidates(name)
+        }
         for record in context.records
         if record.data.get("superseded_by")
     }
     for record in (candidate for candidate in context.records if candidate.data.get("supersedes")):
-        backwards = [other.id for name in record.supersedes for other in context.records.candidates(name)]
+        backwards = [
+            other.id for name in record.supersedes for other in context.records.candidates(name)
+        ]
         for old in backwards:
             edges.setdefault(old, set()).add(record.id)
     for circle in _circles(edges):
@@ -132,8 +172,14 @@ def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
         else:
             message = f"records replace each other in a circle: {' → '.join((*circle, first))}"
         name = "superseded_by" if record.superseded_by else "supersedes"
-        related = [context.at(other, "id") for record_id in circle[1:] for other in context.records.with_id(record_id)]
-        yield supersession_circle.at(context.at(record, name), message, record=record, related=related)
+        related = [
+            context.at(other, "id")
+            for record_id in circle[1:]
+            for other in context.records.with_id(record_id)
+        ]
+        yield supersession_circle.at(
+            context.at(record, name), message, record=record, related=related
+        )
 
 
 def _circles(edges: Mapping[str, set[str]]) -> Iterator[tuple[str, ...]]:
@@ -144,7 +190,11 @@ def _circles(edges: Mapping[str, set[str]]) -> Iterator[tuple[str, ...]]:
         except CycleError as error:
             circle = {*error.args[1]}
             yield tuple(sorted(circle))
-            remaining = {node: following - circle for node, following in remaining.items() if node not in circle}
+            remaining = {
+                node: following - circle
+                for node, following in remaining.items()
+                if node not in circle
+            }
         else:
             return
 
@@ -152,7 +202,9 @@ def _circles(edges: Mapping[str, set[str]]) -> Iterator[tuple[str, ...]]:
 def _write_successors(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
     for record in context.records.with_id(diagnostic.record or ""):
         if record.status.name == SUPERSEDED and not record.superseded_by:
-            return changes_for(context, record, record.data, successors_in_document(context, record))
+            return changes_for(
+                context, record, record.data, successors_in_document(context, record)
+            )
     return ()
 
 
@@ -173,7 +225,9 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
                 hint += "; or, if it is valid again, take the line out of both records"
             weight = binding(record, Severity.ERROR, Severity.WARNING)
             where = context.at(record, "status")
-            yield status_and_successor.at(where, message, severity=weight, hint=hint, record=record, fixable=False)
+            yield status_and_successor.at(
+                where, message, severity=weight, hint=hint, record=record, fixable=False
+            )
 
 
 def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
@@ -188,8 +242,14 @@ def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
         message += _unresolved_names(successors)
         hint = f"write `Superseded by ADR-NNNN` in {source.path}, then `orbit check --fix`; "
         hint += "if nothing replaced it, its status is deprecated"
-    where, weight, can_fix = context.at(record, "status"), binding(record, Severity.WARNING), bool(successors.records)
-    return status_and_successor.at(where, message, severity=weight, hint=hint, record=record, fixable=can_fix)
+    where, weight, can_fix = (
+        context.at(record, "status"),
+        binding(record, Severity.WARNING),
+        bool(successors.records),
+    )
+    return status_and_successor.at(
+        where, message, severity=weight, hint=hint, record=record, fixable=can_fix
+    )
 
 
 _OWN_FORM = re.compile(r"[A-Z][A-Z0-9]*-[0-9a-z]{4,}\Z")
@@ -199,11 +259,15 @@ _OWN_FORM = re.compile(r"[A-Z][A-Z0-9]*-[0-9a-z]{4,}\Z")
 @check(
     "ORB305",
     Severity.ERROR,
-    "correct the id, or put an example into a code block; `citations` in .orbit/config.yaml says which files are read",
+    "correct the id, or put an example into a code block; `citations` in .orbit/config.yaml "
+    "says which files are read",
 )
 def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
     """A text cites an id that no record has."""
-    from orbit_registry.formats.adr.file_names import is_decision_folder, is_example  # slow to import
+    from orbit_registry.formats.adr.file_names import (
+        is_decision_folder,
+        is_example,
+    )  # slow to import
 
     adopted = context.documents.by_path.keys() - context.our_documents
     is_known = {f"ADR-{entry.number}": True for _, entry in context.unclaimed}  # those are ORB702's
@@ -215,7 +279,9 @@ def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
         if is_known[cited.id]:
             continue
         path = cited.location.path
-        is_note = path in adopted or (is_example(path) and any(map(is_decision_folder, path.split("/"))))
+        is_note = path in adopted or (
+            is_example(path) and any(map(is_decision_folder, path.split("/")))
+        )
         severity = Severity.NOTE if is_note else Severity.ERROR
         if cited.record is not None:
             severity = binding(cited.record, Severity.ERROR)
@@ -237,7 +303,9 @@ def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
             by = ", ".join(old.superseded_by)
             message = f"{cited.id} ({old.title}) was replaced" + (f" by {by}" if by else "")
             hint = f"cite {by}, if the sentence is still true" if by else None
-            yield citation_of_replaced.at(cited.location, message, hint=hint, related=[context.at(old, "status")])
+            yield citation_of_replaced.at(
+                cited.location, message, hint=hint, related=[context.at(old, "status")]
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +317,9 @@ class DocumentSuccessors:
 
 
 def successors_in_document(context: CheckContext, record: Record) -> DocumentSuccessors:
-    """Return what the document of an adopted record says replaced it; nothing where the record has the say."""
+    """Return what the document of an adopted record says replaced it;
+    nothing where the record has the say.
+    """
     home, source = context.homes.get(record.path), context.sources.get(record.path)
     if home is None or source is None or context.decides(source) != "document":
         return DocumentSuccessors()
@@ -273,7 +343,9 @@ def successors_in_document(context: CheckContext, record: Record) -> DocumentSuc
 
 
 def _unresolved_names(successors: DocumentSuccessors) -> str:
-    """Return what is wrong with the names that lead to no record, as a sentence's end; empty where there is none."""
+    """Return what is wrong with the names that lead to no record, as a sentence's end;
+    empty where there is none.
+    """
     problems = []
     for unresolved in successors.unresolved:
         which = f" ({', '.join(unresolved.candidates)})" if unresolved.candidates else ""
@@ -282,15 +354,23 @@ def _unresolved_names(successors: DocumentSuccessors) -> str:
 
 
 def changes_for(
-    context: CheckContext, record: Record, data: Mapping[str, object], successors: DocumentSuccessors
+    context: CheckContext,
+    record: Record,
+    data: Mapping[str, object],
+    successors: DocumentSuccessors,
 ) -> Sequence[FileChange]:
-    """Return the changes that write `data`, with successors at both ends or none; () where `data` is invalid."""
+    """Return the changes that write `data`, with successors at both ends or none;
+    () where `data` is invalid.
+    """
     ids = [other.id for other in successors.records]
     others = [
-        _rewritten(context, other, _with_added(other.data, "supersedes", [record.id])) for other in successors.records
+        _rewritten(context, other, _with_added(other.data, "supersedes", [record.id]))
+        for other in successors.records
     ]
     full_data = _with_added(data, "superseded_by", ids if None not in others else [])
-    full_data = _with_added(full_data, UNRESOLVED, [unresolved.as_data() for unresolved in successors.unresolved])
+    full_data = _with_added(
+        full_data, UNRESOLVED, [unresolved.as_data() for unresolved in successors.unresolved]
+    )
     own_change = _rewritten(context, record, full_data)
     if own_change is None or None in others:
         own_change, others = own_change or _rewritten(context, record, data), []
@@ -298,14 +378,20 @@ def changes_for(
     return changes if any(change.before != change.after for change in changes) else ()
 
 
-def _with_added(data: Mapping[str, object], name: str, values: Sequence[object]) -> dict[str, object]:
+def _with_added(
+    data: Mapping[str, object], name: str, values: Sequence[object]
+) -> dict[str, object]:
     existing = list_in(data, name)
     added = [value for value in values if value not in existing]
     return {**data, name: [*existing, *added]} if added else dict(data)
 
 
-def _rewritten(context: CheckContext, record: Record, data: Mapping[str, object]) -> FileChange | None:
-    """Return the change that makes a record's file hold data; None where it breaks the schema or can't be read."""
+def _rewritten(
+    context: CheckContext, record: Record, data: Mapping[str, object]
+) -> FileChange | None:
+    """Return the change that makes a record's file hold data;
+    None where it breaks the schema or can't be read.
+    """
     text = context.text(record.path)
     if text is None:
         return None
@@ -316,15 +402,22 @@ def _rewritten(context: CheckContext, record: Record, data: Mapping[str, object]
         return None
     from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
 
-    return FileChange(record.path, text, rewrite(text, updated, order=record.kind.schema.properties))
+    return FileChange(
+        record.path, text, rewrite(text, updated, order=record.kind.schema.properties)
+    )
 
 
 @check("ORB310", Severity.ERROR, "`orbit fleet update` fetches the records and pins them")
 def inherited_copy(context: CheckContext) -> Iterator[Diagnostic]:
-    """The copy of inherited records is missing, or it is not the one that the configuration pins."""
+    """The copy of inherited records is missing,
+    or it is not the one that the configuration pins.
+    """
     text = context.text(CONFIG) if context.config.extends else None
     for index, source in enumerate(context.config.extends):
-        current, folder = context.copies.get(source.name, copy_digest(())), f"{INHERITED}/{source.name}"
+        current, folder = (
+            context.copies.get(source.name, copy_digest(())),
+            f"{INHERITED}/{source.name}",
+        )
         if current == source.digest:
             continue
         message = f"{folder} is not the copy of {source.name} that `extends` pins"
@@ -335,7 +428,11 @@ def inherited_copy(context: CheckContext) -> Iterator[Diagnostic]:
         yield inherited_copy.at(Location(CONFIG, position), message, hint=hint)
 
 
-@check("ORB311", Severity.ERROR, "correct the id, or remove the line; `orbit list --all` shows the ids there are")
+@check(
+    "ORB311",
+    Severity.ERROR,
+    "correct the id, or remove the line; `orbit list --all` shows the ids there are",
+)
 def inherited_record_gone(context: CheckContext) -> Iterator[Diagnostic]:
     """A record or a text names an inherited record that is not there, or no longer."""
     for record in context.records if context.config.extends else ():
@@ -351,7 +448,9 @@ def inherited_record_gone(context: CheckContext) -> Iterator[Diagnostic]:
 
 @check("ORB312", Severity.ERROR, "add `reason:` to the link")
 def override_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
-    """A record overrides an inherited one and says no reason, or overrides one that is not inherited."""
+    """A record overrides an inherited one and says no reason,
+    or overrides one that is not inherited.
+    """
     for record in context.records:
         for index, link in enumerate(list_in(record.data, "links")):
             if not isinstance(link, dict) or link.get("rel") != OVERRIDES:
@@ -359,7 +458,10 @@ def override_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
             where = context.at(record, "links", index)
             if ":" not in str(link.get("to")):
                 message = f"it overrides {link.get('to')}, which is not inherited"
-                hint = f"`orbit {record.kind.name} supersede {link.get('to')} --with {record.id}` replaces a record"
+                hint = (
+                    f"`orbit {record.kind.name} supersede {link.get('to')} --with "
+                    f"{record.id}` replaces a record"
+                )
                 yield override_without_reason.at(where, message, hint=hint, record=record)
             elif not link.get("reason"):
                 message = f"it overrides {link.get('to')} without a reason"

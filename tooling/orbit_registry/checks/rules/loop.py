@@ -16,7 +16,17 @@ from orbit_registry.errors import plural
 from orbit_registry.formats.position import Position
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.context import SKIPS, TRIAL
-from orbit_registry.hook.events import BRIEF_PLAN, DISPATCHED, NAME, NAMES, NOTE_SKIPS, NOTED, PITCHED, RETRIEVAL, RETRO
+from orbit_registry.hook.events import (
+    BRIEF_PLAN,
+    DISPATCHED,
+    NAME,
+    NAMES,
+    NOTE_SKIPS,
+    NOTED,
+    PITCHED,
+    RETRIEVAL,
+    RETRO,
+)
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
@@ -28,7 +38,8 @@ DAY = 86_400
 @check(
     "ORB901",
     Severity.ERROR,
-    "see that a hook is installed (`orbit hook status`) and that the log of the run is the one that is named",
+    "see that a hook is installed (`orbit hook status`) and that the log of the run is the one "
+    "that is named",
 )
 def no_events(context: CheckContext) -> Iterator[Diagnostic]:
     """The event log is missing or empty: what was not written down counts as not done."""
@@ -40,7 +51,8 @@ def no_events(context: CheckContext) -> Iterator[Diagnostic]:
 @check(
     "ORB902",
     Severity.WARNING,
-    "the program that writes it has to follow docs/schemas/event.schema.json; a killed process leaves a torn line",
+    "the program that writes it has to follow docs/schemas/event.schema.json; a killed process "
+    "leaves a torn line",
 )
 def no_event(context: CheckContext) -> Iterator[Diagnostic]:
     """A line of the event log is torn, foreign or of an unknown name, and counts for nothing."""
@@ -52,14 +64,17 @@ def no_event(context: CheckContext) -> Iterator[Diagnostic]:
     unknown = [event for event in log.events if event.name not in NAMES]
     counts = Counter(event.name for event in unknown)
     for event in {event.name: event for event in reversed(unknown)}.values():
-        yield no_event.at(event.location, f"`{event.name}` is not a known event ({counts[event.name]} of them)")
+        yield no_event.at(
+            event.location, f"`{event.name}` is not a known event ({counts[event.name]} of them)"
+        )
 
 
 # A turn's end is a dispatch too.
 @check(
     "ORB910",
     Severity.ERROR,
-    "put `orbit brief` in front of what is dispatched, with `--session`, or install the hook: `orbit hook install`",
+    "put `orbit brief` in front of what is dispatched, with `--session`, or install the hook: "
+    "`orbit hook install`",
 )
 def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
     """A dispatch has no retrieval event, so its agent got no records."""
@@ -81,7 +96,8 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
 @check(
     "ORB911",
     Severity.ERROR,
-    "write a reason that docs/reference/push.md in Orbit's documentation lists; for a fault, run `orbit doctor`",
+    "write a reason that docs/reference/push.md in Orbit's documentation lists; for a fault, "
+    "run `orbit doctor`",
 )
 def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
     """A retrieval showed nothing and gives no reason of the closed list."""
@@ -89,8 +105,14 @@ def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
         reason, fault = event.word("skip_reason"), event.word("fault")
         if event.row.get("hits") or reason in SKIPS:
             continue
-        problem = f"`{reason}` is not a known reason" if reason else "nothing was shown, and no reason is given"
-        yield retrieval_without_reason.at(event.location, f"{problem}{f' (fault: {fault})' if fault else ''}")
+        problem = (
+            f"`{reason}` is not a known reason"
+            if reason
+            else "nothing was shown, and no reason is given"
+        )
+        yield retrieval_without_reason.at(
+            event.location, f"{problem}{f' (fault: {fault})' if fault else ''}"
+        )
 
 
 @check("ORB920", Severity.ERROR, f"one of: {', '.join(NOTE_SKIPS)}")
@@ -103,13 +125,16 @@ def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
             hint = f'orbit note "…" --turn {turn}, or with --skip-reason'
             yield turn_without_note.at(ended.location, f"turn {turn} has no note", hint=hint)
         elif reason and reason not in NOTE_SKIPS:
-            yield turn_without_note.at(note.location, f"turn {turn}: `{reason}` is not a known reason")
+            yield turn_without_note.at(
+                note.location, f"turn {turn}: `{reason}` is not a known reason"
+            )
 
 
 @check(
     "ORB930",
     Severity.ERROR,
-    "no retro, no next item: run `orbit retro` when an item ends, and this check before the next one",
+    "no retro, no next item: run `orbit retro` when an item ends, and this check before the "
+    "next one",
 )
 def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
     """The next item of a loop was dispatched before a retro of the one before it."""
@@ -119,7 +144,9 @@ def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
             trigger = event.word("trigger").partition(":")
             about = trigger[2] if trigger[0] == "loop" else ""
             names = (about, about.rpartition(":")[2])  # with the project that it is of, or without
-            before = {loop: item for loop, item in before.items() if about and loop and loop not in names}
+            before = {
+                loop: item for loop, item in before.items() if about and loop and loop not in names
+            }
             continue
         item, loop = event.word("item"), event.word("loop")
         other = before.get(loop)
@@ -152,7 +179,9 @@ TURN_END = "stop"
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """One event: `at` in seconds since 1970, the members of its line, and the location of the line."""
+    """One event: `at` in seconds since 1970, the members of its line,
+    and the location of the line.
+    """
 
     at: float
     row: Mapping[str, Any]
@@ -171,7 +200,9 @@ class LoggedEvent:
 
 @dataclass(frozen=True, slots=True)
 class LoopLog:
-    """The events to check, in their order; `location` is the log, `skipped` counts its lines that hold no event."""
+    """The events to check, in their order; `location` is the log,
+    `skipped` counts its lines that hold no event.
+    """
 
     location: Location
     events: tuple[LoggedEvent, ...] = ()
@@ -187,18 +218,31 @@ class LoopLog:
 
 
 def turn_id(source: str, agent: str, channel: str, session: str, turn: str) -> str:
-    """Return the id of a turn: equal parts give the same id, and no part can contain the separator."""
-    return ":".join(re.sub(r"[: \t\n\r]", "-", part) or "-" for part in (source, agent, channel, session, turn))
+    """Return the id of a turn: equal parts give the same id,
+    and no part can contain the separator.
+    """
+    return ":".join(
+        re.sub(r"[: \t\n\r]", "-", part) or "-" for part in (source, agent, channel, session, turn)
+    )
 
 
 def _turn_of(ended: LoggedEvent) -> str:
-    """Return the id of the turn that an event ended: by its time, so that a cut log changes no id."""
-    return turn_id("hook", ended.word("agent"), ended.word("surface").rpartition(":")[2], ended.word("session"),
-                   str(int(ended.at)))  # fmt: skip
+    """Return the id of the turn that an event ended:
+    by its time, so that a cut log changes no id.
+    """
+    return turn_id(
+        "hook",
+        ended.word("agent"),
+        ended.word("surface").rpartition(":")[2],
+        ended.word("session"),
+        str(int(ended.at)),
+    )
 
 
 def turns(log: LoopLog) -> Iterator[tuple[LoggedEvent, LoggedEvent | None]]:
-    """Yield each turn's end, and its note: one that names it, else the last that its session made in it."""
+    """Yield each turn's end, and its note: one that names it,
+    else the last that its session made in it.
+    """
     by_turn = {event.word("turn"): event for event in log.of(NOTED) if event.word("turn")}
     noted: dict[str, LoggedEvent] = {}
     for event in log.of(NOTED, TURN_END):
@@ -211,17 +255,27 @@ def turns(log: LoopLog) -> Iterator[tuple[LoggedEvent, LoggedEvent | None]]:
             noted.pop(session, None)
 
 
-def check_loop(workspace: Workspace, events: Path | None = None, days: int | None = None) -> CheckOutcome:
-    """Return whether the loop was kept to, by the workspace's log or a file of events, of the last so many days."""
+def check_loop(
+    workspace: Workspace, events: Path | None = None, days: int | None = None
+) -> CheckOutcome:
+    """Return whether the loop was kept to, by the workspace's log or a file of events,
+    of the last so many days.
+    """
     now = time.time()
     log = loop_log(workspace, events, now - days * DAY if days is not None else 0.0, now)
     context = CheckContext(RecordSet(()), workspace.kinds, workspace.config, loop=log)
     checks = [check for check in all_checks() if check.code.startswith("ORB9")]
-    return CheckOutcome(tuple(run_checks(context, checks=checks)), checked_count=len(log.events), subject="event")
+    return CheckOutcome(
+        tuple(run_checks(context, checks=checks)), checked_count=len(log.events), subject="event"
+    )
 
 
-def loop_log(workspace: Workspace, events: Path | None = None, since: float = 0.0, now: float | None = None) -> LoopLog:
-    """Return the events since a time, in seconds since 1970, with their places; see `check_loop`."""
+def loop_log(
+    workspace: Workspace, events: Path | None = None, since: float = 0.0, now: float | None = None
+) -> LoopLog:
+    """Return the events since a time, in seconds since 1970, with their places;
+    see `check_loop`.
+    """
     now = time.time() if now is None else now
     log = workspace.state / "log" / NAME
     files = [events] if events is not None else log_files(workspace.state)
@@ -232,7 +286,9 @@ def loop_log(workspace: Workspace, events: Path | None = None, since: float = 0.
         for event, row in rows_in(files, now, scan)
         if event.at >= since and not event.session.startswith(TRIAL)  # a trial of `doctor`
     ]
-    return LoopLog(Location(names[files[-1].name if files else NAME]), tuple(logged), dict(scan.skipped))
+    return LoopLog(
+        Location(names[files[-1].name if files else NAME]), tuple(logged), dict(scan.skipped)
+    )
 
 
 def _name(workspace: Workspace, file: Path) -> str:

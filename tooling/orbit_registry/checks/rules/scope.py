@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from orbit_registry.operations.freshness.renames import Renames
 
 
-@check("ORB501", Severity.ERROR, "globs are *, ?, **, [a-z], {a,b}, a leading ! to exclude, dir/ for everything below")
+@check(
+    "ORB501",
+    Severity.ERROR,
+    "globs are *, ?, **, [a-z], {a,b}, a leading ! to exclude, dir/ for everything below",
+)
 def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
     """A glob in a record's scope can't be read, so the record is never shown where it should be."""
     for record, paths in context.report.scoped:
@@ -38,7 +42,9 @@ def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
         if all(isinstance(glob, Glob) and glob.exclude for glob in read):
             message = f"the scope of {record.id} only excludes, so it matches nothing"
             hint = "put a glob before them that says what is included: `**` for everything"
-            yield invalid_glob.at(context.at(record, "scope", "paths"), message, hint=hint, record=record)
+            yield invalid_glob.at(
+                context.at(record, "scope", "paths"), message, hint=hint, record=record
+            )
 
 
 @check("ORB502", Severity.WARNING, "correct the glob, or retire the record")
@@ -67,16 +73,27 @@ def _moved_to(record: Record, glob: str, renames: Renames | None) -> str | None:
     return f"git saw it move to `{moved}`: {follow}"
 
 
-@check("ORB503", Severity.NOTE, "narrow the globs to where the record really helps, or leave it to briefs")
+@check(
+    "ORB503",
+    Severity.NOTE,
+    "narrow the globs to where the record really helps, or leave it to briefs",
+)
 def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
     """A scope is edited so often that its record would be shown all the time."""
-    open_records = (record for record in context.records if "scope" in record.data and record.phase != "closed")
-    scopes = [(record, (*record.globs, *map(symbol_glob, record.symbols))) for record in open_records]
+    open_records = (
+        record for record in context.records if "scope" in record.data and record.phase != "closed"
+    )
+    scopes = [
+        (record, (*record.globs, *map(symbol_glob, record.symbols))) for record in open_records
+    ]
     edits = context.edits()
     broad = edits.broad_scopes(scope for _, scope in scopes)
     for record, scope in scopes:
         if scope in broad:
-            reach = f"{edits.described(broad[scope])}; it is for briefs and a session's start, not for edits"
+            reach = (
+                f"{edits.described(broad[scope])}; it is for briefs and a session's start, "
+                f"not for edits"
+            )
             message = f"the scope of {record.id} is broad: {reach}"
             yield broad_scope.at(context.at(record, "scope", "paths"), message, record=record)
 
@@ -87,15 +104,25 @@ def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
     """A live record names neither a path nor a tag."""
     for record in context.records:
         if record.is_unreachable:
-            message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"
+            message = (
+                f"{record.id} names no path and no tag: it is found by search, and never "
+                f"shown at an edit"
+            )
             if record.kind.gate != "scoped":
                 message += " unless a record that is shown links to it"
             location = context.at(record, "scope" if "scope" in record.data else "id")
-            hint = f"say where it applies: `orbit {record.kind.name} update {record.id} --path 'src/**'`"
+            hint = (
+                f"say where it applies: `orbit {record.kind.name} update {record.id} --path "
+                f"'src/**'`"
+            )
             yield empty_scope.at(location, message, hint=hint, record=record)
 
 
-@check("ORB505", Severity.WARNING, "write the file from the root and the name in it: src/app/session.py::open_session")
+@check(
+    "ORB505",
+    Severity.WARNING,
+    "write the file from the root and the name in it: src/app/session.py::open_session",
+)
 def invalid_symbol(context: CheckContext) -> Iterator[Diagnostic]:
     """A symbol in a record's scope is not of the form path::name."""
     for record in context.records:
@@ -104,10 +131,13 @@ def invalid_symbol(context: CheckContext) -> Iterator[Diagnostic]:
                 problem = symbol_problem(symbol)
                 if problem is not None:
                     location = context.at(record, "scope", "symbols", index)
-                    yield invalid_symbol.at(location, f"`{symbol[:80]}` is not a symbol: {problem}", record=record)
+                    yield invalid_symbol.at(
+                        location, f"`{symbol[:80]}` is not a symbol: {problem}", record=record
+                    )
 
 
-# Who takes the `#` from the shipped lines of the mapping has not chosen those words: learnings for them may come.
+# Who takes the `#` from the shipped lines of the mapping has not chosen those words: learnings for
+# them may come.
 @check(
     "ORB506",
     Severity.ERROR,
@@ -126,7 +156,9 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
         for number, name in enumerate(categories):
             if name in known_names:
                 continue
-            position = position_in(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
+            position = (
+                position_in(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
+            )
             near = did_you_mean(name, sorted(known_names), "`")
             hint = f"{near}`orbit learning list` shows what there is" if near else None
             message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"

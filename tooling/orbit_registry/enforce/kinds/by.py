@@ -11,10 +11,27 @@ from orbit_registry.enforce.kind import CheckKind, Fields, Survey, Tree
 from orbit_registry.formats.codeowners import OWNER_FILES, owner_lines, owners_of_file
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 
-_CI = GlobIndex([("ci", readable_globs((
-    ".github/workflows/*", ".gitlab-ci.yml", ".ci/**", "ci/**", "{noxfile.py,tox.ini,Makefile,justfile}",
-    "lefthook.y*ml", ".pre-commit-config.yaml", "**/package.json", ".forgejo/workflows/*", "bitbucket-pipelines.yml",
-)))])  # fmt: skip
+_CI = GlobIndex(
+    [
+        (
+            "ci",
+            readable_globs(
+                (
+                    ".github/workflows/*",
+                    ".gitlab-ci.yml",
+                    ".ci/**",
+                    "ci/**",
+                    "{noxfile.py,tox.ini,Makefile,justfile}",
+                    "lefthook.y*ml",
+                    ".pre-commit-config.yaml",
+                    "**/package.json",
+                    ".forgejo/workflows/*",
+                    "bitbucket-pipelines.yml",
+                )
+            ),
+        )
+    ]
+)
 _RUFF_DEFAULTS = ("E4", "E7", "E9", "F")
 
 
@@ -25,7 +42,13 @@ def _make(fields: Fields, must: str) -> Survey:
     def find(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, str]]:
         try:
             reason = why_off(tree, rule, files)
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):  # the program would refuse it too
+        except (
+            AttributeError,
+            KeyError,
+            TypeError,
+            ValueError,
+            RecursionError,
+        ):  # the program would refuse it too
             reason = "its configuration can't be read"
         if reason is None and program and not _is_in_ci(tree, program):
             reason = f"no file of CI names `{program}`"
@@ -48,7 +71,11 @@ def _toml(tree: Tree, path: str) -> Mapping[str, Any]:
 
 def _ruff(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
     ruff_file = next((path for path in (".ruff.toml", "ruff.toml") if path in tree.paths), None)
-    table = _toml(tree, ruff_file) if ruff_file else _toml(tree, "pyproject.toml").get("tool", {}).get("ruff")
+    table = (
+        _toml(tree, ruff_file)
+        if ruff_file
+        else _toml(tree, "pyproject.toml").get("tool", {}).get("ruff")
+    )
     if not table:
         return "there is no configuration of ruff"
     lint = {**table, **table.get("lint", {})}
@@ -56,7 +83,10 @@ def _ruff(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
     ignored = [*lint.get("ignore", ()), *lint.get("extend-ignore", ())]
     if _specific(rule, selected) <= _specific(rule, ignored):
         return "it is not selected"
-    for text, codes in {**lint.get("per-file-ignores", {}), **lint.get("extend-per-file-ignores", {})}.items():
+    for text, codes in {
+        **lint.get("per-file-ignores", {}),
+        **lint.get("extend-per-file-ignores", {}),
+    }.items():
         off = [path for path in files if _is_ignored(text, path)] if _specific(rule, codes) else []
         if off:
             return f"`per-file-ignores` turns it off for {off[0]}"
@@ -64,9 +94,13 @@ def _ruff(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
 
 
 def _is_ignored(pattern: str, path: str) -> bool:
-    """Say whether a pattern of ruff is about a file: its stars match `/`, and `!` turns it round."""
+    """Say whether a pattern of ruff is about a file:
+    its stars match `/`, and `!` turns it round.
+    """
     names = (f"/{path}", path, path.rpartition("/")[2])
-    return any(fnmatchcase(name, pattern.removeprefix("!")) for name in names) != pattern.startswith("!")
+    return any(
+        fnmatchcase(name, pattern.removeprefix("!")) for name in names
+    ) != pattern.startswith("!")
 
 
 def _specific(rule: str, selectors: Sequence[str]) -> int:
@@ -76,7 +110,9 @@ def _specific(rule: str, selectors: Sequence[str]) -> int:
 
 
 def _import_linter(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
-    contracts = _toml(tree, "pyproject.toml").get("tool", {}).get("importlinter", {}).get("contracts", [])
+    contracts = (
+        _toml(tree, "pyproject.toml").get("tool", {}).get("importlinter", {}).get("contracts", [])
+    )
     names = [contract.get(key) for contract in contracts for key in ("id", "name")]
     for path in (".importlinter", "setup.cfg"):
         text = tree.text(path) if path in tree.paths else None
@@ -89,9 +125,16 @@ def _biome(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
     text = re.sub(r"(?m)^\s*//.*$", "", (tree.text(path) or "") if path else "")
     try:
         data = json.loads(re.sub(r",(\s*[\]}])", r"\1", text))
-        plugins = [entry if isinstance(entry, str) else str(entry.get("path")) for entry in data.get("plugins", ())]
+        plugins = [
+            entry if isinstance(entry, str) else str(entry.get("path"))
+            for entry in data.get("plugins", ())
+        ]
         if rule.endswith(".grit"):
-            return None if any(plugin.endswith(rule) for plugin in plugins) else "no plugin has this name"
+            return (
+                None
+                if any(plugin.endswith(rule) for plugin in plugins)
+                else "no plugin has this name"
+            )
         group, _, name = rule.partition("/")
         setting = data["linter"]["rules"][group][name]
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -101,7 +144,11 @@ def _biome(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
 
 
 def _semgrep(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
-    texts = [tree.text(path) or "" for path in tree.paths if re.match(r"(.*/)?\.?semgrep(\.ya?ml|/.*\.ya?ml)$", path)]
+    texts = [
+        tree.text(path) or ""
+        for path in tree.paths
+        if re.match(r"(.*/)?\.?semgrep(\.ya?ml|/.*\.ya?ml)$", path)
+    ]
     form = re.compile(rf"(?m)^\s*-?\s*id:\s*[\"']?{re.escape(rule)}[\"']?\s*$")
     return None if any(form.search(text) for text in texts) else "no rule has this id"
 
@@ -123,7 +170,9 @@ _ENGINES: Mapping[str, tuple[Callable[[Tree, str, Sequence[str]], str | None], s
     "semgrep": (_semgrep, "semgrep"),
     "codeowners": (_codeowners, ""),
 }
-"""Each with the function that says why a rule is off, and the program that a file of CI has to name."""
+"""Each with the function that says why a rule is off,
+and the program that a file of CI has to name.
+"""
 
 KIND = CheckKind(
     name="by",

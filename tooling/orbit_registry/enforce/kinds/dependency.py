@@ -8,12 +8,22 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from orbit_registry.enforce.kind import WORDS, CheckKind, Fields, Finder, Match, UnreadableError, match_at
+from orbit_registry.enforce.kind import (
+    WORDS,
+    CheckKind,
+    Fields,
+    Finder,
+    Match,
+    UnreadableError,
+    match_at,
+)
 from orbit_registry.enforce.kinds.path import parse
 from orbit_registry.enforce.syntax import comments_and_strings
 from orbit_registry.formats.globs import Glob, matches
 
-Names = Iterator[tuple[str, str, str]]  # names of packages, each with its text and, for a key, the table that has it
+Names = Iterator[
+    tuple[str, str, str]
+]  # names of packages, each with its text and, for a key, the table that has it
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 _NAME_ALONE = re.compile(r"\s*(@?[A-Za-z][\w./:@-]*)\s*")  # an example; no manifest is a name alone
 
@@ -31,17 +41,23 @@ def _make(fields: Fields, must: str) -> Finder:
                 start = text.find(spelling, offset)
                 offset = start = start if start >= 0 else max(text.find(spelling), 0)
             if any(_is_named(glob, _plain(name)) for glob in globs) == ("of" in fields):
-                yield match_at(text, start, start + len(spelling))._replace(text=name, lines=_plain(name))
+                yield match_at(text, start, start + len(spelling))._replace(
+                    text=name, lines=_plain(name)
+                )
 
     return Finder(find, lambda path: _reader(path) is not None)
 
 
-_TOML_KEY = re.compile(r"""(?m)^[ \t]*(?:\[\[?(?P<table>[^\]\n]*)\]|(?P<key>"[^"\n]+"|'[^'\n]+'|[\w-]+)[ \t]*[.=])""")
+_TOML_KEY = re.compile(
+    r"""(?m)^[ \t]*(?:\[\[?(?P<table>[^\]\n]*)\]|(?P<key>"[^"\n]+"|'[^'\n]+'|[\w-]+)[ \t]*[.=])"""
+)
 _JSON_KEY = re.compile(r'(?P<text>"(?:\\.|[^"\\])*")(?P<colon>\s*:)?|[{}]')
 
 
 def _keys_by_table(path: str, text: str) -> defaultdict[tuple[str, str], deque[int]]:
-    """Return where a TOML or JSON manifest has the keys of its tables, by the last word of a table and the key."""
+    """Return where a TOML or JSON manifest has the keys of its tables,
+    by the last word of a table and the key.
+    """
     keys: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
     table, depth = "", 0
     if path.lower().endswith(".toml"):
@@ -62,12 +78,18 @@ def _keys_by_table(path: str, text: str) -> defaultdict[tuple[str, str], deque[i
 
 
 def _is_named(glob: Glob, name: str) -> bool:
-    """Say whether a glob names a package; one with a wildcard and no group is about the part after the group."""
-    return matches(glob, name if "/" in glob.text or "*" not in glob.text else name.rpartition("/")[2])
+    """Say whether a glob names a package; one with a wildcard and no group is about the part after
+    the group.
+    """
+    return matches(
+        glob, name if "/" in glob.text or "*" not in glob.text else name.rpartition("/")[2]
+    )
 
 
 def _plain(name: str) -> str:
-    """Return the form in which names are compared: case, `_` and the colon between group and artifact don't count."""
+    """Return the form in which names are compared:
+    case, `_` and the colon between group and artifact don't count.
+    """
     return name.lower().replace("_", "-").replace(":", "/")
 
 
@@ -78,7 +100,13 @@ def _names(path: str, text: str) -> Names:
         return
     try:
         yield from reader(text) if reader else ()
-    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):  # its own tool would refuse it too
+    except (
+        ValueError,
+        AttributeError,
+        KeyError,
+        TypeError,
+        RecursionError,
+    ):  # its own tool would refuse it too
         raise UnreadableError("the manifest can't be parsed") from None
 
 
@@ -87,7 +115,9 @@ def _reader(path: str) -> Callable[[str], Names] | None:
     folder, _, name = path.lower().rpartition("/")
     if folder.rpartition("/")[2] == "requirements" and name.endswith((".txt", ".in")):
         return _requirements
-    return next((reader for pattern, reader in _READERS.items() if re.fullmatch(pattern, name)), None)
+    return next(
+        (reader for pattern, reader in _READERS.items() if re.fullmatch(pattern, name)), None
+    )
 
 
 def _requirement(texts: Any) -> Names:
@@ -101,7 +131,10 @@ def _pyproject(text: str) -> Names:
     project = data.get("project", {})
     yield from _requirement(project.get("dependencies"))
     yield from _requirement(data.get("build-system", {}).get("requires"))
-    for group in (*project.get("optional-dependencies", {}).values(), *data.get("dependency-groups", {}).values()):
+    for group in (
+        *project.get("optional-dependencies", {}).values(),
+        *data.get("dependency-groups", {}).values(),
+    ):
         yield from _requirement(group)
     poetry = data.get("tool", {}).get("poetry", {})
     for table in (poetry, *poetry.get("group", {}).values()):
@@ -139,7 +172,9 @@ def _catalogue(text: str) -> Names:
 
 
 def _by_regex(pattern: str, syntax: str = "") -> Callable[[str], Names]:
-    """Return a reader of what a pattern finds outside of comments; `syntax` is a file name that has such comments."""
+    """Return a reader of what a pattern finds outside of comments;
+    `syntax` is a file name that has such comments.
+    """
     compiled = re.compile(pattern)
 
     def read(text: str) -> Names:
@@ -149,7 +184,11 @@ def _by_regex(pattern: str, syntax: str = "") -> Callable[[str], Names]:
                 parts += [text[last:start], re.sub(r"\S", " ", text[start:end])]
                 last = end
         for match in compiled.finditer("".join((*parts, text[last:]))):
-            yield ":".join(group for group in match.groups() if group), match[match.lastindex or 0], ""
+            yield (
+                ":".join(group for group in match.groups() if group),
+                match[match.lastindex or 0],
+                "",
+            )
 
     return read
 
@@ -163,7 +202,9 @@ _READERS: Mapping[str, Callable[[str], Names]] = {
     r".*\.versions\.toml": _catalogue,
     r".*\.gradle(\.kts)?": _by_regex(r"['\"]([\w.-]+:[\w.-]+)(?::[^'\"\n]*)?['\"]", "a.gradle"),
     r"pom\.xml": _by_regex(
-        r"<dependency>\s*<groupId>\s*([^<\s]+)\s*</groupId>\s*<artifactId>\s*([^<\s]+)\s*</artifactId>", "a.xml"
+        r"<dependency>\s*<groupId>\s*([^<\s]+)\s*</groupId>\s*<artifactId>\s*"
+        r"([^<\s]+)\s*</artifactId>",
+        "a.xml",
     ),
     r".*\.sbt": _by_regex(r"\"([\w.-]+)\"\s*%{1,3}\s*\"([\w.-]+)\"\s*%", "a.sbt"),
     r".*\.csproj|directory\.packages\.props": _by_regex(

@@ -27,20 +27,33 @@ from orbit_registry.enforce.kinds.pattern import parsed
 from orbit_registry.enforce.syntax import language_of
 from orbit_registry.formats.globs import Glob, matches
 
-_SCRIPT = {"any": [{"kind": "import_statement"}, {"kind": "export_statement", "has": {"field": "source", "regex": "."}},
-                   {"pattern": "require($A)"}, {"pattern": "import($A)"}]}  # fmt: skip
+_SCRIPT = {
+    "any": [
+        {"kind": "import_statement"},
+        {"kind": "export_statement", "has": {"field": "source", "regex": "."}},
+        {"pattern": "require($A)"},
+        {"pattern": "import($A)"},
+    ]
+}
 _INCLUDE = {"kind": "preproc_include"}
 RULES: Mapping[str, Mapping[str, object]] = {
     **dict.fromkeys(("javascript", "typescript", "tsx"), _SCRIPT),
     **{language: {"kind": "import_declaration"} for language in ("java", "scala", "swift")},
-    "kotlin": {"kind": "import_header"}, "go": {"kind": "import_spec"}, "rust": {"kind": "use_declaration"},
-    "csharp": {"kind": "using_directive"}, "php": {"kind": "namespace_use_declaration"},
-    "ruby": {"kind": "call", "regex": "^require"}, "c": _INCLUDE, "cpp": _INCLUDE,
-}  # fmt: skip
+    "kotlin": {"kind": "import_header"},
+    "go": {"kind": "import_spec"},
+    "rust": {"kind": "use_declaration"},
+    "csharp": {"kind": "using_directive"},
+    "php": {"kind": "namespace_use_declaration"},
+    "ruby": {"kind": "call", "regex": "^require"},
+    "c": _INCLUDE,
+    "cpp": _INCLUDE,
+}
 """Which nodes of ast-grep are imports."""
 _DOTTED = ("python", "java", "scala", "kotlin", "csharp", "swift")
 _SEPARATORS = {"rust": "::", "php": "\\", **dict.fromkeys(_DOTTED, ".")}
-_KEYWORDS = re.compile(r"\A\s*(?:(?:pub(?:\([^)]*\))?|import|use|using|static|global|function|const)\s+)*")
+_KEYWORDS = re.compile(
+    r"\A\s*(?:(?:pub(?:\([^)]*\))?|import|use|using|static|global|function|const)\s+)*"
+)
 _QUOTED = re.compile(r"['\"`<]([^'\"`>\n]+)['\"`>]")
 _RENAMED = re.compile(r"\s+as\s+.*|\s*=>.*|;.*", re.DOTALL)
 _TYPES = re.compile(r"(?:import|export)\s+(?:type\b|\{\s*type\s[^,}]*(?:,\s*type\s[^,}]*)*,?\s*\})")
@@ -49,7 +62,9 @@ _TYPES = re.compile(r"(?:import|export)\s+(?:type\b|\{\s*type\s[^,}]*(?:,\s*type
 def _make(fields: Fields, must: str) -> Finder:
     texts, types = fields["of"], fields.get("types", False)
     globs = {separator: [*_globs(texts, separator)] for separator in {*_SEPARATORS.values(), "/"}}
-    needles = [[word for word in re.split(r"[*?\[\]{}./:\\,]+", text) if word] or [""] for text in texts]
+    needles = [
+        [word for word in re.split(r"[*?\[\]{}./:\\,]+", text) if word] or [""] for text in texts
+    ]
 
     def find(path: str, text: str) -> Iterator[Match]:
         if not any(_may_import(words, path, text) for words in needles):
@@ -57,7 +72,11 @@ def _make(fields: Fields, must: str) -> Finder:
         language = language_of(path) or ""
         separator = _SEPARATORS.get(language, "/")
         for names, start, end in _imports(path, text, language, types):
-            if any(matches(glob, name) for name in _spellings(names, separator) for glob in globs[separator]):
+            if any(
+                matches(glob, name)
+                for name in _spellings(names, separator)
+                for glob in globs[separator]
+            ):
                 yield match_at(text, start, end)
 
     return Finder(find, lambda path: language_of(path) in ("python", *RULES))
@@ -67,7 +86,9 @@ _RELATIVE = re.compile(r"from\s+\.|['\"]\.\.?/")
 
 
 def _may_import(words: Sequence[str], path: str, text: str) -> bool:
-    """Say whether a file can import a module with these words in its name: parsing costs far more."""
+    """Say whether a file can import a module with these words in its name:
+    parsing costs far more.
+    """
     if all(word in text for word in words):
         return True
     return (words[-1] in text or words[-1] in path) and _RELATIVE.search(text) is not None
@@ -87,7 +108,9 @@ def _globs(texts: Sequence[str], separator: str) -> Iterator[Glob]:
 
 
 def _spellings(names: Sequence[str], separator: str) -> Iterator[str]:
-    """Yield names as paths; one that starts with `/` is a file's, whose first folders may not be part of the name."""
+    """Yield names as paths; one that starts with `/` is a file's,
+    whose first folders may not be part of the name.
+    """
     for name in names:
         if name.startswith("/"):
             parts = name[1:].split("/")
@@ -97,9 +120,13 @@ def _spellings(names: Sequence[str], separator: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=2)  # several checks look at one file in a row
-def _imports(path: str, text: str, language: str, types: bool) -> Sequence[tuple[list[str], int, int]]:
+def _imports(
+    path: str, text: str, language: str, types: bool
+) -> Sequence[tuple[list[str], int, int]]:
     """Return the names that each import of a file may mean, and its offsets."""
-    return list(_python(path, text, types) if language == "python" else _other(path, text, language, types))
+    return list(
+        _python(path, text, types) if language == "python" else _other(path, text, language, types)
+    )
 
 
 def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
@@ -108,9 +135,13 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise UnreadableError(f"Python {sys.version_info[0]}.{sys.version_info[1]} can't parse it") from None
+        raise UnreadableError(
+            f"Python {sys.version_info[0]}.{sys.version_info[1]} can't parse it"
+        ) from None
     lines = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
-    sizes = [] if text.isascii() else [0, *accumulate(len(character.encode()) for character in text)]
+    sizes = (
+        [] if text.isascii() else [0, *accumulate(len(character.encode()) for character in text)]
+    )
 
     def offset(line: int, column: int) -> int:  # the parser counts bytes
         start = lines[line - 1]
@@ -120,7 +151,9 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
     while nodes:
         node = nodes.pop()
         match node:
-            case ast.If(ast.Name("TYPE_CHECKING") | ast.Attribute(ast.Name("typing"), "TYPE_CHECKING")) if not types:
+            case ast.If(
+                ast.Name("TYPE_CHECKING") | ast.Attribute(ast.Name("typing"), "TYPE_CHECKING")
+            ) if not types:
                 nodes += node.orelse
                 continue
         nodes += ast.iter_child_nodes(node)
@@ -140,7 +173,9 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
         yield names, offset(node.lineno, node.col_offset), end
 
 
-def _other(path: str, text: str, language: str, types: bool) -> Iterator[tuple[list[str], int, int]]:
+def _other(
+    path: str, text: str, language: str, types: bool
+) -> Iterator[tuple[list[str], int, int]]:
     for node in parsed(text, language).find_all(config={"rule": RULES[language]}):
         statement, span = node.text(), node.range()
         if not types and _TYPES.match(statement):
@@ -156,7 +191,9 @@ def _names(statement: str) -> list[str]:
     body = _KEYWORDS.sub("", statement, count=1)
     head, brace, members = body.partition("{")
     if not brace:
-        return [_RENAMED.sub("", body).strip().removesuffix(".*").removesuffix("::*").removesuffix("._")]
+        return [
+            _RENAMED.sub("", body).strip().removesuffix(".*").removesuffix("::*").removesuffix("._")
+        ]
     parts = (_RENAMED.sub("", part).strip(" {}\n") for part in members.rstrip("}; \n").split(","))
     return [head.strip() + part for part in parts]
 

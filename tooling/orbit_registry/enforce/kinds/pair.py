@@ -20,7 +20,9 @@ def _make(fields: Fields, must: str) -> Survey:
         @cache
         def ends(folder: str, count: int) -> frozenset[str]:
             """Return the last names, so many, of the paths below a folder."""
-            last = bisect_left(in_order, f"{folder[:-1]}0") if folder else len(in_order)  # `0` follows `/`
+            last = (
+                bisect_left(in_order, f"{folder[:-1]}0") if folder else len(in_order)
+            )  # `0` follows `/`
             below = in_order[bisect_left(in_order, folder) : last]
             return frozenset("/".join(path[len(folder) :].split("/")[-count:]) for path in below)
 
@@ -40,12 +42,21 @@ def _filled(shape: str, words: Mapping[str, str]) -> str:
 
 
 def _shape(text: str) -> tuple[str, str, str]:
-    """Return the folder that a partner is in, `**/` if it may be deeper, and the end of its path."""
+    """Return the folder that a partner is in, `**/` if it may be deeper,
+    and the end of its path.
+    """
     top, deep, rest = text.partition("**/")
     if not deep:
         top, rest = "", top
-    if not _PLACE.search(text) or re.search(r"[*?\[\]{}]", _PLACE.sub("", top + rest)) or (top and top[-1] != "/"):
-        message = f"`{text[:80]}` is not a path with `{{folder}}`, `{{stem}}` or `{{name}}` and at most one `**/`"
+    if (
+        not _PLACE.search(text)
+        or re.search(r"[*?\[\]{}]", _PLACE.sub("", top + rest))
+        or (top and top[-1] != "/")
+    ):
+        message = (
+            f"`{text[:80]}` is not a path with `{{folder}}`, `{{stem}}` or `{{name}}` and "
+            f"at most one `**/`"
+        )
         raise InvalidCheckError(message)
     return top, deep, rest
 

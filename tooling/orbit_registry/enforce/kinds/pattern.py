@@ -6,7 +6,15 @@ from functools import lru_cache
 from math import comb
 from typing import Any, NamedTuple
 
-from orbit_registry.enforce.kind import CheckKind, Fields, Finder, InvalidCheckError, Match, NotRunError, match_at
+from orbit_registry.enforce.kind import (
+    CheckKind,
+    Fields,
+    Finder,
+    InvalidCheckError,
+    Match,
+    NotRunError,
+    match_at,
+)
 from orbit_registry.enforce.syntax import EXTENSIONS, SAME_PATTERNS, language_of
 from orbit_registry.formats.untrusted import cut
 
@@ -37,8 +45,9 @@ def parsed(text: str, language: str) -> Any:
 def check_steps(root: Any, up: int, siblings: int, turns: int) -> None:
     """Refuse a tree in which a rule compares too many nodes.
 
-    So many of its relations in one another go from a node to all above or below it, and to all siblings. A turn from
-    `inside` to `has` leads to all nodes, but few nodes of a file start there; without `stopBy` it leads to children.
+    So many of its relations in one another go from a node to all above or below it, and to all
+    siblings. A turn from `inside` to `has` leads to all nodes, but few nodes of a file start there;
+    without `stopBy` it leads to children.
     """
     pending, steps, nodes, widest = [(root, 1, 0)], 0, 0, 1
     while pending:
@@ -49,10 +58,14 @@ def check_steps(root: Any, up: int, siblings: int, turns: int) -> None:
         for number, child in enumerate(children):
             distance = max(number, furthest) if up and siblings else 0
             pending.append((child, level + 1, distance))
-            steps += above * (_SIBLING_STEPS * comb(number, siblings) + distance**siblings if siblings else 1)
+            steps += above * (
+                _SIBLING_STEPS * comb(number, siblings) + distance**siblings if siblings else 1
+            )
         reach, most = (nodes, 10 * MOST_STEPS) if up or siblings else (widest, MOST_STEPS)
         if steps > MOST_STEPS or (turns and nodes * reach**turns > most):
-            raise NotRunError("its syntax is too deep, or too much is side by side, for the relations of the rule")
+            raise NotRunError(
+                "its syntax is too deep, or too much is side by side, for the relations of the rule"
+            )
 
 
 def _make(fields: Fields, must: str) -> Finder:
@@ -68,7 +81,11 @@ def _make(fields: Fields, must: str) -> Finder:
     except Exception as error:  # ast-grep raises plain ones  # noqa: BLE001
         raise InvalidCheckError(f"ast-grep can't read the pattern: {_reason(str(error))}") from None
     up, siblings, turns = _relations(config)
-    needle = max((word for word in _WORD.findall(fields.get("find", "")) if word[0] != "$"), key=len, default="")
+    needle = max(
+        (word for word in _WORD.findall(fields.get("find", "")) if word[0] != "$"),
+        key=len,
+        default="",
+    )
 
     def find(path: str, text: str) -> Iterator[Match]:
         if needle and needle not in text:
@@ -86,20 +103,28 @@ def _make(fields: Fields, must: str) -> Finder:
 def _reason(message: str) -> str:
     """Return the innermost cause that ast-grep names."""
     lines = message.partition("Stack backtrace")[0].strip().splitlines()
-    return cut(" ".join(lines[-1].split()).rstrip(".") if lines else "no reason given", _LONGEST_REASON)
+    return cut(
+        " ".join(lines[-1].split()).rstrip(".") if lines else "no reason given", _LONGEST_REASON
+    )
 
 
 def _relations(config: Fields) -> tuple[int, int, int]:
-    """Return how many relations up or down, to siblings, and turns are in one another; refuse too many."""
+    """Return how many relations up or down, to siblings, and turns are in one another;
+    refuse too many.
+    """
     rules = [config["rule"], *config.get("constraints", {}).values()]
     try:
         size = _size(rules, dict(config.get("utils", {})))
     except RecursionError:
         size = _Size(parts=_MOST_PARTS + 1)
     if size.far > MOST_RELATIONS:
-        raise InvalidCheckError(f"more than {MOST_RELATIONS} relations with `stopBy` in one another take too long")
+        raise InvalidCheckError(
+            f"more than {MOST_RELATIONS} relations with `stopBy` in one another take too long"
+        )
     if size.parts > _MOST_PARTS:
-        raise InvalidCheckError(f"a rule of more than {_MOST_PARTS:,} parts, with its utils put in, takes too long")
+        raise InvalidCheckError(
+            f"a rule of more than {_MOST_PARTS:,} parts, with its utils put in, takes too long"
+        )
     return size.up, size.siblings, size.turns // 2
 
 
@@ -123,16 +148,29 @@ def _size(rule: object, utils: dict[str, Any]) -> _Size:
         for key, part in rule.items():
             parts, far, up, siblings, turns = _size(part, utils)
             is_far = isinstance(part, dict) and part.get("stopBy", "neighbor") != "neighbor"
-            is_up, is_sibling = is_far and key in _UP, (is_far and key in _SIBLINGS) or key == "nthChild"
+            is_up, is_sibling = (
+                is_far and key in _UP,
+                (is_far and key in _SIBLINGS) or key == "nthChild",
+            )
             up += is_up if turns % 2 == 0 else key == "has" or (is_up and up == 0)
             turns += key == ("has", "inside")[turns % 2]
-            sizes.append(_Size(parts, far + (is_far and key in (*_UP, *_SIBLINGS)), up, siblings + is_sibling, turns))
+            sizes.append(
+                _Size(
+                    parts,
+                    far + (is_far and key in (*_UP, *_SIBLINGS)),
+                    up,
+                    siblings + is_sibling,
+                    turns,
+                )
+            )
     deepest = (max((size[field] for size in sizes), default=0) for field in (1, 2, 3, 4))
     return _Size(sum(size.parts for size in sizes), *deepest)
 
 
 def _size_of_util(name: str, utils: dict[str, Any]) -> _Size:
-    if (size := utils.get(name, _Size())) is None:  # deep code would overflow the stack and end the process
+    if (
+        size := utils.get(name, _Size())
+    ) is None:  # deep code would overflow the stack and end the process
         raise InvalidCheckError(f"`{cut(name, _LONGEST_REASON)}` of `utils` is recursive")
     if not isinstance(size, _Size):
         utils[name] = None

@@ -3,7 +3,15 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from orbit_registry.enforce.kind import FILE_LIMIT, CheckKind, Fields, InvalidCheckError, NotRunError, Survey, Tree
+from orbit_registry.enforce.kind import (
+    FILE_LIMIT,
+    CheckKind,
+    Fields,
+    InvalidCheckError,
+    NotRunError,
+    Survey,
+    Tree,
+)
 
 
 def _make(fields: Fields, must: str) -> Survey:
@@ -32,7 +40,9 @@ def _value(text: str, shape: str) -> str | None:
     """Return what is in the place of `{}` in the first line that a shape fits."""
     before, _, after = shape.partition("{}")
     border = r"(?<![\w-])" if re.match(r"[\w-]", before) else ""
-    for match in re.finditer(rf"{border}{re.escape(before)}([^\n]*)", text):  # each line once: linear
+    for match in re.finditer(
+        rf"{border}{re.escape(before)}([^\n]*)", text
+    ):  # each line once: linear
         if after in match[1]:
             return (match[1].partition(after)[0] if after else match[1]).strip()
     return None
@@ -42,7 +52,8 @@ KIND = CheckKind(
     name="same",
     properties={
         "of": {
-            "type": "object", "maxProperties": 20,
+            "type": "object",
+            "maxProperties": 20,
             "additionalProperties": {"type": "string", "maxLength": 200, "pattern": r"\S\s*\{\}"},
         },
     },
@@ -53,4 +64,4 @@ KIND = CheckKind(
     needs_tree=True,
     hint="state the same value in each file",
     has_exceptions=False,
-)  # fmt: skip
+)

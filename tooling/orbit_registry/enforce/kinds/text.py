@@ -18,7 +18,11 @@ from orbit_registry.enforce.syntax import comments_and_strings, part_at
 
 def _make(fields: Fields, must: str) -> Finder:
     where = fields.get("where", "code")
-    spans = _words(fields["words"], fields.get("ignore_case", False)) if "words" in fields else _regex(fields)
+    spans = (
+        _words(fields["words"], fields.get("ignore_case", False))
+        if "words" in fields
+        else _regex(fields)
+    )
 
     def find(path: str, text: str) -> Iterator[Match]:
         parts: list[tuple[int, int, str]] | None = None

@@ -19,12 +19,14 @@ from orbit_registry.formats.markdown import Heading
 
 _TEMPLATE_NAME = re.compile(
     r"(?:[a-z-]*[-_ ])?(?:(?:adr)?0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?"
-    r"(?:templates?|vorlage|mod[eèé]le|modelo|modello|plantilla|sjabloon|szablon|mall|шаблон|模板|テンプレート|템플릿)"
+    r"(?:templates?|vorlage|mod[eèé]le|modelo|modello|plantilla|sjabloon|szablon|mall|шаблон|模板"
+    r"|テンプレート|템플릿)"
     r"(?:[-_. ].*)?$",
     re.IGNORECASE,
 )
 _BLANK_NAME = re.compile(
-    r"(?:(?:m?adr|decision|record|0+)[-_ ])*(?:empty|blank|skeleton|boilerplate|stub|leer|vide|vac[ií]o|vazio|vuoto)"
+    r"(?:(?:m?adr|decision|record|0+)[-_ "
+    r"])*(?:empty|blank|skeleton|boilerplate|stub|leer|vide|vac[ií]o|vazio|vuoto)"
     r"(?:[-_ ](?:m?adr|decision|record|document|doc))*$",
     re.IGNORECASE,
 )
@@ -34,30 +36,41 @@ _TEMPLATE_FOLDER = re.compile(
 _OF_ALL = r"(?:(?:m?adrs?|(?:architectur(?:e|al)[-_ ])?decisions?(?:[-_ ]records?)?|0+)[-_ ])"
 _INDEX_NAME = re.compile(
     rf"{_OF_ALL}*(?:\d{{3,4}}[-_](?:to[-_])?\d{{3,4}}[-_])?"
-    rf"(?:index|toc|table[-_ ]of[-_ ]contents|overview|catalog|catalogue|gap[-_ ]?(?:map|analysis|list))"
+    rf"(?:index|toc|table[-_ ]of[-_ ]contents|overview|catalog|catalogue|gap[-_ "
+    rf"]?(?:map|analysis|list))"
     rf"(?:[-_ ](?:of[-_ ])?(?:m?adrs?|decisions?))?$"
-    rf"|{_OF_ALL}+(?:list|map|matrix|register|roadmap|backlog|dashboard|status|summary|guide|process|how-?to)$",
+    rf"|{_OF_ALL}+(?:list|map|matrix|register|roadmap|backlog|dashboard|status|summary|guide|"
+    rf"process|how-?to)$",
     re.IGNORECASE,
 )
 """Pages about all decisions: `adr-index`, `gap-map`, `decision-register`."""
 _SESSION_NAME = re.compile(
-    r"(?:\d{4}-?\d\d-?\d\d[-_ ])?(?:(?:dev|work|working|coding|agent|ai|chat|claude|codex|cursor)[-_ ])?session"
+    r"(?:\d{4}-?\d\d-?\d\d[-_ "
+    r"])?(?:(?:dev|work|working|coding|agent|ai|chat|claude|codex|cursor)[-_ ])?session"
     r"(?:[-_ ]?(?:logs?|notes?|summary|report|handoff|journal)(?:[-_ ].*)?|[-_ ]?\d.*)?$",
     re.IGNORECASE,
 )
-_SESSION_FOLDER = re.compile(r"(?:[a-z]+[-_])?session[-_ ]?(?:logs?|notes?|summaries|reports?)$", re.IGNORECASE)
-_SESSION_TITLE = re.compile(r"session(?:[ -](?:log|notes?|summary|report|handoff)\b|[ #:–—-]*\d)", re.IGNORECASE)
+_SESSION_FOLDER = re.compile(
+    r"(?:[a-z]+[-_])?session[-_ ]?(?:logs?|notes?|summaries|reports?)$", re.IGNORECASE
+)
+_SESSION_TITLE = re.compile(
+    r"session(?:[ -](?:log|notes?|summary|report|handoff)\b|[ #:–—-]*\d)", re.IGNORECASE
+)
 _COPIES = re.compile(r"(?:^|/)(?:versioned_docs/version-|i18n/[^/]+/docusaurus-plugin-)")
 """Where Docusaurus keeps pages of older versions, and translations."""
 _TO_FILL_IN = re.compile(r"(?:ADR|RFC|TEP|KEP|DR)[- #]?(?:N{3,}|X{3,}|\?{3,})(?!\w)")
 _PLACEHOLDER = re.compile(r"\{(?!\{)|\{\{[^{}]*\}\}$|[\[<]short title")
 """Placeholders of a template's title; `{{fn}} helper` is a real title."""
 _WHOLE_PLACEHOLDER = re.compile(r"(?:<[^<>]+>|\{[^{}]+\}|\[[^\[\]]+\])(?!\()")
-_NO_TITLE = re.compile(r"^\{.*\}$|\btitle\b", re.IGNORECASE)  # never a decision's title, whatever its status and text
+_NO_TITLE = re.compile(
+    r"^\{.*\}$|\btitle\b", re.IGNORECASE
+)  # never a decision's title, whatever its status and text
 _INDEX_NAMES = word_set("index_names")
 _GUIDE_TITLES = tuple(word_set("guide_titles"))
 _NOT_ADR_NAMES = _INDEX_NAMES | word_set("other_names")
-_NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
+_NAME_ALONE = (
+    "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
+)
 _NO_VERDICT = "a request for comments that states no known status"
 NOTHING_DECIDED = "a number and a status, but nothing that it decides"
 _STATUS_ALONE = "a status, as pages of a manual have one, but nothing that it decides"
@@ -65,7 +78,15 @@ _DECIDED = EVIDENCE - {"context"}  # sections that manual pages lack; many have 
 _NUMBER_ALONE = "a number or a date in its name, but no status and no section that holds a decision"
 _SESSION = "a log of a session, by its name"
 _COPY = "a copy that a site generator keeps, of an older version or in another language"
-PLACE_REASONS = (_COPY, _SESSION, _NAME_ALONE, _NUMBER_ALONE, _NO_VERDICT, NOTHING_DECIDED, _STATUS_ALONE)
+PLACE_REASONS = (
+    _COPY,
+    _SESSION,
+    _NAME_ALONE,
+    _NUMBER_ALONE,
+    _NO_VERDICT,
+    NOTHING_DECIDED,
+    _STATUS_ALONE,
+)
 """Reasons that a caller who names the file overrides."""
 
 
@@ -76,9 +97,17 @@ def is_template(path: PurePosixPath, stem: str) -> bool:
 
 
 def skip_reason(
-    entry: AdrDocument, inside: Sequence[Heading], stem: str, path: PurePosixPath, *, in_series: bool, is_filled: bool
+    entry: AdrDocument,
+    inside: Sequence[Heading],
+    stem: str,
+    path: PurePosixPath,
+    *,
+    in_series: bool,
+    is_filled: bool,
 ) -> str | None:
-    """Return why the document is no decision; `is_filled`: context and decision hold more than placeholders."""
+    """Return why the document is no decision; `is_filled`:
+    context and decision hold more than placeholders.
+    """
     name = read_name(stem)
     if (
         plain(stem) in _NOT_ADR_NAMES
@@ -100,13 +129,17 @@ def skip_reason(
     keys = {section.key for section in entry.sections}
     in_folder = any(map(is_decision_folder, path.parent.parts))
     in_place = in_folder or stem.lower().startswith("adr")
-    if has_decision_sections(entry.sections, alone=not in_place and (name is None or _is_bare_number(stem))):
+    if has_decision_sections(
+        entry.sections, alone=not in_place and (name is None or _is_bare_number(stem))
+    ):
         return None
     if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
         # tickets, tests and plans have a number and a status too
         in_place |= entry.status != "unknown" and any(map(is_request_folder, path.parent.parts))
         if in_place or not _is_bare_number(stem):
-            is_numbered = name is not None and not name.dated  # journals have dates and a status too
+            is_numbered = (
+                name is not None and not name.dated
+            )  # journals have dates and a status too
             sure = in_place or in_series or is_numbered or entry.number_spans or keys & _DECIDED
             return None if sure else _STATUS_ALONE
         return NOTHING_DECIDED
@@ -117,12 +150,16 @@ def skip_reason(
 
 
 def is_blank_entry(entry: AdrDocument) -> bool:
-    """Say whether an entry of a log shows how to write one: `D-001 — <Decision title>` without a status."""
+    """Say whether an entry of a log shows how to write one:
+    `D-001 — <Decision title>` without a status.
+    """
     return entry.status == "unknown" and _WHOLE_PLACEHOLDER.fullmatch(entry.title) is not None
 
 
 def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:
-    """Say whether a title is a template's; a written and decided document may have a similar one."""
+    """Say whether a title is a template's; a written and decided document may have a
+    similar one.
+    """
     begins = _PLACEHOLDER.match(entry.title) or _TO_FILL_IN.match(entry.title)
     if not begins and not _TO_FILL_IN.search(entry.title):
         return False
@@ -131,9 +168,15 @@ def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:
 
 
 def _has_folder_of_its_own(entry: AdrDocument, stem: str, path: PurePosixPath) -> bool:
-    """Say whether a document is a decision in a folder without a number: `docs/adr/use-x/README.md`."""
+    """Say whether a document is a decision in a folder without a number:
+    `docs/adr/use-x/README.md`.
+    """
     folder, above = path.parent.name, path.parent.parent.name
-    is_below = is_decision_folder(above) and not is_decision_folder(folder) and not is_archive_folder(folder)
+    is_below = (
+        is_decision_folder(above)
+        and not is_decision_folder(folder)
+        and not is_archive_folder(folder)
+    )
     if not is_below or stem.lower() not in ("readme", "index"):
         return False
     has_status = entry.status != "unknown" and entry.format not in ("none", FOLDER)
@@ -145,7 +188,9 @@ def _is_session(entry: AdrDocument, stem: str, path: PurePosixPath) -> bool:
     if name is not None and name.number is not None:
         return False
     folder = path.parent.name
-    in_folder = _SESSION_FOLDER.match(folder) or (folder.lower() == "sessions" and name is not None and name.dated)
+    in_folder = _SESSION_FOLDER.match(folder) or (
+        folder.lower() == "sessions" and name is not None and name.dated
+    )
     return bool(in_folder or _SESSION_NAME.match(stem) or _SESSION_TITLE.match(entry.title))
 
 

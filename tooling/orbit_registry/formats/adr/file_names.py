@@ -13,25 +13,33 @@ GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
 """File names that say nothing; the folder has the name then."""
 
 _DATED = re.compile(
-    r"(?P<dated>(?P<y>(?:19|20)\d\d)[-_]?(?P<m>0[1-9]|1[0-2])[-_]?(?P<d>0[1-9]|[12]\d|3[01]))(?P<dash>[-_. ]|$)"
+    r"(?P<dated>(?P<y>(?:19|20)\d\d)[-_]?(?P<m>0[1-9]|1[0-2])[-_]?(?P<d>0[1-9]|[12]\d"
+    r"|3[01]))(?P<dash>[-_. ]|$)"
 )
 _MONTH = re.compile(r"(?P<dated>(?:19|20)\d\d-?(?:0[1-9]|1[0-2]))(?P<dash>[-_. ])")
-_PERIOD = re.compile(r"(?P<dated>(?:19|20)\d\d[-_ ]?(?:Q[1-4]|H[12]|W[0-5]\d))(?P<dash>[-_. ]|$)", re.IGNORECASE)
+_PERIOD = re.compile(
+    r"(?P<dated>(?:19|20)\d\d[-_ ]?(?:Q[1-4]|H[12]|W[0-5]\d))(?P<dash>[-_. ]|$)", re.IGNORECASE
+)
 SERIES_CODE = r"(?:[a-z][a-z0-9]{0,11}[-_]){0,2}(?:m?adr|[a-z]?dr|uxdr|dec)(?:[-_][a-z]{1,12}){0,2}"
 """Codes of decision series, in either case: `adr`, `DR`, `TDR`, `ODH-ADR-DSP`."""
 _NUMBERED = re.compile(
-    rf"(?P<lead>(?:{SERIES_CODE}|decision|rfcs?)?[-_ ]?)(?P<number>\d{{1,6}})(?P<dash>[-_. ]|$)", re.IGNORECASE
+    rf"(?P<lead>(?:{SERIES_CODE}|decision|rfcs?)?[-_ ]?)(?P<number>\d{{1,6}})(?P<dash>[-_. ]|$)",
+    re.IGNORECASE,
 )
 _SERIES = re.compile(
-    r"(?P<lead>(?:[a-z][a-z0-9]{0,11}[-_]){1,3})(?!(?:19|20)\d\d(?!\d))(?P<number>\d{2,6})(?P<dash>[-_]|$)",
+    r"(?P<lead>(?:[a-z][a-z0-9]{0,11}[-_]){1,3})(?!(?:19"
+    r"|20)\d\d(?!\d))(?P<number>\d{2,6})(?P<dash>[-_]|$)",
     re.IGNORECASE,
 )
 _FOLDER = re.compile(
-    r"\.?(?:[a-z0-9]+[-_ ]){0,3}(?:adrs?|decisions?(?:[-_ ](?:records?|logs?))?|(?:architektur)?entscheidungen"
+    r"\.?(?:[a-z0-9]+[-_ ]){0,3}(?:adrs?|decisions?(?:[-_ "
+    r"](?:records?|logs?))?|(?:architektur)?entscheidungen"
     r"|décisions|decisiones|decis[oõ]es|decisioni|beslissingen)$",
     re.IGNORECASE,
 )
-_DATES = re.compile(r"(?<=[^/])/(?:19|20)\d\d(?:[-_./](?:0[1-9]|1[0-2])(?:[-_./](?:0[1-9]|[12]\d|3[01]))?)?$")
+_DATES = re.compile(
+    r"(?<=[^/])/(?:19|20)\d\d(?:[-_./](?:0[1-9]|1[0-2])(?:[-_./](?:0[1-9]|[12]\d|3[01]))?)?$"
+)
 _LOG = re.compile(
     r"(?:\d{1,2}[-_. ])?(?:(?:adr|architectur(?:e|al)|design|technical)[-_ ])?"
     r"decisions?(?:[-_ ]?(?:log|records?))?$"
@@ -43,7 +51,9 @@ _ORDER = re.compile(r"^(?:\d{1,2}[-_. ]+|[_.]+)")
 _ARCHIVE = re.compile(r"archive[sd]?|archivio|archivo|attic|old|history", re.IGNORECASE)
 _OF_DECISIONS = re.compile(r"[-_ ](?:adrs?|decisions?)$", re.IGNORECASE)
 _FAR = 2  # folders above a document that may state its status
-_FEWEST_DIGITS = 3  # digits of a bare number: `1-intro.md` and `02-setup.md` are chapters of a guide
+_FEWEST_DIGITS = (
+    3  # digits of a bare number: `1-intro.md` and `02-setup.md` are chapters of a guide
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +69,18 @@ class FileName:
 
     @property
     def is_decisions(self) -> bool:
-        """Whether it names a decision: by a date, `adr` and a number, or a number of three digits."""
-        return bool(self.dated or self.lead.strip("-_ ")) or len(self.number or "") >= _FEWEST_DIGITS
+        """Whether it names a decision: by a date, `adr` and a number,
+        or a number of three digits.
+        """
+        return (
+            bool(self.dated or self.lead.strip("-_ ")) or len(self.number or "") >= _FEWEST_DIGITS
+        )
 
 
 def read_name(name: str) -> FileName | None:
-    """Return the parts of a name without its suffix; None if it begins with neither a number nor a date."""
+    """Return the parts of a name without its suffix;
+    None if it begins with neither a number nor a date.
+    """
     dated = _DATED.match(name)
     if dated is not None:
         iso = f"{dated['y']}-{dated['m']}-{dated['d']}"
@@ -75,13 +91,21 @@ def read_name(name: str) -> FileName | None:
     numbered = _NUMBERED.match(name)
     if numbered is None:
         return None
-    return FileName(numbered["lead"], numbered["number"], "", None, numbered["dash"], name[numbered.end() :])
+    return FileName(
+        numbered["lead"], numbered["number"], "", None, numbered["dash"], name[numbered.end() :]
+    )
 
 
 def read_series_name(name: str) -> FileName | None:
-    """Return the parts of `ccc-jb-001-use-x`, and of `use-http-404-pages`, which a heading has to confirm."""
+    """Return the parts of `ccc-jb-001-use-x`, and of `use-http-404-pages`,
+    which a heading has to confirm.
+    """
     match = _SERIES.match(name) if read_name(name) is None else None
-    return FileName(match["lead"], match["number"], "", None, match["dash"], name[match.end() :]) if match else None
+    return (
+        FileName(match["lead"], match["number"], "", None, match["dash"], name[match.end() :])
+        if match
+        else None
+    )
 
 
 def series_number(name: str, heading: str) -> str | None:
@@ -89,7 +113,9 @@ def series_number(name: str, heading: str) -> str | None:
     series = read_series_name(name)
     code = _plain_code(f"{series.lead}{series.number}") if series is not None else ""
     heading_code = _plain_code(heading)
-    sure = bool(code) and heading_code.startswith(code) and not heading_code[len(code) :][:1].isdigit()
+    sure = (
+        bool(code) and heading_code.startswith(code) and not heading_code[len(code) :][:1].isdigit()
+    )
     return series.number if series is not None and sure else None
 
 
@@ -109,19 +135,37 @@ def strip_date_folders(folder: str) -> str:
 
 
 def is_decision_folder(name: str) -> bool:
-    """Say whether a folder is named after decisions: `adr`, `decisions`, `architecture-decision-records`."""
+    """Say whether a folder is named after decisions:
+    `adr`, `decisions`, `architecture-decision-records`.
+    """
     return _FOLDER.match(name) is not None
 
 
 def _status_of_folder(name: str) -> Status | None:
     word = plain(_ORDER.sub("", name))
-    return STATUS_OF.get("draft" if word == "drafts" else word) if word not in NO_STATUS_FOLDERS else None
+    return (
+        STATUS_OF.get("draft" if word == "drafts" else word)
+        if word not in NO_STATUS_FOLDERS
+        else None
+    )
 
 
 FOREIGN_FOLDERS = frozenset(
-    {"test", "tests", "__tests__", "testdata", "fixtures", "__fixtures__", "example", "examples", "samples", "vendor",
-     "third_party", "versioned_docs"}
-)  # fmt: skip
+    {
+        "test",
+        "tests",
+        "__tests__",
+        "testdata",
+        "fixtures",
+        "__fixtures__",
+        "example",
+        "examples",
+        "samples",
+        "vendor",
+        "third_party",
+        "versioned_docs",
+    }
+)
 """Folders whose decisions are examples, or those of other projects."""
 
 
@@ -132,14 +176,18 @@ def is_foreign_folder(folder: str) -> bool:
 
 
 def is_example(path: str) -> bool:
-    """Say whether a document's decisions are examples: below its folder of decisions, such a name is a subject."""
+    """Say whether a document's decisions are examples:
+    below its folder of decisions, such a name is a subject.
+    """
     parts = path.rpartition("/")[0].split("/")
     return is_foreign_folder("/".join(takewhile(lambda part: not is_decision_folder(part), parts)))
 
 
 def is_archive_folder(name: str) -> bool:
     """Say whether a folder holds old or closed decisions, not new ones: `rejected`, `archive`."""
-    return _ARCHIVE.fullmatch(_ORDER.sub("", name)) is not None or _status_of_folder(name) is not None
+    return (
+        _ARCHIVE.fullmatch(_ORDER.sub("", name)) is not None or _status_of_folder(name) is not None
+    )
 
 
 def home_folder(folder: str) -> str:
@@ -150,7 +198,9 @@ def home_folder(folder: str) -> str:
 
 
 def status_of_path(path: str) -> Status | None:
-    """Return the status in the names of a document's folders, the nearest first, below that of all decisions."""
+    """Return the status in the names of a document's folders, the nearest first,
+    below that of all decisions.
+    """
     pure = PurePosixPath(path.replace("\\", "/"))
     folder = pure.parent.parent if _has_own_folder(path) else pure.parent
     for name in reversed(strip_date_folders(folder.as_posix()).split("/")[-_FAR:]):
@@ -161,7 +211,9 @@ def status_of_path(path: str) -> Status | None:
 
 
 def is_log_name(name: str) -> bool:
-    """Say whether a file (without suffix) is named like a log of decisions: `DECISIONS`, `adr-log`."""
+    """Say whether a file (without suffix) is named like a log of decisions:
+    `DECISIONS`, `adr-log`.
+    """
     return _LOG.match(name) is not None
 
 
@@ -171,13 +223,19 @@ def is_request_folder(name: str) -> bool:
 
 
 def is_request_name(name: str) -> bool:
-    """Say whether a file is named like a request for comments, a decision only with a stated outcome."""
+    """Say whether a file is named like a request for comments,
+    a decision only with a stated outcome.
+    """
     return _REQUEST.match(name) is not None
 
 
 def own_folders(paths: Iterable[str]) -> frozenset[str]:
-    """Return the folders that hold one decision each: `rfcs/0042-use-x` of `rfcs/0042-use-x/README.md`."""
-    return frozenset(PurePosixPath(path).parent.as_posix() for path in paths if _has_own_folder(path))
+    """Return the folders that hold one decision each:
+    `rfcs/0042-use-x` of `rfcs/0042-use-x/README.md`.
+    """
+    return frozenset(
+        PurePosixPath(path).parent.as_posix() for path in paths if _has_own_folder(path)
+    )
 
 
 def _has_own_folder(path: str) -> bool:
@@ -189,11 +247,20 @@ def owning_folder(path: str, folders: Collection[str]) -> str | None:
     """Return which of these `folders` a document is a part of; None for none."""
     if _has_own_folder(path):
         return None
-    return next((above for parent in PurePosixPath(path).parents if (above := parent.as_posix()) in folders), None)
+    return next(
+        (
+            above
+            for parent in PurePosixPath(path).parents
+            if (above := parent.as_posix()) in folders
+        ),
+        None,
+    )
 
 
 def number_of_path(path: str) -> str | None:
-    """Return the number in `0042-title.md`, `adr-042-title.md` or `ADR-0042/README.md`, with its zeros."""
+    """Return the number in `0042-title.md`, `adr-042-title.md` or `ADR-0042/README.md`,
+    with its zeros.
+    """
     parts = read_name(_name(path))
     return parts.number if parts is not None else None
 
@@ -215,4 +282,6 @@ def title_of_path(path: str) -> str:
 
 def _name(path: str) -> str:
     pure = PurePosixPath(path.replace("\\", "/"))
-    return pure.parent.name if pure.stem.lower() in GENERIC_NAMES and pure.parent.name else pure.stem
+    return (
+        pure.parent.name if pure.stem.lower() in GENERIC_NAMES and pure.parent.name else pure.stem
+    )

@@ -15,29 +15,38 @@ from orbit_registry.formats.position import Span
 from orbit_registry.formats.yaml import double_quoted
 
 _FIELD = re.compile(
-    r"""^(?P<quote>["']?)(?P<key>[A-Za-z_][\w .-]{0,60}?)(?P=quote)[ \t]*:(?!//)[ \t]*(?P<value>[^\r\n]*)"""
-    r"(?P<more>(?:(?:\r\n?|\n)(?:[ \t#\]}][^\r\n]*|-(?:[ ][^\r\n]*)?(?=[\r\n]|\Z)|(?=[\r\n]|\Z)))*)",
+    r"""^(?P<quote>["']?)(?P<key>[A-Za-z_][\w .-]{0,60}?)(?P=quote)"""
+    r"[ \t]*:(?!//)[ \t]*(?P<value>[^\r\n]*)"
+    r"(?P<more>(?:(?:\r\n?|\n)"
+    r"(?:[ \t#\]}][^\r\n]*|-(?:[ ][^\r\n]*)?(?=[\r\n]|\Z)|(?=[\r\n]|\Z)))*)",
     re.MULTILINE,
 )
-"""A key, its value, and the lines that continue it: indented ones, list items, comments and blank lines."""
+"""A key, its value, and the lines that continue it:
+indented ones, list items, comments and blank lines.
+"""
 _CONTENT = re.compile(r"[\r\n][ \t]*(?P<content>[^\s#](?:[^\r\n]*[^\s])?)")
 _FLOW_ITEM = re.compile(r"""[ \t]*((?:"[^"]*"|'[^']*')?[^,]*)(?:,|\Z)""")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
-_ESCAPED = re.compile(r"\\(?:u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[\"\\])")
+_ESCAPED = re.compile(
+    r"\\(?:u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[\"\\])"
+)
 _NAME = re.compile(r"\band\b(?=[ ])|((?:\((?:[^()]|\([^()]*\))*+\)|(?!\band\b[ ])[^,;、，；])+)")
 """A listed name, with commas in its brackets; the group is empty for the word between two names."""
 _BLOCK_SCALAR = re.compile(r"[|>][+-]?[0-9]?[+-]?[ \t]*$")
 _ITEM = re.compile(r"[ \t]*-(?:[ \t]+(?P<item>.*))?$")
 _PLAIN_SAFE = re.compile(r"[A-Za-z0-9_][^\x00-\x1f\x7f-\x9f\ufeff\u2028\u2029]*")
 _NOT_PLAIN = re.compile(
-    r"(?:true|false|null|yes|no|on|off|~|[-+.0-9][-+.0-9_eExXoO:]*|\d{4}-\d\d-\d\d.*)", re.IGNORECASE
+    r"(?:true|false|null|yes|no|on|off|~|[-+.0-9][-+.0-9_eExXoO:]*|\d{4}-\d\d-\d\d.*)",
+    re.IGNORECASE,
 )
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One top-level field: its value as text and as a list, and the span of the value as written, quotes included."""
+    """One top-level field: its value as text and as a list, and the span of the value as written,
+    quotes included.
+    """
 
     key: str
     value: str
@@ -67,7 +76,9 @@ def _field(match: re.Match[str]) -> Field:
     joined = " ".join(part for part in (value, *parts) if part)
     scalar = _unquoted(joined)
     values = _flow_items(joined) if _is_list(joined) else ((scalar,) if scalar else ())
-    return Field(key, scalar, values, to_last if any(parts) else Span(start, start + len(value)), line)
+    return Field(
+        key, scalar, values, to_last if any(parts) else Span(start, start + len(value)), line
+    )
 
 
 def _without_comment(value: str) -> str:
@@ -86,7 +97,9 @@ def _unquoted(value: str) -> str:
 
 
 def _character(escaped: re.Match[str]) -> str:
-    """Return the character of an escape; half a pair of surrogates and a control character stay as written."""
+    """Return the character of an escape; half a pair of surrogates and a control character stay as
+    written.
+    """
     text: str = json.loads(f'"{escaped.group()}"')
     return text if text.isprintable() or unicodedata.category(text) == "Zs" else escaped.group()
 
@@ -134,7 +147,8 @@ ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
 
 _MARK = r"(?:\*\*|__|\*|_|`)?"
 _KEYED = re.compile(
-    rf"[ \t]{{0,3}}(?:>[ \t]{{0,3}})?(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ -]){{1,30}}?)(?:\(s\))?"
+    rf"[ \t]{{0,3}}(?:>[ \t]{{0,3}})?(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ "
+    rf"-]){{1,30}}?)(?:\(s\))?"
     rf"[ \t]?(?:{_MARK}[ \t]?[:：][ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
 )
 
@@ -145,16 +159,21 @@ _RUN_IN = re.compile(
 """`**Status.** Accepted`, and `**Status** Accepted`."""
 _FIRST_WORD = re.compile(r"[^\w]*(?P<word>[^\W\d_]+)")
 _CUT = re.compile(
-    r"[ \t]+[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[ \t]+[·•][ \t]+(?=\*\*|__)"
+    r"[ \t]+[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[ \t]+[·•][ "
+    r"\t]+(?=\*\*|__)"
     r"|(?P<known>[ \t]*[,;][ \t]+|[ \t]+[·•/—–-][ \t]+|[ ]{2,}|[ ]*\t[ \t]*)"
 )
-"""Where a line may continue with another key; after a `known` separator only with one of `_ON_ONE_LINE`."""
+"""Where a line may continue with another key;
+after a `known` separator only with one of `_ON_ONE_LINE`.
+"""
 _ON_ONE_LINE = frozenset({"status", "date", "tags", "superseded_by", "supersedes", *ROLES})
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Input of a style: the document, the zone that may state metadata, and the headings inside the decision."""
+    """Input of a style: the document, the zone that may state metadata,
+    and the headings inside the decision.
+    """
 
     document: Document
     zone: tuple[Span, ...]
@@ -182,7 +201,9 @@ class Style:
     read: Callable[[Header], Iterator[Fact]]  # yields the facts that a header states in this style
     render: Callable[[Fact, str], str]  # returns the replacement of a fact's span for a new value
     insertion: Callable[[Header, str, str], tuple[int, str] | None]
-    """Returns offset and text of an insertion that states a key; None if the style is not in use."""
+    """Returns offset and text of an insertion that states a key;
+    None if the style is not in use.
+    """
 
 
 def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Iterator[Span]:
@@ -201,7 +222,9 @@ def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Ite
 
 
 def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
-    """Return (key, span of the value) if `text[start:end]` is `Key: value` with a known key, bold or plain."""
+    """Return (key, span of the value) if `text[start:end]` is `Key:
+    value` with a known key, bold or plain.
+    """
     match = _KEYED.match(text, start, end)
     if match is None:
         return _run_in(text, start, end)
@@ -212,15 +235,23 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
     close = match["close"]
     is_closed = match["open"] in text[match.end("key") : match.start("close")]
     has_mark = close and is_closed and close in text[match.end() : stop]
-    value_start = match.start("close") if has_mark else match.end()  # `Status: **Accepted**`: the value's own mark
+    value_start = (
+        match.start("close") if has_mark else match.end()
+    )  # `Status: **Accepted**`: the value's own mark
     opening = match["open"]
-    if opening and text[value_start:stop].endswith(opening) and opening not in text[match.end("key") : value_start]:
+    if (
+        opening
+        and text[value_start:stop].endswith(opening)
+        and opening not in text[match.end("key") : value_start]
+    ):
         stop -= len(match["open"])  # `**Status: Accepted**`: the mark closes after the value
     return key, Span(min(value_start, stop), stop)
 
 
 def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
-    """Return key and value of `**Status.** Accepted`; without the stop only if the value can't be prose."""
+    """Return key and value of `**Status.** Accepted`;
+    without the stop only if the value can't be prose.
+    """
     match = _RUN_IN.match(text, start, end)
     key = KEY_OF.get(plain(match["key"].strip())) if match is not None else None
     if match is None or key not in ("status", "date", "deciders"):
@@ -242,7 +273,8 @@ def split_key_values(text: str, start: int, end: int) -> list[Span]:
     cuts = [
         cut
         for cut in _CUT.finditer(text, start, end)
-        if cut["known"] is None or ((pair := key_value(text, cut.end(), end)) is not None and pair[0] in _ON_ONE_LINE)
+        if cut["known"] is None
+        or ((pair := key_value(text, cut.end(), end)) is not None and pair[0] in _ON_ONE_LINE)
     ]
     starts, ends = [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end]
     return [Span(begin, stop) for begin, stop in zip(starts, ends, strict=True)]

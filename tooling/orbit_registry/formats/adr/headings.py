@@ -9,26 +9,50 @@ from functools import lru_cache
 from orbit_registry.formats.adr.file_names import SERIES_CODE
 from orbit_registry.formats.adr.header import visible_lines
 from orbit_registry.formats.adr.model import Section
-from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, choice, plain, read_date, word_set
+from orbit_registry.formats.adr.vocabulary import (
+    SECTION_OF,
+    STATUS_OF,
+    choice,
+    plain,
+    read_date,
+    word_set,
+)
 from orbit_registry.formats.markdown import Document, Heading, within
 from orbit_registry.formats.position import Position, Span
 
-_SUBSECTIONS = frozenset({"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"})
+_SUBSECTIONS = frozenset(
+    {"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"}
+)
 HEADER_KEYS = frozenset({"status", "date", "deciders", "tags", "changelog", "metadata"})
 """Sections of metadata; the first other one ends the header."""
-EVIDENCE = frozenset({"decision", "consequences", "options", "context", "drivers", "positive", "negative", "rationale"})
+EVIDENCE = frozenset(
+    {
+        "decision",
+        "consequences",
+        "options",
+        "context",
+        "drivers",
+        "positive",
+        "negative",
+        "rationale",
+    }
+)
 
-_ORNAMENT = re.compile(r"^[^\w(\[{<]+|[^\w)\]}>?!]+$")  # decoration around a heading's words: pictures, marks, a colon
+_ORNAMENT = re.compile(
+    r"^[^\w(\[{<]+|[^\w)\]}>?!]+$"
+)  # decoration around a heading's words: pictures, marks, a colon
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>|<!--.{0,200}?-->", re.IGNORECASE)
 _PARTS = re.compile(r"\s*[/(（)）|｜]\s*")
 _VALUED = re.compile(
     r"[\W\d_]*(?P<name>[^\W\d_](?:[^\W\d_]|[ -]){1,30}?)[*_]{0,2}"
-    r"(?:[ ]?(?P<colon>[:：])[*_]{0,2}[ ]*|[ ]+[—–-][ ]+|[ ]?(?P<open>[(（]))(?P<value>[^\s()（）].*?)(?(open)[)）])\s*"
+    r"(?:[ ]?(?P<colon>[:：])[*_]{0,2}[ ]*|[ ]+[—–-][ ]+|[ "
+    r"]?(?P<open>[(（]))(?P<value>[^\s()（）].*?)(?(open)[)）])\s*"
 )
 """A heading with a value: `Status: Accepted`, `Status (Accepted)`."""
 _NUMBERING = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|[A-Z][.)]|[IVX]{1,5}\.)\s+")
 _STATUS = re.compile(
-    r"(?:(?:what is|describe) )?(?:the )?(?:(?:proposal|decision|adr|rfc) )?status(?: of (?:the|this) \w+)?\??"
+    r"(?:(?:what is|describe) )?(?:the )?(?:(?:proposal|decision|adr|rfc) )?status(?: of "
+    r"(?:the|this) \w+)?\??"
 )
 _RUN_IN = re.compile(
     r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[^\W\d_](?:[^\W\d_]|[ &/-]){1,50}?)[ ]?"
@@ -40,12 +64,15 @@ _EMPHASIS = r"(?:\*\*|__|\*|_)?"
 COST = re.compile(
     rf"[ \t>]*(?:[-*+][ \t]+|\d{{1,3}}[.)][ \t]+)?{_EMPHASIS}(?:(?:{choice('cost_labels')})"
     rf"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{{1,60}}\))?[ \t]*{_EMPHASIS}[ \t]*[:：.—–]"
-    rf"|(?:{choice('cost_verdicts')}){_EMPHASIS}(?:[,:][ \t]+(?:{choice('cost_reasons')})|[ \t]+because)\b"
+    rf"|(?:{choice('cost_verdicts')}){_EMPHASIS}(?:[,:][ \t]+(?:{choice('cost_reasons')})|[ "
+    rf"\t]+because)\b"
     rf"|(?:{choice('cost_lists')}){_EMPHASIS}[ \t]*[:：—–]{_EMPHASIS}[ \t]*"
     r"(?:(?:\r?\n){1,2}[ \t]*[-*+][ \t]+)?[^\s])",
     re.IGNORECASE,
 )
-FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
+FILLER = re.compile(
+    r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE
+)
 
 
 _STARTS = {
@@ -78,7 +105,9 @@ def without_numbering(heading: str) -> str:
 
 
 def heading_value(title: str) -> tuple[str, int, int] | None:
-    """Return the key in `Status: Accepted`, and the offsets of its value; without a colon only a known one counts."""
+    """Return the key in `Status: Accepted`, and the offsets of its value;
+    without a colon only a known one counts.
+    """
     match = _VALUED.fullmatch(title) if len(title) <= _LONGEST else None
     key = SECTION_OF.get(plain(match["name"].strip())) if match is not None else None
     if match is None or key not in ("status", "date", "deciders"):
@@ -87,24 +116,34 @@ def heading_value(title: str) -> tuple[str, int, int] | None:
     if key == "date":
         sure = read_date(match["value"]) is not None
     else:
-        sure = bool(match["colon"]) or (key == "status" and word is not None and plain(word.group()) in STATUS_OF)
+        sure = bool(match["colon"]) or (
+            key == "status" and word is not None and plain(word.group()) in STATUS_OF
+        )
     return (key, match.start("value"), match.end("value")) if sure else None
 
 
 def section_level(headings: Sequence[tuple[int, str]]) -> int:
-    """Return the level of a decision's sections: that of the first known one, so that a stray `#` changes nothing."""
+    """Return the level of a decision's sections:
+    that of the first known one, so that a stray `#` changes nothing.
+    """
     levels = [level for level, key in headings if key != "other"]
     return levels[0] if levels else min((level for level, _ in headings), default=0)
 
 
-def read_sections(document: Document, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
-    """Return the sections of a decision: top-level ones, known ones below them, and run-in headings."""
+def read_sections(
+    document: Document, headings: Sequence[Heading], body: Span
+) -> tuple[Section, ...]:
+    """Return the sections of a decision: top-level ones, known ones below them,
+    and run-in headings.
+    """
     sections: list[Section] = []
     top = section_level([(heading.level, section_key(heading.text)) for heading in headings])
     for heading in headings:
         key = section_key(heading.text)
         if heading.level <= top or key in _SUBSECTIONS:
-            sections.append(Section(key, heading.text, heading.level, heading.body, heading.position))
+            sections.append(
+                Section(key, heading.text, heading.level, heading.body, heading.position)
+            )
     sections.extend(_run_ins(document, headings, body))
     return tuple(sorted(sections, key=lambda section: section.position))
 
@@ -121,7 +160,11 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
             key = section_key(match["name"])
             if key not in ("other", "status", "date", "deciders", "tags"):
                 run_ins.append((key, match["name"].strip(), line.start, line.start + match.end()))
-        after_break = not content.strip() or bool(run_ins and run_ins[-1][2] == line.start) or content.startswith("#")
+        after_break = (
+            not content.strip()
+            or bool(run_ins and run_ins[-1][2] == line.start)
+            or content.startswith("#")
+        )
     for index, (key, name, start, body_start) in enumerate(run_ins):
         next_run_in = run_ins[index + 1][2] if index + 1 < len(run_ins) else body.end
         end = min(next_run_in, ends[bisect_right(ends, start)])
@@ -129,7 +172,9 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
 
 
 def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Position | None:
-    """Return the position of a cost: `Cost:`, `Negative:`, `Bad, because`, or a filled negative section."""
+    """Return the position of a cost: `Cost:`, `Negative:`, `Bad, because`,
+    or a filled negative section.
+    """
     for line in visible_lines(document, body, document.code):
         if COST.match(document.text, line.start, body.end):
             return document.lines.position(line.start)
@@ -140,12 +185,20 @@ def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Po
 
 
 def fields_span(document: Document) -> Span | None:
-    """Return the front matter, else the code block below `## Preamble` at the top, where some series have theirs."""
+    """Return the front matter, else the code block below `## Preamble` at the top,
+    where some series have theirs.
+    """
     if document.front_matter is not None:
         return document.front_matter
-    heading = next((other for other in document.headings[:2] if section_key(other.text) == "metadata"), None)
+    heading = next(
+        (other for other in document.headings[:2] if section_key(other.text) == "metadata"), None
+    )
     code = within(document.code, heading.body, lambda block: block.start) if heading else ()
-    return code[0] if heading and code and not document.text[heading.body.start : code[0].start].strip() else None
+    return (
+        code[0]
+        if heading and code and not document.text[heading.body.start : code[0].start].strip()
+        else None
+    )
 
 
 def is_filled(document: Document, body: Span) -> bool:
@@ -160,27 +213,35 @@ def is_filled(document: Document, body: Span) -> bool:
 def has_decision_sections(sections: Sequence[Section], *, alone: bool) -> bool:
     """Say whether a document has the sections of a decision.
 
-    With `alone`, neither name nor place suggest a decision, so only outermost sections count: a guide has `Problem` and
-    `Solution` in each part, an overview has benefits.
+    With `alone`, neither name nor place suggest a decision, so only outermost sections count: a
+    guide has `Problem` and `Solution` in each part, an overview has benefits.
     """
     highest = min((section.level for section in sections if not section.run_in), default=0)
     starts = [section.key for section in sections if section.run_in]
-    keys = {section.key for section in sections if not alone or (section.level == highest and not section.run_in)}
+    keys = {
+        section.key
+        for section in sections
+        if not alone or (section.level == highest and not section.run_in)
+    }
     keys.update(key for key in starts if starts.count(key) == 1)
-    return "decision" in keys or len(keys & EVIDENCE) > (2 if alone and "options" not in keys else 1)
+    return "decision" in keys or len(keys & EVIDENCE) > (
+        2 if alone and "options" not in keys else 1
+    )
 
 
 _OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
 _NO_TITLES = word_set("forms")  # headings that name the form; the file's name is the better title
 _TITLES = word_set("titles")
 _WORDY = re.compile(
-    r"(?:Architectur(?:e|al) Decision(?: Record)?|(?:ADR|RFC)(?:[- ]?\d{8}-\d{1,3})?|Decision Record)"
+    r"(?:Architectur(?:e|al) Decision(?: Record)?|(?:ADR|RFC)(?:[- ]?\d{8}-\d{1,3})?|Decision "
+    r"Record)"
     r"[ \t]*[:—–-][ \t]+",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(
     r"\[?(?P<prefix>(?:ADR[ \t]+(?=ADR))?"
-    rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|RFC|(?:Decision|N[ro]\.?|N[°º])(?=[ \t#]*\d+[ \t]*[:—–]))"
+    rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|RFC|(?:Decision|N[ro]\.?|N[°º])(?=[ "
+    rf"\t#]*\d+[ \t]*[:—–]))"
     r"[ \t]*[-#_]?[ \t]*#?)?#?(?P<number>\d{1,9})\]?"
     r"(?P<separator>[ \t]*(?:[:.)—–|·]|-(?=[ \t]|(?(prefix)[^\W\d])))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
@@ -188,18 +249,22 @@ _NUMBERED = re.compile(
 _DATED = re.compile(r"(?:19|20)\d\d-\d\d-\d\d[ \t]+[:—–-][ \t]+(?=\S)")
 """A date between number and title: `RFC 12 - 2026-04-01 - Title`."""
 _NAMED = re.compile(
-    r"(?P<prefix>(?:[A-Z][a-z]{1,15}[ ])?(?:[A-Z][A-Z0-9]{0,11}[-_]){0,2}[A-Z]{2,12}[-_ #]{1,2})(?P<number>\d{1,9})"
+    r"(?P<prefix>(?:[A-Z][a-z]{1,15}[ ])?(?:[A-Z][A-Z0-9]{0,11}[-_]){0,2}[A-Z]{2,12}[-_ "
+    r"#]{1,2})(?P<number>\d{1,9})"
     r"(?P<separator>[ \t]*[:—–.][ \t]+)(?=\S)"
 )
 """A series of any name (`Aries RFC 0008: T`), accepted if the file's name has the same number."""
 ENTRY = re.compile(
-    r"\[?(?P<prefix>ADR[- #]{0,2})(?P<number>\d{1,9})\]?(?P<separator>[ \t]*(?:[—–:.|·]|-(?=[ \t]))[ \t]*|[ \t]+|$)",
+    r"\[?(?P<prefix>ADR[- #]{0,2})(?P<number>\d{1,9})\]?(?P<separator>[ \t]*(?:[—–:.|·]|-(?=[ "
+    r"\t]))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
 )
 _IN_LOG = re.compile(
-    rf"\[?(?P<prefix>(?:{SERIES_CODE}|AD|D|decision|entscheidung|décision|decisión|decisão|decisione|besluit|decyzja|beslut"
+    rf"\[?(?P<prefix>(?:{SERIES_CODE}|AD|D|decision|entscheidung|décision|decisión|decisão|"
+    rf"decisione|besluit|decyzja|beslut"
     r"|решение|決定|决策|決策|결정)[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,4})\]?"
-    r"(?P<separator>[ \t]*(?:[—–:：·|]|[.)](?=[ \t])|-(?=[ \t]))[ \t]*|(?(prefix)[ \t]+)(?(prefix)|$))(?=\S)",
+    r"(?P<separator>[ \t]*(?:[—–:：·|]|[.)](?=[ \t])|-(?=[ \t]))[ \t]*|(?(prefix)[ "
+    r"\t]+)(?(prefix)|$))(?=\S)",
     re.IGNORECASE,
 )
 """Names of entries in a decision log: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`."""
@@ -228,7 +293,9 @@ class TitleParts:
 
 
 def split_title(text: str, span: Span, plain: str, expected: str | None = None) -> TitleParts:
-    """Split `text[span]` (plain text: `plain`); with `expected`, the file's number, `12 Title` has a number too."""
+    """Split `text[span]` (plain text: `plain`);
+    with `expected`, the file's number, `12 Title` has a number too.
+    """
     raw = span.of(text)
     picture = _words_start(text, span)
     if picture > span.start:  # `🎨 ADR-021: Title`; before a title alone it belongs to it
@@ -244,7 +311,9 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     if match is None or not _is_number(match, expected, sure=pattern is _NUMBERED):
         return TitleParts(None, None, plain, span)
     number_span = Span(span.start + match.start("number"), span.start + match.end("number"))
-    if not raw[match.end() :].strip():  # a number and nothing else: it has to serve as the title too
+    if not raw[
+        match.end() :
+    ].strip():  # a number and nothing else: it has to serve as the title too
         return TitleParts(match["number"], number_span, plain, Span(span.end, span.end))
     title_span = _title_after(text, span.start + match.end(), span.end)
     return TitleParts(match["number"], number_span, _text_after(plain, pattern), title_span)
@@ -270,13 +339,20 @@ def _is_number(match: re.Match[str], expected: str | None, *, sure: bool) -> boo
 
 
 def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> TitleParts | None:
-    """Split `ADR-0108 — Title`; None if it names no ADR. With `in_log` other codes and bare numbers count too."""
+    """Split `ADR-0108 — Title`; None if it names no ADR.
+
+    With `in_log` other codes and bare numbers count too.
+    """
     pattern = _IN_LOG if in_log else ENTRY
     match = pattern.match(text, _words_start(text, span), span.end)
     if match is None:
         return None
     number = Span(match.start("number"), match.end("number"))
-    code = match.group()[: number.end - match.start()].strip("[ ") if in_log and match["prefix"] else ""
+    code = (
+        match.group()[: number.end - match.start()].strip("[ ")
+        if in_log and match["prefix"]
+        else ""
+    )
     title = _text_after(_text_after(plain, _PICTURE), pattern)
     return TitleParts(match["number"], number, title, Span(match.end(), span.end), code)
 
@@ -288,7 +364,9 @@ def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
     if match is None:
         return None
     title = Span(match.end(), span.end) if first else Span(span.start, match.start())
-    words = _text_after(_text_after(plain, _PICTURE), _DAY_FIRST) if first else _DAY_LAST.sub("", plain)
+    words = (
+        _text_after(_text_after(plain, _PICTURE), _DAY_FIRST) if first else _DAY_LAST.sub("", plain)
+    )
     return TitleParts(None, None, words, title, "", match["date"])
 
 
@@ -303,7 +381,9 @@ def title_heading(document: Document) -> Heading | None:
     key = section_key(first.text) if first is not None else "other"
     if first is None or key in HEADER_KEYS or (first.level > 1 and key != "other"):
         return None
-    if key == "context" or (key != "other" and any(heading.level == 1 for heading in document.headings[1:])):
+    if key == "context" or (
+        key != "other" and any(heading.level == 1 for heading in document.headings[1:])
+    ):
         return None  # `# Summary`, `# Motivation` and so on: every section is at the top
     return first
 
@@ -324,7 +404,9 @@ def title_text(document: Document, heading: Heading, inside: Sequence[Heading]) 
 
 
 def title_below(document: Document, parts: TitleParts, inside: Sequence[Heading]) -> Span | None:
-    """Return the span of the title below a heading that is a number alone: `# ADR 7` and `## Title`."""
+    """Return the span of the title below a heading that is a number alone:
+    `# ADR 7` and `## Title`.
+    """
     first = inside[0] if inside else None
     if first is None or parts.number is None or parts.title_span.start < parts.title_span.end:
         return None
@@ -335,16 +417,25 @@ def title_below(document: Document, parts: TitleParts, inside: Sequence[Heading]
 
 
 def title_line(document: Document, path_number: str | None, path_title: str) -> TitleParts | None:
-    """Return the title in `#46. Title`, or in a comment of the front matter that has the file's number or its words."""
+    """Return the title in `#46.
+
+    Title`, or in a comment of the front matter that has the file's number or its words.
+    """
     first = _first_line(document, Span(document.content_start, len(document.text)))
     if first is not None and (match := _UNSPACED.match(document.text, first.start, first.end)):
-        return split_title(document.text, Span(match.end(), first.end), document.text[match.end() : first.end])
+        return split_title(
+            document.text, Span(match.end(), first.end), document.text[match.end() : first.end]
+        )
     words = set(plain(path_title).split())
     comments = document.front_matter or Span(0, 0)
     for match in _COMMENTED.finditer(document.text, comments.start, comments.end):
         span = Span(*match.span("title"))
         parts = split_title(document.text, span, match["title"], path_number)
-        if parts.number is not None and path_number is not None and int(parts.number) == int(path_number):
+        if (
+            parts.number is not None
+            and path_number is not None
+            and int(parts.number) == int(path_number)
+        ):
             return parts
         if words and 2 * len(words & set(plain(parts.title).split())) >= len(words):
             return parts

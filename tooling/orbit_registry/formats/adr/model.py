@@ -10,17 +10,26 @@ Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded",
 FOLDER = "folder"  # format of a document that states no status, in a folder named after one
 
 Rel = Literal[
-    "supersedes", "superseded_by", "amends", "amended_by", "extends", "extended_by", "reverts", "reverted_by",
-    "implements", "related_to", "references",
-]  # fmt: skip
+    "supersedes",
+    "superseded_by",
+    "amends",
+    "amended_by",
+    "extends",
+    "extended_by",
+    "reverts",
+    "reverted_by",
+    "implements",
+    "related_to",
+    "references",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A relation to another document.
 
-    `target_raw` is the link's target, else the id or number as written; `text` is the link's text or the same id. A
-    `weak` relation is a mere mention in prose.
+    `target_raw` is the link's target, else the id or number as written; `text` is the link's text
+    or the same id. A `weak` relation is a mere mention in prose.
     """
 
     rel: Rel
@@ -81,8 +90,8 @@ class Fact:
 class AdrDocument:
     """One decision as its document states it; nothing is added.
 
-    `span` covers the whole decision: the file, or a log's entry from its heading to the next one. `set_status` replaces
-    `status_span`, which is None if no status is stated.
+    `span` covers the whole decision: the file, or a log's entry from its heading to the next one.
+    `set_status` replaces `status_span`, which is None if no status is stated.
     """
 
     title: str
@@ -101,8 +110,9 @@ class AdrDocument:
     sections: tuple[Section, ...]
     cost_position: Position | None
     format: str
-    """Style of the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`), or `folder` if only the
-    folder's name states it, or `none`."""
+    """Style of the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`),
+    or `folder` if only the folder's name states it, or `none`.
+    """
     anchor: str  # the explicit `{#id}` of the heading, or ''
     position: Position
     span: Span
@@ -138,8 +148,11 @@ class AdrFile:
     entries: tuple[AdrDocument, ...]
     problems: tuple[Problem, ...] = ()
     skipped_reason: str | None = None
-    candidate: AdrDocument | None = None  # the decision in a text that was skipped, for callers that know it is one
-    in_series: bool = False  # whether the document numbers itself in a named series: `CIP: 1` in `CIP-0001/README.md`
+    candidate: AdrDocument | None = (
+        None  # the decision in a text that was skipped, for callers that know it is one
+    )
+    # whether the document numbers itself in a named series: `CIP: 1` in `CIP-0001/README.md`
+    in_series: bool = False
 
 
 LONGEST_TITLE = 300
@@ -153,9 +166,13 @@ def title_key(title: str) -> str:
 
 
 def is_same_title(title: str, document_title: str) -> bool:
-    """Say whether a title is what a document has, or the start of it where that is too long; marks don't count."""
+    """Say whether a title is what a document has, or the start of it where that is too long;
+    marks don't count.
+    """
     ours, theirs = _bare_title(title), _bare_title(document_title)
-    is_start = ours.endswith("…") and theirs.startswith(ours[:-1]) and len(document_title) > LONGEST_TITLE
+    is_start = (
+        ours.endswith("…") and theirs.startswith(ours[:-1]) and len(document_title) > LONGEST_TITLE
+    )
     return ours == theirs or is_start
 
 

@@ -14,7 +14,9 @@ from orbit_registry.formats.untrusted import cut
 
 LONGEST_OPTION, LONGEST_REASON, MOST_OPTIONS = 200, 300, 50
 LONGEST_NAME, LONGEST_TEXT = 400, 4_000
-"""Characters that are read of a name or heading, and of another text: patterns take longer than linear time."""
+"""Characters that are read of a name or heading, and of another text:
+patterns take longer than linear time.
+"""
 LIKE = 0.5  # share of words that an option and the text of the choice have in common at least
 
 
@@ -29,12 +31,21 @@ def _lower(words: str) -> tuple[str, ...]:
     return tuple(sorted(word for word in lower if not any(part in word for part in lower - {word})))
 
 
-_REJECTED, _CHOSEN, _CHOSEN_MARK = (_alternation(f"options_{name}") for name in ("rejected", "chosen", "chosen_mark"))
+_REJECTED, _CHOSEN, _CHOSEN_MARK = (
+    _alternation(f"options_{name}") for name in ("rejected", "chosen", "chosen_mark")
+)
 _BECAUSE, _LABELS = _alternation("options_because"), _alternation("options_label")
 _BECAUSE = rf"(?!as (?:it|this) is[ ]*(?:[^\w\s]|$))(?:{_BECAUSE})"
-_REJECTED_WORDS, _CHOSEN_WORDS = _lower(VOCABULARY["options_rejected"]), _lower(VOCABULARY["options_chosen"])
-_SECTION_WORDS = _lower(f"{VOCABULARY['sections']['options']}, {VOCABULARY['options_label']}, why not")
-_ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|(?P<number>\d{1,2})[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)")
+_REJECTED_WORDS, _CHOSEN_WORDS = (
+    _lower(VOCABULARY["options_rejected"]),
+    _lower(VOCABULARY["options_chosen"]),
+)
+_SECTION_WORDS = _lower(
+    f"{VOCABULARY['sections']['options']}, {VOCABULARY['options_label']}, why not"
+)
+_ITEM = re.compile(
+    r"(?P<indent>[ \t]*)(?:[-*+]|(?P<number>\d{1,2})[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)"
+)
 _BOLD = re.compile(r"(?:\*\*|__)(?P<name>[^*\r\n](?:[^*\r\n]|\*(?!\*)){0,240}?)(?:\*\*|__)")
 _LINK = re.compile(r"!?\[([^\[\]\r\n]{1,300})\](?:\([^()\r\n]{0,500}\)|\[[^\[\]\r\n]{0,100}\])")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -44,7 +55,9 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _LABELLED = re.compile(rf"\b(?:{_LABELS})[ ]+(?:\d{{1,2}}|[A-H])\b(?![ ]?\()", re.IGNORECASE)
-_INSTEAD = re.compile(r"\b(?:instead of|rather than|over|not|without|no longer|replac\w+)\b", re.IGNORECASE)
+_INSTEAD = re.compile(
+    r"\b(?:instead of|rather than|over|not|without|no longer|replac\w+)\b", re.IGNORECASE
+)
 _VERDICT = rf"(?:{_REJECTED}|{_CHOSEN_MARK})"
 _MARK = re.compile(
     rf"[ ]*(?:[(\[](?P<in>[^()\[\]]{{0,40}}?\b{_VERDICT}\b[^()\[\]]{{0,200}})[)\]]"
@@ -64,38 +77,47 @@ _CHOSEN_LINE = re.compile(
     re.IGNORECASE,
 )
 _UNDECIDED = re.compile(
-    r"[\W_]*(?:to be (?:determined|decided|defined)|tb[ad]|undecided|not (?:yet )?decided)\b", re.IGNORECASE
+    r"[\W_]*(?:to be (?:determined|decided|defined)|tb[ad]|undecided|not (?:yet )?decided)\b",
+    re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“„«「]+(.{1,300}?)[\"”“»」]+(?=[\W_]|$)|\*\*([^*]{1,300})\*\*")
 _OUTER = re.compile(r"(?P<quote>[\"'`“„])(?P<text>.{1,300})(?:(?P=quote)|[”“])[\W_]*$")
 _CUT = re.compile(rf",?[ ](?:{_BECAUSE})|[.](?:[ ]|$)|;", re.IGNORECASE)
 _REJECTED_LINE = re.compile(
     rf"[ \t>]*(?:(?P<item>[-*+]|\d{{1,2}}[.)])[ \t]+)?(?P<bold>\*\*|__)?(?:{_REJECTED})"
-    rf"(?:[ ](?:{_LABELS})s?)?(?P<close>\*\*|__)?[ ]?(?P<stop>[:：]|[—–-](?=[ ]|$))?(?P<shut>\*\*|__)?"
+    rf"(?:[ ](?:{_LABELS})s?)?(?P<close>\*\*|__)?[ ]?(?P<stop>[:：]|[—–-](?=[ "
+    rf"]|$))?(?P<shut>\*\*|__)?"
     r"(?(stop)|(?=[ ]\([a-z0-9]\)))[ ]*(?P<text>\S.*)",
     re.IGNORECASE,
 )
-_WHY_NOT = re.compile(r"why not (?:use |to )?(?P<text>(?!the alternatives|the other)\S.*?)\??$", re.IGNORECASE)
+_WHY_NOT = re.compile(
+    r"why not (?:use |to )?(?P<text>(?!the alternatives|the other)\S.*?)\??$", re.IGNORECASE
+)
 _BRACKET = re.compile(r"(?P<name>\S.*?)[ ]\((?P<reason>[^()]* [^()]*)\)[.]?")
 """A reason in brackets: `Rejected: Redis (one more server)`."""
 _REJECTED_PREFIX = "Rejected: "
 _REJECTING = re.compile(rf"(?:^|[^\w])(?:{_REJECTED})\w{{0,3}}(?:[^\w]|$)", re.IGNORECASE)
 _REJECTED_LEAD = re.compile(
     rf"^[\W_]*(?:(?:this|it)[ ](?:is|was)[ ])?(?:{_REJECTED})(?:[ ](?:{_LABELS})s?)?"
-    rf"(?:[ ]\((?![a-z0-9]\))[^()]*\))?(?:[*_]*[ ]?[.:：;,—–)-]+|[*_]*(?=[ ](?:{_BECAUSE})|[ ]\([a-z0-9]\))|$)[*_ ]*",
+    rf"(?:[ ]\((?![a-z0-9]\))[^()]*\))?(?:[*_]*[ ]?[.:：;,—–)-]+|[*_]*(?=[ ](?:{_BECAUSE})|[ "
+    rf"]\([a-z0-9]\))|$)[*_ ]*",
     re.IGNORECASE,
 )
-_REJECTED_INSIDE = re.compile(rf"(?:^|[.;,] ?|\()[*_]*(?:{_REJECTED})[*_]*[:：;,. —–-]", re.IGNORECASE | re.MULTILINE)
+_REJECTED_INSIDE = re.compile(
+    rf"(?:^|[.;,] ?|\()[*_]*(?:{_REJECTED})[*_]*[:：;,. —–-]", re.IGNORECASE | re.MULTILINE
+)
 _BECAUSE_LEAD = re.compile(rf"^(?:{_BECAUSE})[ ,:]*", re.IGNORECASE)
 _COST_LEAD = re.compile(
-    r"^[\W_]*(?:[^\W\d_]+)[\W_]*(?:[:：—–,]|because)[\W_]*(?:because|weil|da|car|parce que|porque)?[\W_]*",
+    r"^[\W_]*(?:[^\W\d_]+)[\W_]*(?:[:：—–,]|because)[\W_]*(?:because|weil|da|car|parce "
+    r"que|porque)?[\W_]*",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?:(?<=[^\W\d_]{2})|(?<=[)\]\"'`%\d]))[.!?](?=[ ]+\W?[A-Z0-9])|[。！？]")
 _PLACEHOLDER = re.compile(r"[{<\[].*[}>\]]|…|\.\.\.|tbd|todo|n/?a|\W*", re.IGNORECASE)
 _QUOTES = frozenset("\"'“”„«»「」")
 _GOOD = re.compile(
-    r"[\W_]*(?:good|neutral|positive|pros?|advantages?|main page|examples?|see|gut|bon|bien|bueno|bom|https?|<http)\b",
+    r"[\W_]*(?:good|neutral|positive|pros?|advantages?|main "
+    r"page|examples?|see|gut|bon|bien|bueno|bom|https?|<http)\b",
     re.IGNORECASE,
 )
 _SAYS_WHY = re.compile(rf"(?:^|\b)(?:{_BECAUSE}|{_VERDICT}|but|too|lacks?)\b|❌|✗", re.IGNORECASE)
@@ -106,14 +128,17 @@ _ALTERNATIVES = word_set("options_alternatives")
 
 @dataclass(slots=True)
 class _Unit:
-    """An option where it is written: its name, its label (`2`, `B`), what is said of it, and the verdict."""
+    """An option where it is written: its name, its label (`2`, `B`), what is said of it,
+    and the verdict.
+    """
 
     name: str
     label: str
     body: str
     verdict: str = ""
     cost: str = ""
-    is_explicit: bool = False  # the verdict is at the beginning or the end of the name, or at the beginning of the text
+    # the verdict is at the beginning or the end of the name, or at the beginning of the text
+    is_explicit: bool = False
 
 
 def read_options(document: Document, span: Span) -> Options:
@@ -143,10 +168,16 @@ def read_options(document: Document, span: Span) -> Options:
             is_known = is_rejecting or _names_alternatives(heading.text)
             picked = [unit for unit in units if unit.verdict == "chosen"] or _picked(units, chosen)
             if not (picked or is_known or is_open):
-                picked = _picked(units, _chosen_label(document, headings)) or _decided(document, span, headings, units)
+                picked = _picked(units, _chosen_label(document, headings)) or _decided(
+                    document, span, headings, units
+                )
             picked_name = picked_name or next((unit.name for unit in picked), "")
             is_known = is_known or bool(picked)
-            rejected += (unit for unit in units if unit not in picked and (is_known or unit.verdict == "rejected"))
+            rejected += (
+                unit
+                for unit in units
+                if unit not in picked and (is_known or unit.verdict == "rejected")
+            )
         elif (unit := _rejected_heading(document, heading)) is not None:
             rejected.append(unit)
             covered.append(heading.section)
@@ -164,36 +195,57 @@ def _inside(heading: Heading, span: Span) -> bool:
 
 
 def _is_rejecting(heading: str) -> bool:
-    """Say whether a heading is above rejected options: `Rejected`, `Alternatives considered and rejected`."""
+    """Say whether a heading is above rejected options:
+    `Rejected`, `Alternatives considered and rejected`.
+    """
     name = plain(without_numbering(heading[:LONGEST_NAME]))
     match = _REJECTING.search(name)
-    return match is not None and len(_WORD.findall(name)) <= 5 and not re.search(r"[:—–]", name.rstrip(" :"))
+    return (
+        match is not None
+        and len(_WORD.findall(name)) <= 5
+        and not re.search(r"[:—–]", name.rstrip(" :"))
+    )
 
 
 def _names_alternatives(heading: str) -> bool:
-    """Say whether a heading is above what was not chosen: `Alternatives considered`, not `Considered options`."""
+    """Say whether a heading is above what was not chosen:
+    `Alternatives considered`, not `Considered options`.
+    """
     name = plain(heading)
     return any(word in name for word in _ALTERNATIVES)
 
 
 def _rejected_heading(document: Document, heading: Heading) -> _Unit | None:
-    """Return the option of a heading such as `Rejected: one queue` or `Rejected alternative — one queue`."""
+    """Return the option of a heading such as `Rejected:
+    one queue` or `Rejected alternative — one queue`.
+    """
     name = without_numbering(heading.text[:LONGEST_NAME])
     match = _REJECTED_LINE.match(name)
     match = match if match and match["stop"] else _WHY_NOT.match(name)
     if match is None:
         return None
-    return _unit(match["text"], _text_of(document, heading.body), "rejected", _cost(document, heading.body))
+    return _unit(
+        match["text"], _text_of(document, heading.body), "rejected", _cost(document, heading.body)
+    )
 
 
 def _units(document: Document, section: Heading, headings: Sequence[Heading]) -> list[_Unit]:
-    """Return the options of a section: its subsections, else the items of its list, its table or bold paragraphs."""
+    """Return the options of a section: its subsections, else the items of its list,
+    its table or bold paragraphs.
+    """
     below = [heading for heading in headings if _inside(heading, section.body)]
     if below:
         top = min(heading.level for heading in below)
-        tops = [heading for heading in below if heading.level == top and section_key(heading.text) == "other"]
+        tops = [
+            heading
+            for heading in below
+            if heading.level == top and section_key(heading.text) == "other"
+        ]
         bodies = [(each.text, each.body) for each in tops]
-        units = [_unit(name, _text_of(document, body), cost=_cost(document, body)) for name, body in bodies]
+        units = [
+            _unit(name, _text_of(document, body), cost=_cost(document, body))
+            for name, body in bodies
+        ]
         labelled = [unit for unit in units if unit.label]
         return labelled if len(labelled) > 1 else units
     rejects = _is_rejecting(section.text) or _names_alternatives(section.text)
@@ -210,7 +262,9 @@ def _rows(document: Document, span: Span) -> Iterator[_Unit]:
 
 
 def _parts(document: Document, span: Span, *, joined: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield name and text (or both `joined`) of outermost items, and of paragraphs that begin in bold or `Rejected`."""
+    """Yield name and text (or both `joined`) of outermost items,
+    and of paragraphs that begin in bold or `Rejected`.
+    """
     items: list[list[str]] = []
     indent = -1
     blank = True
@@ -222,7 +276,9 @@ def _parts(document: Document, span: Span, *, joined: bool = False) -> Iterator[
             indent = width
             number = f"{match['number']}. " if match["number"] else ""
             items.append([number + content[match.end() :]])
-        elif not match and _starts_option(content, after_break=blank, item=items[-1] if items else ()):
+        elif not match and _starts_option(
+            content, after_break=blank, item=items[-1] if items else ()
+        ):
             items.append([content])
         elif not content:
             blank = True
@@ -239,7 +295,9 @@ def _parts(document: Document, span: Span, *, joined: bool = False) -> Iterator[
 
 
 def _starts_option(line: str, *, after_break: bool, item: Sequence[str]) -> bool:
-    """Say whether a line that is no item begins an option: in bold, or with `Rejected`, also below such a line."""
+    """Say whether a line that is no item begins an option:
+    in bold, or with `Rejected`, also below such a line.
+    """
     if _REJECTED_LINE.match(line):
         return after_break or bool(item and _REJECTED_LINE.match(item[0]))
     return after_break and line[:2] in ("**", "__")
@@ -291,7 +349,9 @@ def _unit(name: str, body: str, verdict: str = "", cost: str = "") -> _Unit:
         verdict = verdict or ("rejected" if _REJECTING.search(word) else "chosen")
         bare = bare[: mark.start()]
     is_explicit = bool(verdict) or _REJECTED_LEAD.match(body) is not None
-    return _Unit(_tidy(bare), _letters(label), body, verdict or _verdict(signs, body), cost, is_explicit)
+    return _Unit(
+        _tidy(bare), _letters(label), body, verdict or _verdict(signs, body), cost, is_explicit
+    )
 
 
 def _letters(label: re.Match[str] | None) -> str:
@@ -307,7 +367,9 @@ def _verdict(signs: Sequence[str], body: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    flat = " ".join(text.replace("**", "").replace("__", "").replace("`", "").split()).strip(" .,:;—–-*_")
+    flat = " ".join(text.replace("**", "").replace("__", "").replace("`", "").split()).strip(
+        " .,:;—–-*_"
+    )
     return flat[1:-1] if flat[:1] in _QUOTES and flat[-1:] in _QUOTES and len(flat) > 2 else flat
 
 
@@ -326,7 +388,9 @@ def _cost(document: Document, span: Span) -> str:
 
 
 def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
-    """Return what `Chosen option: …` names: what is in quotes or bold, else the text up to its reason, or a list."""
+    """Return what `Chosen option: …` names: what is in quotes or bold,
+    else the text up to its reason, or a list.
+    """
     lines = list(visible_lines(document, span, document.code))
     names: list[str] = []
     for index, line in enumerate(lines):
@@ -337,17 +401,27 @@ def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
         text = match["text"][:LONGEST_TEXT]
         if not text and (items := _items_below(document, Span(line.end, span.end))):
             return items
-        below = (document.text[other.start : other.end].strip() for other in lines[index + 1 : index + 4])
+        below = (
+            document.text[other.start : other.end].strip() for other in lines[index + 1 : index + 4]
+        )
         if not _CUT.search(text):  # it continues below, or begins there
-            text = f"{text} {next(filter(None, below), '') if not text.strip() else next(below, '')}".strip()
+            text = (
+                f"{text} {next(filter(None, below), '') if not text.strip() else next(below, '')}"
+            ).strip()
         cut = re.search(rf"[ ](?:{_BECAUSE})", text, re.IGNORECASE)
         head = text[: cut.start()] if cut else text
         outer = _OUTER.match(head)
-        quoted = [outer["text"]] if outer else [first or second for first, second in _QUOTED.findall(head)]
+        quoted = (
+            [outer["text"]]
+            if outer
+            else [first or second for first, second in _QUOTED.findall(head)]
+        )
         if not quoted:
             end = _CUT.search(head)
             quoted = [head[: end.start()] if end else head]
-        names += (name for name in (_LINK.sub(r"\1", part).strip(' ,.*_`"') for part in quoted) if name)
+        names += (
+            name for name in (_LINK.sub(r"\1", part).strip(' ,.*_`"') for part in quoted) if name
+        )
         if not match["heading"]:
             break
     return names
@@ -373,7 +447,9 @@ def _chosen_label(document: Document, headings: Sequence[Heading]) -> list[str]:
 
 
 def _picked(units: Sequence[_Unit], chosen: Iterable[str]) -> list[_Unit]:
-    """Return the units that are chosen: by label, by the same words, as parts of the choice, else the nearest one."""
+    """Return the units that are chosen: by label, by the same words, as parts of the choice,
+    else the nearest one.
+    """
     picked: list[_Unit] = []
     for name in chosen:
         match = _LABEL.match(name if name[-1:] in ":.)" else f"{name}:")
@@ -394,13 +470,25 @@ def _likeness(unit: _Unit, words: set[str]) -> float:
     return 1.0 if words <= others else len(words & others) / len(words | others)
 
 
-def _decided(document: Document, span: Span, headings: Sequence[Heading], units: Sequence[_Unit]) -> list[_Unit]:
-    """Return the units whose words are all in the title or in the first sentence of the decision, if not all are."""
-    titles = [heading.text for heading in document.headings if heading.section.start < span.start][-1:]
-    decision = next((heading for heading in headings if section_key(heading.text) == "decision"), None)
+def _decided(
+    document: Document, span: Span, headings: Sequence[Heading], units: Sequence[_Unit]
+) -> list[_Unit]:
+    """Return the units whose words are all in the title or in the first sentence of the decision,
+    if not all are.
+    """
+    titles = [heading.text for heading in document.headings if heading.section.start < span.start][
+        -1:
+    ]
+    decision = next(
+        (heading for heading in headings if section_key(heading.text) == "decision"), None
+    )
     first = _SENTENCE.split(_text_of(document, decision.body).strip(), 1)[0] if decision else ""
     words = [set(_words(_INSTEAD.split(text, 1)[0])) for text in (*titles, first)]
-    matches = [unit for unit in units if unit.name and any(text.issuperset(_words(unit.name)) for text in words)]
+    matches = [
+        unit
+        for unit in units
+        if unit.name and any(text.issuperset(_words(unit.name)) for text in words)
+    ]
     return matches if len(matches) < len(units) else []
 
 
@@ -409,12 +497,34 @@ def _words(text: str) -> list[str]:
 
 
 _SMALL = frozenset(
-    ("a", "an", "the", "use", "using", "with", "to", "for", "of", "and", "in", "as", "is", "was", "it", "this", "that")
+    (
+        "a",
+        "an",
+        "the",
+        "use",
+        "using",
+        "with",
+        "to",
+        "for",
+        "of",
+        "and",
+        "in",
+        "as",
+        "is",
+        "was",
+        "it",
+        "this",
+        "that",
+    )
 )
 
 
 def _scattered(
-    document: Document, span: Span, headings: Sequence[Heading], covered: Sequence[Span], words: Sequence[str]
+    document: Document,
+    span: Span,
+    headings: Sequence[Heading],
+    covered: Sequence[Span],
+    words: Sequence[str],
 ) -> Iterator[_Unit]:
     if not words:
         return
@@ -438,7 +548,9 @@ def _result(rejected: Iterable[_Unit], details: Sequence[_Unit]) -> Iterator[Rej
         keys.add(key)
         if len(keys) > MOST_OPTIONS:
             return
-        yield RejectedOption(unit.name, _reason(unit) or next(filter(None, map(_reason, _same(unit, details))), ""))
+        yield RejectedOption(
+            unit.name, _reason(unit) or next(filter(None, map(_reason, _same(unit, details))), "")
+        )
 
 
 def _is_filler(name: str) -> bool:
@@ -454,12 +566,19 @@ def _same(unit: _Unit, details: Iterable[_Unit]) -> Iterator[_Unit]:
 
 
 def _reason(unit: _Unit) -> str:
-    """Return why an option was rejected: what follows `Rejected:`, else its first drawback, else its first sentence."""
+    """Return why an option was rejected: what follows `Rejected:`, else its first drawback,
+    else its first sentence.
+    """
     match = _REJECTED_INSIDE.search(unit.body)
     text = unit.body[match.end() :] if match is not None else unit.cost
     sentences = 1 if text else 2  # the first one often praises
     text = text or "\n".join(line for line in unit.body.split("\n") if not _GOOD.match(line))
-    flat = " ".join(_LINK.sub(r"\1", text).replace("**", "").replace("`", "").split()).strip(" :,—–-*_")
+    flat = " ".join(_LINK.sub(r"\1", text).replace("**", "").replace("`", "").split()).strip(
+        " :,—–-*_"
+    )
     flat = _BECAUSE_LEAD.sub("", _REJECTED_LEAD.sub("", flat))
     ends = [end.start() for end in _SENTENCE.finditer(flat)]
-    return cut((flat[: ends[sentences - 1]] if len(ends) >= sentences else flat).strip(" .:"), LONGEST_REASON)
+    return cut(
+        (flat[: ends[sentences - 1]] if len(ends) >= sentences else flat).strip(" .:"),
+        LONGEST_REASON,
+    )

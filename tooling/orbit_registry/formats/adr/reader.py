@@ -10,7 +10,12 @@ from typing import cast, get_args
 
 from orbit_registry.formats.adr import file_names, headings
 from orbit_registry.formats.adr.classifier import is_blank_entry, is_template, skip_reason
-from orbit_registry.formats.adr.file_names import GENERIC_NAMES, is_log_name, number_of_path, series_number
+from orbit_registry.formats.adr.file_names import (
+    GENERIC_NAMES,
+    is_log_name,
+    number_of_path,
+    series_number,
+)
 from orbit_registry.formats.adr.header import (
     LINK,
     Field,
@@ -30,7 +35,16 @@ from orbit_registry.formats.adr.headings import (
     section_key,
     split_title,
 )
-from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, Fact, Rel, Relation, Section, Status
+from orbit_registry.formats.adr.model import (
+    FOLDER,
+    AdrDocument,
+    AdrFile,
+    Fact,
+    Rel,
+    Relation,
+    Section,
+    Status,
+)
 from orbit_registry.formats.adr.relations import (
     Phrase,
     find_phrases,
@@ -41,13 +55,27 @@ from orbit_registry.formats.adr.relations import (
 )
 from orbit_registry.formats.adr.status_line import normalise_status
 from orbit_registry.formats.adr.styles import BADGE, BULLETS, FRONT_MATTER, LINES, SECTIONS, TABLE
-from orbit_registry.formats.adr.vocabulary import Order, is_iso_date, is_of_two_orders, plain, read_date, word_set
+from orbit_registry.formats.adr.vocabulary import (
+    Order,
+    is_iso_date,
+    is_of_two_orders,
+    plain,
+    read_date,
+    word_set,
+)
 from orbit_registry.formats.citations import Citation, IdForms, find_citations
 from orbit_registry.formats.markdown import Document, Heading, is_markdown, parse_markdown, within
 from orbit_registry.formats.position import Position, Problem, Span
 from orbit_registry.formats.untrusted import cut
 
-STYLES = (FRONT_MATTER, BULLETS, LINES, TABLE, SECTIONS, BADGE)  # the first style that states a fact wins
+STYLES = (
+    FRONT_MATTER,
+    BULLETS,
+    LINES,
+    TABLE,
+    SECTIONS,
+    BADGE,
+)  # the first style that states a fact wins
 DATE_PROBLEMS = ("adr-date-unclear", "adr-date-order")
 """Codes of the problems of a date: unreadable, or ambiguous between day and month."""
 _RELS = frozenset(get_args(Rel))
@@ -79,7 +107,9 @@ class _Facts:
         return [fact for key in keys for fact in self._by_key.get(key, ())]
 
     def first(self, *keys: str) -> Fact | None:
-        """Return the winning fact of the first key that has one: the first with a value, else the first."""
+        """Return the winning fact of the first key that has one:
+        the first with a value, else the first.
+        """
         for key in keys:
             if facts := self._by_key.get(key):
                 return next((fact for fact in facts if fact.raw.strip()), facts[0])
@@ -90,7 +120,12 @@ class _Facts:
 
 
 def _assemble(header: Header, outline: Outline) -> AdrDocument:
-    document, heading, number, parts = header.document, outline.heading, outline.number, outline.parts
+    document, heading, number, parts = (
+        header.document,
+        outline.heading,
+        outline.number,
+        outline.parts,
+    )
     facts = _Facts(fact for style in STYLES for fact in style.read(header))
     sections = read_sections(document, header.headings, outline.body)
     status_fact = facts.first("status")
@@ -127,7 +162,11 @@ def _assemble(header: Header, outline: Outline) -> AdrDocument:
         superseding_spans=tuple(dict.fromkeys(fact.span for fact in facts.of("superseding"))),
         date_span=date_span,
         facts=facts.all,
-        problems=tuple(_problems(header, facts, outline, is_dated=date is not None, status=status, position=position)),
+        problems=tuple(
+            _problems(
+                header, facts, outline, is_dated=date is not None, status=status, position=position
+            )
+        ),
     )
 
 
@@ -161,7 +200,12 @@ def _date(facts: _Facts, outline: Outline) -> tuple[str | None, str, str | None,
     for candidate in (fact, status_date, changelog):
         iso = read_date(candidate.raw) if candidate is not None else None
         if candidate is not None and iso is not None:
-            return iso, candidate.raw, candidate.style, candidate.span if candidate is fact else None
+            return (
+                iso,
+                candidate.raw,
+                candidate.style,
+                candidate.span if candidate is fact else None,
+            )
     raw, span = (fact.raw, fact.span) if fact else ("", None)
     if outline.named_date:
         date, source = outline.named_date
@@ -182,24 +226,38 @@ def with_date_order(entry: AdrDocument, order: Order | None) -> AdrDocument:
 
 def _listed(fact: Fact) -> tuple[str, ...]:
     if fact.key == "tasks":
-        parts = (_task(part.strip()) for value in fact.values for part in _BETWEEN_TASKS.split(value))
+        parts = (
+            _task(part.strip()) for value in fact.values for part in _BETWEEN_TASKS.split(value)
+        )
         return tuple(part for part in parts if plain(part) not in _NO_VALUE)
     if len(fact.values) == 1 and fact.style != "front-matter" and fact.key == "tags":
-        return tuple(part.strip().strip("[]`*_") for part in without_links(fact.values[0]).split(",") if part.strip())
+        return tuple(
+            part.strip().strip("[]`*_")
+            for part in without_links(fact.values[0]).split(",")
+            if part.strip()
+        )
     return fact.values
 
 
 def _task(text: str) -> str:
     """Return the number of a linked task, else its address: `SHOP-1` for `[SHOP-1](https://…)`."""
     link = LINK.fullmatch(text)
-    return text if link is None else link["text"] if any(map(str.isdigit, link["text"])) else link["url"]
+    return (
+        text
+        if link is None
+        else link["text"]
+        if any(map(str.isdigit, link["text"]))
+        else link["url"]
+    )
 
 
 def _people(facts: _Facts, role: str) -> tuple[str, ...]:
     fact = facts.first(role)
     if fact is None:
         return ()
-    names = (name for value in (fact.values or (fact.raw,)) for name in split_names(without_links(value)))
+    names = (
+        name for value in (fact.values or (fact.raw,)) for name in split_names(without_links(value))
+    )
     return _unique(name for name in names if plain(name) not in _NO_VALUE)
 
 
@@ -209,15 +267,24 @@ def _unique(values: Iterable[str]) -> tuple[str, ...]:
 
 def _same_number(raw: str, number: str | None) -> bool:
     digits = raw.rpartition("-")[2]
-    return number is not None and digits.isdigit() and number.isdigit() and int(digits) == int(number)
+    return (
+        number is not None and digits.isdigit() and number.isdigit() and int(digits) == int(number)
+    )
 
 
-def _relations(header: Header, facts: _Facts, sections: Sequence[Section], outline: Outline) -> Iterator[Relation]:
+def _relations(
+    header: Header, facts: _Facts, sections: Sequence[Section], outline: Outline
+) -> Iterator[Relation]:
     known_files: defaultdict[tuple[str, str], set[str | None]] = defaultdict(set)
     mentions = _mentioned_relations(header, facts, outline)
-    for relation in (*_stated_relations(header, facts), *_linked_relations(header, sections), *mentions):
+    for relation in (
+        *_stated_relations(header, facts),
+        *_linked_relations(header, sections),
+        *mentions,
+    ):
         name, file = target_key(relation.target_raw)
-        # A mere reference says nothing new of a decision that was named before, in whatever relation.
+        # A mere reference says nothing new of a decision that was named before, in whatever
+        # relation.
         rel = "" if relation.rel == "references" else relation.rel
         files = known_files[rel, name]
         # Two files are two decisions; a file adds to a bare number that was met before it.
@@ -239,7 +306,9 @@ def _stated_relations(header: Header, facts: _Facts) -> Iterator[Relation]:
                 continue
             for phrase in find_phrases(header.text, fact.span.start, fact.span.end):
                 position = lines.position(phrase.span.start)
-                yield Relation(phrase.rel, _target(header, phrase), position, phrase.span, phrase.text)
+                yield Relation(
+                    phrase.rel, _target(header, phrase), position, phrase.span, phrase.text
+                )
         elif fact.key in _RELS:
             yield from _fact_relations(header, fact)
 
@@ -265,14 +334,18 @@ def _fact_relations(header: Header, fact: Fact) -> Iterator[Relation]:
 def _linked_relations(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
     """Yield `- Supersedes [x](x.md)` from sections of links, and from lines of the header."""
     document = header.document
-    zones = [section.body for section in sections if section.key == "references"] + list(header.zone)
+    zones = [section.body for section in sections if section.key == "references"] + list(
+        header.zone
+    )
     for zone in zones:
         for line in visible_lines(document, zone, document.hidden):
             for phrase in opening_phrases(header.text, line.start, line.end):
                 if "://" in phrase.target and phrase.rel in ("implements", "related_to"):
                     continue  # an issue or a page, not a decision
                 position = document.lines.position(phrase.span.start)
-                yield Relation(phrase.rel, _target(header, phrase), position, phrase.span, phrase.text)
+                yield Relation(
+                    phrase.rel, _target(header, phrase), position, phrase.span, phrase.text
+                )
 
 
 def _mentioned_relations(header: Header, facts: _Facts, outline: Outline) -> Iterator[Relation]:
@@ -282,18 +355,30 @@ def _mentioned_relations(header: Header, facts: _Facts, outline: Outline) -> Ite
         target = link.target.partition("#")[0]
         if link.kind != "image" and "://" not in target and is_markdown(target):
             yield Relation("references", link.target, link.position, link.span, link.text, False)
-    for line in visible_lines(document, body, document.hidden) if "[[" in body.of(header.text) else ():
+    for line in (
+        visible_lines(document, body, document.hidden) if "[[" in body.of(header.text) else ()
+    ):
         for target, label, span in wiki_links(header.text, line.start, line.end):
-            yield Relation("references", f"{target}.md", document.lines.position(span.start), span, label)
+            yield Relation(
+                "references", f"{target}.md", document.lines.position(span.start), span, label
+            )
     for citation in within(header.citations, body, lambda citation: citation.span.start):
         is_own_number = _same_number(citation.id, outline.number) and "/" not in citation.id
         if citation.id in own_ids or is_own_number:
             continue
-        yield Relation("references", citation.id, citation.position, citation.span, citation.id, citation.weak)
+        yield Relation(
+            "references", citation.id, citation.position, citation.span, citation.id, citation.weak
+        )
 
 
 def _problems(
-    header: Header, facts: _Facts, outline: Outline, *, is_dated: bool, status: Status, position: Position
+    header: Header,
+    facts: _Facts,
+    outline: Outline,
+    *,
+    is_dated: bool,
+    status: Status,
+    position: Position,
 ) -> Iterator[Problem]:
     lines = header.document.lines
     status_fact = facts.first("status")
@@ -305,9 +390,15 @@ def _problems(
             "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
         )
     for other in repeated_statuses(facts.all, status_fact):
-        if status_fact is not None and normalise_status(other.raw)[0] != normalise_status(status_fact.raw)[0]:
+        if (
+            status_fact is not None
+            and normalise_status(other.raw)[0] != normalise_status(status_fact.raw)[0]
+        ):
             here, there = (lines.position(fact.span.start) for fact in (other, status_fact))
-            message = f"the status is {_short(other.raw)} here and {_short(status_fact.raw)} in line {there.line}"
+            message = (
+                f"the status is {_short(other.raw)} here and {_short(status_fact.raw)} in "
+                f"line {there.line}"
+            )
             hint = f"line {there.line} counts: write its status here too, or delete one of the two"
             yield Problem("adr-status-twice", message, here, hint)
     date_fact = facts.first("date", "status_date")
@@ -331,20 +422,32 @@ def _problems(
 
 
 def stated_statuses(facts: Iterable[Fact], style: str) -> list[Status]:
-    """Return the known statuses that a style states, each once: two in a history such as `Proposed`, `Accepted`."""
+    """Return the known statuses that a style states, each once:
+    two in a history such as `Proposed`, `Accepted`.
+    """
     texts = (fact.raw for fact in facts if fact.key == "statement" and fact.style == style)
     statuses = (normalise_status(part)[0] for text in texts for part in _PARTS.split(text))
     return [status for status in dict.fromkeys(statuses) if status != "unknown"]
 
 
 def repeated_statuses(facts: Iterable[Fact], winner: Fact | None) -> Iterator[Fact]:
-    """Yield the first known status in each style but the one that states the status that counts, and a history."""
+    """Yield the first known status in each style but the one that states the status that counts,
+    and a history.
+    """
     facts = tuple(facts)
     styles = {winner.style if winner is not None else ""}
-    styles |= {style for style in {fact.style for fact in facts} if len(stated_statuses(facts, style)) > 1}
+    styles |= {
+        style for style in {fact.style for fact in facts} if len(stated_statuses(facts, style)) > 1
+    }
     for fact in facts:
-        is_status = fact.key == "status" and fact.style not in styles and normalise_status(fact.raw)[0] != "unknown"
-        if is_status and not (winner and winner.span.start < fact.span.end and fact.span.start < winner.span.end):
+        is_status = (
+            fact.key == "status"
+            and fact.style not in styles
+            and normalise_status(fact.raw)[0] != "unknown"
+        )
+        if is_status and not (
+            winner and winner.span.start < fact.span.end and fact.span.start < winner.span.end
+        ):
             styles.add(fact.style)
             yield fact
 
@@ -357,17 +460,24 @@ _DECISIONS = IdForms(("ADR-",))  # how decision documents refer to each other, i
 _PARTS = re.compile(r"[,;\n]")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
-UNNAMED = "adr-entry-unnamed"  # code of the problem of a log's section that may be meant as an entry
+UNNAMED = (
+    "adr-entry-unnamed"  # code of the problem of a log's section that may be meant as an entry
+)
 _OF_SERIES = re.compile(r"(?P<code>[A-Za-z]{2,8})[-_ ]?(?P<number>\d{1,6})(?!\w)")
 _NUMBER_FIELD = re.compile(r"(?:ADR[- #]{0,2})?(?P<number>\d{1,9})", re.IGNORECASE)
 _BULLET = re.compile(r"\s*[-*+][ ]")
-_PARAGRAPH = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:：*_\r\n]{1,40})(?:\*\*|__)?[:：]")
+_PARAGRAPH = re.compile(
+    r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:：*_\r\n]{1,40})(?:\*\*|__)?[:：]"
+)
 """A paragraph that begins with a section's name: `Decision: we keep one queue.`"""
 
 
 @lru_cache(maxsize=4096)  # pages, snapshot and checks of one run ask about the same documents
 def read_document(text: str, path: str = "") -> AdrFile:
-    """Read `text`; the name in `path` (relative to the project) tells what the text may be. Never fails."""
+    """Read `text`; the name in `path` (relative to the project) tells what the text may be.
+
+    Never fails.
+    """
     pure_path, stem = _name_of(path)
     if pure_path.suffix and not is_markdown(pure_path.name):
         return AdrFile("none", (), (), f"not Markdown ({pure_path.suffix})")
@@ -385,12 +495,16 @@ def read_document(text: str, path: str = "") -> AdrFile:
         decisions = tuple(entry for entry in listed if not is_blank_entry(entry))
         return AdrFile("log", decisions, tuple(_unnamed_sections(document, entries)))
     single = _read_single(document, path, stem, pure_path)
-    is_log = is_log_name(stem) and (single.skipped_reason or any(is_log_name(entry.title) for entry in single.entries))
+    is_log = is_log_name(stem) and (
+        single.skipped_reason or any(is_log_name(entry.title) for entry in single.entries)
+    )
     return AdrFile("log", ()) if is_log else single
 
 
 def single_span(text: str, path: str) -> Span | None:
-    """Return the span of a single decision's prose, in a fourth of `read_document`'s time; None if in doubt."""
+    """Return the span of a single decision's prose, in a fourth of `read_document`'s time;
+    None if in doubt.
+    """
     pure, stem = _name_of(path)
     if not is_markdown(pure.name) or is_log_name(stem) or not text.strip("\ufeff \t\r\n"):
         return None
@@ -409,7 +523,9 @@ def _name_of(path: str) -> tuple[PurePosixPath, str]:
 
 
 def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Heading, TitleParts]]:
-    """Return headings of ADRs below the title; `in_log` `D1`, `Decision 1` or bare numbers without gaps count."""
+    """Return headings of ADRs below the title;
+    `in_log` `D1`, `Decision 1` or bare numbers without gaps count.
+    """
     candidates: list[tuple[Heading, TitleParts]] = []
     for heading in (heading for heading in document.headings if heading.level > 1):
         parts = headings.split_entry(document.text, heading.title, heading.text, in_log=in_log)
@@ -425,7 +541,10 @@ def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Hea
 
 def _dated_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
     below = [heading for heading in document.headings if heading.level > 1]
-    dated = [(heading, headings.split_dated(document.text, heading.title, heading.text)) for heading in below]
+    dated = [
+        (heading, headings.split_dated(document.text, heading.title, heading.text))
+        for heading in below
+    ]
     candidates = [(heading, parts) for heading, parts in dated if parts is not None]
     level = min((heading.level for heading, _ in candidates), default=0)
     entries = [(heading, parts) for heading, parts in candidates if heading.level == level]
@@ -438,7 +557,9 @@ def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -
     for heading, _ in entries:
         for line in visible_lines(document, heading.body, document.code):
             content = document.text[line.start : line.end]
-            pair = key_value(document.text, line.start + len(content) - len(content.lstrip("-*+ ")), line.end)
+            pair = key_value(
+                document.text, line.start + len(content) - len(content.lstrip("-*+ ")), line.end
+            )
             bare_pair = key_value(document.text, line.start, line.end)
             if (pair and pair[0] == "status") or (bare_pair and bare_pair[0] == "status"):
                 return True
@@ -447,7 +568,9 @@ def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -
     return False
 
 
-def _entry(document: Document, heading: Heading, parts: TitleParts, citations: tuple[Citation, ...]) -> AdrDocument:
+def _entry(
+    document: Document, heading: Heading, parts: TitleParts, citations: tuple[Citation, ...]
+) -> AdrDocument:
     date = (parts.date, "heading") if parts.date and is_iso_date(parts.date) else None
     body = Span(heading.body.start, content_end(document, heading.body))
     outline = Outline(heading, parts, parts.number, heading.section, body, date)
@@ -462,10 +585,14 @@ def entry_header(text: str, entry: AdrDocument) -> Header:
         heading = next(h for h in document.headings if h.section.start == entry.heading_span.start)
         if heading.section == entry.span and heading.level > 1:
             return _log_header(document, heading)
-    return _single_header(document, entry.heading_span.end if entry.heading_span else document.content_start)
+    return _single_header(
+        document, entry.heading_span.end if entry.heading_span else document.content_start
+    )
 
 
-def _log_header(document: Document, heading: Heading, citations: tuple[Citation, ...] = ()) -> Header:
+def _log_header(
+    document: Document, heading: Heading, citations: tuple[Citation, ...] = ()
+) -> Header:
     inside = tuple(within(document.headings, heading.body, lambda other: other.section.start))
     return Header(document, (_entry_zone(document, heading, inside),), inside, (), True, citations)
 
@@ -479,9 +606,15 @@ def _single_header(document: Document, start: int, citations: tuple[Citation, ..
 
 
 def content_end(document: Document, span: Span) -> int:
-    """Return the end of a span's content, before the blank lines and the rule that separate what follows."""
+    """Return the end of a span's content, before the blank lines and the rule that separate what
+    follows.
+    """
     rules = within(document.rules, span, lambda rule: rule.start)
-    end = rules[-1].start if rules and not document.text[rules[-1].end : span.end].strip() else span.end
+    end = (
+        rules[-1].start
+        if rules and not document.text[rules[-1].end : span.end].strip()
+        else span.end
+    )
     return span.start + len(document.text[span.start : end].rstrip())
 
 
@@ -517,21 +650,32 @@ def _states_something(text: str, start: int, end: int) -> bool:
     return first is not None and first.verb.start == 0
 
 
-def _unnamed_sections(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> Iterator[Problem]:
+def _unnamed_sections(
+    document: Document, entries: Sequence[tuple[Heading, TitleParts]]
+) -> Iterator[Problem]:
     sections = {heading.section for heading, _ in entries}
     first, parts = entries[0]
     form = "dated" if parts.number is None else "numbered"
     for other in document.headings:
-        if other.level == first.level and other.section not in sections and section_key(other.text) == "other":
+        if (
+            other.level == first.level
+            and other.section not in sections
+            and section_key(other.text) == "other"
+        ):
             message = f"not {form} as the entries of this log are, so it is not an entry"
-            hint = f"write its heading as theirs, such as `{'#' * first.level} {first.text[:80]}`, and import again"
+            hint = (
+                f"write its heading as theirs, such as `{'#' * first.level} "
+                f"{first.text[:80]}`, and import again"
+            )
             yield Problem(UNNAMED, message, other.position, hint)
 
 
 def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixPath) -> AdrFile:
     heading = headings.title_heading(document)
     start = heading.body.start if heading else document.content_start
-    header = _single_header(document, start, find_citations(document.text, _DECISIONS, document.code))
+    header = _single_header(
+        document, start, find_citations(document.text, _DECISIONS, document.code)
+    )
     path_number, path_date = number_of_path(path), file_names.date_of_path(path)
     titled = headings.titled_heading(heading)
     parts = _title_parts(header, titled, path, stem, start)
@@ -549,18 +693,36 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     if entry.number is None:  # front matter: `title: "ADR-0042: Use x"`
         title = next((fact.raw for fact in entry.facts if fact.key == "title"), "")
         entry = replace(entry, number=split_title(title, Span(0, len(title)), title).number)
-    folder_status = file_names.status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None
-    bodies = {section.key: section.body for section in entry.sections if section.key in ("context", "decision")}
-    filled = len(bodies) == 2 and all(headings.is_filled(document, body) for body in bodies.values())
-    reason = skip_reason(entry, header.headings, stem, pure_path, in_series=series is not None, is_filled=filled)
-    entry = replace(entry, status=folder_status, format=FOLDER) if folder_status is not None else entry
+    folder_status = (
+        file_names.status_of_path(path)
+        if entry.format == "none" and entry.status == "unknown"
+        else None
+    )
+    bodies = {
+        section.key: section.body
+        for section in entry.sections
+        if section.key in ("context", "decision")
+    }
+    filled = len(bodies) == 2 and all(
+        headings.is_filled(document, body) for body in bodies.values()
+    )
+    reason = skip_reason(
+        entry, header.headings, stem, pure_path, in_series=series is not None, is_filled=filled
+    )
+    entry = (
+        replace(entry, status=folder_status, format=FOLDER) if folder_status is not None else entry
+    )
     if reason:
         return AdrFile("none", (), (), reason, entry)
     return AdrFile("file", (entry,), entry.problems, in_series=series is not None)
 
 
-def _title_parts(header: Header, heading: Heading | None, path: str, stem: str, start: int) -> TitleParts:
-    """Return number and title as the heading states them, else a line above all headings, else the file's name."""
+def _title_parts(
+    header: Header, heading: Heading | None, path: str, stem: str, start: int
+) -> TitleParts:
+    """Return number and title as the heading states them, else a line above all headings,
+    else the file's name.
+    """
     document, path_number = header.document, number_of_path(path)
     if heading is None:
         path_title = file_names.title_of_path(path)
@@ -571,47 +733,70 @@ def _title_parts(header: Header, heading: Heading | None, path: str, stem: str, 
     title = _COMMENT.sub("", title).strip()
     parts = split_title(document.text, span, title, path_number or series_number(stem, title))
     below = headings.title_below(document, parts, header.headings)
-    return parts if below is None else replace(parts, title=below.of(document.text), title_span=below)
+    return (
+        parts if below is None else replace(parts, title=below.of(document.text), title_span=below)
+    )
 
 
 def _field_number(fields: Sequence[Field]) -> str | None:
-    """Return the number that the first field called after it states: `id: ADR-0042`, `number: 42`."""
+    """Return the number that the first field called after it states: `id:
+    ADR-0042`, `number: 42`.
+    """
     values = (field.value for field in fields if field.key.lower() in ("id", "number", "adr"))
-    match = _NUMBER_FIELD.fullmatch(next((value for value in values if any(map(str.isdecimal, value))), ""))
+    match = _NUMBER_FIELD.fullmatch(
+        next((value for value in values if any(map(str.isdecimal, value))), "")
+    )
     return match["number"] if match else None
 
 
 def _series_number(fields: Sequence[Field], pure: PurePosixPath) -> str | None:
-    """Return the number that the front matter states under the code in the file's or folder's name."""
+    """Return the number that the front matter states under the code in the file's or
+    folder's name.
+    """
     series = _OF_SERIES.match(pure.parent.name if pure.stem.lower() in GENERIC_NAMES else pure.stem)
     values = (f.value.strip() for f in fields if series and f.key.lower() == series["code"].lower())
-    same = any(value.isdecimal() and series and int(value) == int(series["number"]) for value in values)
+    same = any(
+        value.isdecimal() and series and int(value) == int(series["number"]) for value in values
+    )
     return series["number"] if series and same else None
 
 
-def _zones(document: Document, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:
-    """Yield the spans that may state metadata; a notice above the title comes last, because the header counts first."""
+def _zones(
+    document: Document, after: int, inside: Sequence[Heading], title: Heading | None
+) -> Iterator[Span]:
+    """Yield the spans that may state metadata;
+    a notice above the title comes last, because the header counts first.
+    """
     yield from _zones_below(document, after, inside, title)
     if title is not None and document.text[document.content_start : title.section.start].strip():
         yield Span(document.content_start, title.section.start)
 
 
-def _zones_below(document: Document, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:
+def _zones_below(
+    document: Document, after: int, inside: Sequence[Heading], title: Heading | None
+) -> Iterator[Span]:
     end = inside[0].section.start if inside else len(document.text)
     yield Span(after, end)
     for index, heading in enumerate(inside):
         key = section_key(heading.text)
         if key == "metadata":
             yield heading.body
-        elif index == 0 and title is not None and heading.text.casefold() == title.text.casefold():  # the title again
-            yield Span(heading.body.start, inside[1].section.start if len(inside) > 1 else len(document.text))
+        elif (
+            index == 0 and title is not None and heading.text.casefold() == title.text.casefold()
+        ):  # the title again
+            yield Span(
+                heading.body.start,
+                inside[1].section.start if len(inside) > 1 else len(document.text),
+            )
         elif key not in HEADER_KEYS:
             return
 
 
 def _changelog_date(header: Header) -> Fact | None:
     document = header.document
-    heading = next((heading for heading in header.headings if section_key(heading.text) == "changelog"), None)
+    heading = next(
+        (heading for heading in header.headings if section_key(heading.text) == "changelog"), None
+    )
     if heading is None:
         return None
     lines = visible_lines(document, heading.body, document.code)

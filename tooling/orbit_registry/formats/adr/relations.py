@@ -18,16 +18,21 @@ _PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
 _LEAD = 8  # longest text before such a target
 _NO_LETTER = r"(?<![^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
 """Preceded by no letter, except of scripts without blanks."""
-PART = rf"(?:(?<!all[ ])(?<!as[ ]){_NO_LETTER}(?:{choice('part_words')})(?![^\W\d_])|{choice('part_signs')})"
+PART = (
+    rf"(?:(?<!all[ ])(?<!as[ "
+    rf"]){_NO_LETTER}(?:{choice('part_words')})(?![^\W\d_])|{choice('part_signs')})"
+)
 """Part of a decision: `Section 3 was superseded by`, `some clauses`."""
 WITHIN = (
-    r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|,[ ][^.;,:()|·—–\r\n]{1,40},(?=[ ])|\r?\n(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
+    r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|,[ ][^.;,:()|·—–\r\n]{1,40},(?=[ ])|\r?\n"
+    r"(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
 )
 """Text between that and its verb, including an insertion between two commas."""
 _FAR = 80  # characters before a verb that may name a part
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 OF_ITSELF = (
-    r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ ]record)?|adr|rfc|record|document|proposal)"
+    r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ "
+    r"]record)?|adr|rfc|record|document|proposal)"
     r"[ ](?:is|was|has[ ]been|has[ ]now[ ]been)(?:[ ]now)?[ ]"
 )
 """Start of a sentence in which a decision describes itself, in any case."""
@@ -41,40 +46,61 @@ _SENTENCE_ENDS = re.compile(r"[\s*_)\]\"]*(?:$|[.;,(—–])")
 _WORD_BEFORE = re.compile(r"[\w-]")
 
 _LINK = r"\[(?P<text>[^\[\]\n]{0,300})\]\((?P<href>[^()\s]{1,500})(?:[ ]\"[^\"\n]{0,200}\")?\)"
-_WIKI = r"\[\[(?P<wiki>[^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\\?\|(?P<shown>[^\[\]\n]{1,200}))?\]\]"
+_WIKI = (
+    r"\[\[(?P<wiki>[^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\\?\|(?P<shown>[^\[\]\n"
+    r"]{1,200}))?\]\]"
+)
 _BRACKET = r"\[(?P<bracket>[^\[\]\n]{1,200})\](?:\[(?P<label>[^\[\]\n]{0,100})\])?"
-_ID = r"(?P<id>(?:[A-Za-z0-9][\w.-]{0,60}/){0,3}(?:ADRs?|RFC)[- #]{0,2}(?:[0-9]{8}-[0-9]{1,3}(?!\w)|[0-9]{1,9}))"
+_ID = (
+    r"(?P<id>(?:[A-Za-z0-9][\w.-]{0,60}/){0,3}(?:ADRs?|RFC)[- "
+    r"#]{0,2}(?:[0-9]{8}-[0-9]{1,3}(?!\w)|[0-9]{1,9}))"
+)
 _NO_DATE = r"(?!(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?(?![\w-]))"
 _FILE = (
     rf"(?P<file>{_NO_DATE}(?:(?:[\w.-]{{1,60}}/){{0,4}}[0-9]{{3,8}}-[\w.-]{{1,150}}|[0-9]{{3,5}}"
-    r"|[A-Za-z][A-Za-z0-9]{1,15}(?:[-_][A-Za-z0-9]{1,12}){0,2}[-_]0[0-9]{2,5}(?:-[\w.-]{1,150}|(?![\w-]))"
+    r"|[A-Za-z][A-Za-z0-9]{1,15}(?:[-_][A-Za-z0-9]{1,12}){0,2}[-_]0[0-9]{2,5}(?:-[\w.-]{1,150}"
+    r"|(?![\w-]))"
     r"|#?[0-9]{1,5}(?=[\s,;.)]|$)))"
 )
-_MAY_NAME = re.compile(r"(?<![\w-])(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?(?![\w-])|(?P<name>[\[0-9])")
-"""Every name of a decision has one of these, and so does a date, which is none. Most lines of a header have at most a
-date; searching them for all verbs took a fifth of the time to read a decision."""
+_MAY_NAME = re.compile(
+    r"(?<![\w-])(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?(?![\w-])|(?P<name>[\[0-9])"
+)
+"""Every name of a decision has one of these, and so does a date, which is none.
+
+Most lines of a header have at most a date; searching them for all verbs took a fifth of the time to
+read a decision.
+"""
 _WIKI_LINK = re.compile(_WIKI)
 _TARGET = re.compile(rf"`?(?:{_LINK}|{_WIKI}|{_BRACKET}|{_ID}|{_FILE})`?")
 _GLUE = re.compile(
-    r"[ \t]{0,3}(?:[,&+:：、和与與及와과と][ \t\r\n]{0,4}|및[ ]|(?:,[ ])?(?:and|or|und|et|y|e)[ \t\r\n]{1,4}"
-    r"|by[ ]){0,2}[ \t\r\n]{0,4}"
+    r"[ \t]{0,3}(?:[,&+:：、和与與及와과と][ \t\r\n]{0,4}|및[ ]"
+    r"|(?:,[ ])?(?:and|or|und|et|y|e)[ \t\r\n]{1,4}|by[ ]){0,2}[ \t\r\n]{0,4}"
 )
 _MARK = re.compile(r"[*_]{1,3}(?=[ \t])")
 _FILLER = re.compile(r"(?:[\w§./-]{1,30}[ \t\r\n]{1,3}){0,3}")
-_ID_SHAPE = re.compile(r"(?:\bADRs?[- #]{0,2}|^#?)[0-9]{1,9}\b|^[0-9]{3,8}-|\bRFC[- ][0-9]", re.IGNORECASE)
+_ID_SHAPE = re.compile(
+    r"(?:\bADRs?[- #]{0,2}|^#?)[0-9]{1,9}\b|^[0-9]{3,8}-|\bRFC[- ][0-9]", re.IGNORECASE
+)
 _NUMBER_OF = re.compile(r"(?:adr[-_ #]{0,2})?0*(?P<number>[0-9]{1,6})(?=[-_. ]|$)", re.IGNORECASE)
 _NUMBER_OF_ANCHOR = re.compile(r"#adr-?0*(?P<number>[0-9]{1,9})(?![0-9])", re.IGNORECASE)
 
 
 def _pattern(template: str) -> str:
-    for name, pattern in (("{CJK_IN}", _CJK_IN), ("{IN}", _IN), ("{PARTIAL}", _PARTIAL), ("{PARTLY}", PARTLY)):
+    for name, pattern in (
+        ("{CJK_IN}", _CJK_IN),
+        ("{IN}", _IN),
+        ("{PARTIAL}", _PARTIAL),
+        ("{PARTLY}", PARTLY),
+    ):
         template = template.replace(name, pattern)
     return template
 
 
 @cache
 def _verbs() -> re.Pattern[str]:
-    groups = (f"(?P<{rel}>{_pattern('|'.join(forms))})" for rel, forms in VOCABULARY["verbs"].items())
+    groups = (
+        f"(?P<{rel}>{_pattern('|'.join(forms))})" for rel, forms in VOCABULARY["verbs"].items()
+    )
     return re.compile("|".join(groups), re.IGNORECASE)
 
 
@@ -92,7 +118,9 @@ def _endings() -> tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Rel], ...
 
 @cache
 def _limits() -> tuple[re.Pattern[str], ...]:
-    """Return the patterns that limit a verb to a part: two before it, two within it, and one after its target."""
+    """Return the patterns that limit a verb to a part:
+    two before it, two within it, and one after its target.
+    """
     adverb = rf"{_NO_LETTER}{PARTLY}(?:\*\*|[*_])?[ ]?(?:been[ ])?\Z"
     within = rf"{_NO_LETTER}{PARTLY}(?![a-z])"
     behind = rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)"
@@ -113,12 +141,20 @@ class Phrase:
 
 
 def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
-    """Yield the phrases at a line's start; `This ADR has been superseded by ADR-9` has to end with its target."""
+    """Yield the phrases at a line's start; `This ADR has been superseded by ADR-9` has to end with
+    its target.
+    """
     opening = _OPENING.match(text, start, end)
     if opening is None:
         return
-    phrases = [phrase for phrase in find_phrases(text, opening.end(), end) if phrase.verb.start <= opening.end() + 2]
-    if opening["itself"] is None or (phrases and _SENTENCE_ENDS.match(text[phrases[-1].span.end : end])):
+    phrases = [
+        phrase
+        for phrase in find_phrases(text, opening.end(), end)
+        if phrase.verb.start <= opening.end() + 2
+    ]
+    if opening["itself"] is None or (
+        phrases and _SENTENCE_ENDS.match(text[phrases[-1].span.end : end])
+    ):
         yield from phrases
 
 
@@ -138,7 +174,9 @@ def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[
 
 
 def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
-    """Return the phrase as an amendment if it replaces only a part: `Section 3 was superseded by ADR-9`."""
+    """Return the phrase as an amendment if it replaces only a part:
+    `Section 3 was superseded by ADR-9`.
+    """
     if phrase.rel not in ("superseded_by", "supersedes"):
         return phrase
     is_passive = phrase.rel == "superseded_by"
@@ -174,7 +212,9 @@ def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
 
 
 def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
-    """Yield the phrases whose verb comes last: `durch ADR-9 ersetzt`, `被 ADR-9 取代`, `ADR-9 に置き換え`."""
+    """Yield the phrases whose verb comes last:
+    `durch ADR-9 ersetzt`, `被 ADR-9 取代`, `ADR-9 に置き換え`.
+    """
     group: list[tuple[str, str, Span]] = []
     for match in _TARGET.finditer(text, start, limit):
         target = _target(text, match.start(), limit)
@@ -187,7 +227,11 @@ def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
         for before, after, rel in _endings():
             verb = after.match(text, target[2].end, limit)
             first = group[0][2].start
-            lead = before.search(text, max(start, first - _LEAD), first) if before is not None else None
+            lead = (
+                before.search(text, max(start, first - _LEAD), first)
+                if before is not None
+                else None
+            )
             if verb is not None and (before is None or lead is not None):
                 begin = lead.start() if lead is not None else first
                 yield from (Phrase(rel, *member, Span(begin, verb.end())) for member in group)
@@ -238,7 +282,9 @@ def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Sp
 
 
 def target_key(target: str) -> tuple[str, str | None]:
-    """Return the number that a target names, else its name without suffix, and the file that it links to."""
+    """Return the number that a target names, else its name without suffix,
+    and the file that it links to.
+    """
     if "://" in target:
         return target.casefold(), None
     path = target.partition("#")[0].casefold()

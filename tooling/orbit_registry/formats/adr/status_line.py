@@ -1,4 +1,6 @@
-"""Status line (`Accepted · 2026-05 · [TASK-1]`) split into facts, and the standard status of a word."""
+"""Status line (`Accepted · 2026-05 · [TASK-1]`) split into facts,
+and the standard status of a word.
+"""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +17,9 @@ _QUALIFIERS = word_set("qualifiers")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
 _CHOICE = re.compile(r"[|…]|\bone of\b", re.IGNORECASE)
 _WAS = re.compile(r"\(\s*(?:was|formerly|previously)\b.*", re.IGNORECASE | re.DOTALL)
-_BADGE = re.compile(r"/badge/(?:(?:adr[-_ ]?)?status[-/]|adr/)(?P<status>[^-/?#)\s]{1,60})", re.IGNORECASE)
+_BADGE = re.compile(
+    r"/badge/(?:(?:adr[-_ ]?)?status[-/]|adr/)(?P<status>[^-/?#)\s]{1,60})", re.IGNORECASE
+)
 _STRUCK = re.compile(r"~~.{1,200}?~~", re.DOTALL)
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
 _LISTED = re.compile(r"\s*[,/|·、，]\s*|\s+(?:or|oder|ou|o)\s+")
@@ -24,11 +28,15 @@ _OPEN = re.compile(r"\s*(?:\[[^\]]*|\{[^}]*)\Z")
 """A list that is never closed: `[accepted`, in a front matter that is no YAML."""
 _BOTH = re.compile(r"[^\w]*[ ](?:&|and|und|et|y|e)[ ][^\w]*")
 _CHOSEN = re.compile(r"(?P<mark>\*\*|__|\*|_|`)(?P<status>[^*_`]{2,60})(?P=mark)")
-_TAKEN_OVER = re.compile(r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)(?!方案|案)")
+_TAKEN_OVER = re.compile(
+    r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)(?!方案|案)"
+)
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _IN_PROGRESS = re.compile(
-    r"(?:status:?[ ]{1,3})?\b(?:in[ -]progress|in[ -]review|work in progress|under (?:review|discussion)"
-    r"|(?:active|current|final|last|ongoing|public|awaiting|(?:ready|scheduled|open)(?:[ ]for)?)[ -]"
+    r"(?:status:?[ ]{1,3})?\b(?:in[ -]progress|in[ -]review|work in progress|under "
+    r"(?:review|discussion)"
+    r"|(?:active|current|final|last|ongoing|public|awaiting|(?:ready|scheduled|open)(?:[ "
+    r"]for)?)[ -]"
     r"(?:review|discussion|draft|proposal|consideration|comments?|call|vot(?:e|ing)|rfc)s?)\b",
     re.IGNORECASE,
 )
@@ -45,11 +53,12 @@ def _partial() -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
-    """Return the standard status that `raw` states and the (relation, target as written) pairs in it.
+    """Return the standard status that `raw` states and the (relation, target as written) pairs in
+    it.
 
     The first status word decides (`Accepted; supersedes ADR-0045` is accepted). A template's choice
-    (`proposed | accepted`) and unknown words are `unknown`; a marked option is chosen. Struck text does not count, and
-    of `Proposed → Accepted` the last status does.
+    (`proposed | accepted`) and unknown words are `unknown`; a marked option is chosen. Struck text
+    does not count, and of `Proposed → Accepted` the last status does.
     """
     if _OPEN.match(raw):
         return "unknown", ()
@@ -57,7 +66,9 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     current, *parts = _ARROW.split(_WAS.sub(" ", text))
     for part in parts:
         word = _WORD.search(part)
-        is_stage = _status(part) != "unknown" or (word is not None and plain(word.group()) in NEGATIONS)
+        is_stage = _status(part) != "unknown" or (
+            word is not None and plain(word.group()) in NEGATIONS
+        )
         current = part if is_stage else f"{current} → {part}"  # an arrow in prose is no history
     listed = [_status(part.strip("*_`[]{}() ")) for part in _LISTED.split(without_links(current))]
     if sum(status != "unknown" for status in listed) > 2:
@@ -90,13 +101,23 @@ def _status(text: str) -> Status:
     bare = text.lstrip("*_`\"' ")
     phrase = next(find_phrases(bare), None)
     taken_over = _TAKEN_OVER.match(text)
-    of_part = phrase.rel if phrase is not None and phrase.of_part and _opens_with(bare, phrase.verb.start) else None
-    if _partial().match(bare) or of_part == "amended_by" or (taken_over and _partial().search(taken_over.group())):
+    of_part = (
+        phrase.rel
+        if phrase is not None and phrase.of_part and _opens_with(bare, phrase.verb.start)
+        else None
+    )
+    if (
+        _partial().match(bare)
+        or of_part == "amended_by"
+        or (taken_over and _partial().search(taken_over.group()))
+    ):
         return "accepted"  # a part was replaced, the rest is live
     opens = phrase.rel if phrase is not None and phrase.verb.start <= len("已") else None
     if opens == "supersedes" or of_part:
         return "unknown"  # `Ersetzt ADR-3`: what it does to another one
-    if opens == "superseded_by" or (taken_over and (phrase is None or phrase.rel == "superseded_by")):
+    if opens == "superseded_by" or (
+        taken_over and (phrase is None or phrase.rel == "superseded_by")
+    ):
         return "superseded"  # the word comes last: `被 ADR-0045 取代`
     if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"
@@ -110,7 +131,9 @@ def _status(text: str) -> Status:
             after = _after_both(label) if status == "proposed" else None
             if after is not None:
                 return after
-            if word in ("retired", "obsoleted") and any(rel == "superseded_by" for rel, _ in _targets(text)):
+            if word in ("retired", "obsoleted") and any(
+                rel == "superseded_by" for rel, _ in _targets(text)
+            ):
                 return "superseded"
             return status
         if word not in _QUALIFIERS and index > 0:
@@ -120,7 +143,9 @@ def _status(text: str) -> Status:
 
 def _opens_with(text: str, at: int) -> bool:
     before = text[:at]
-    value_facts = any(plain(word) in STATUS_OF or plain(word) in NEGATIONS for word in _WORD.findall(before))
+    value_facts = any(
+        plain(word) in STATUS_OF or plain(word) in NEGATIONS for word in _WORD.findall(before)
+    )
     return not value_facts and _CLAUSE.search(before) is None
 
 
@@ -129,14 +154,20 @@ def _after_both(text: str) -> Status | None:
     first, *second = _BOTH.split(text, maxsplit=1)
     words = second[0].split() if second else []
     status = STATUS_OF.get(plain(words[0].strip(".,;:*_`"))) if words else None
-    return status if status in ("accepted", "rejected") and len(first.split()) < _FEW_WORDS else None
+    return (
+        status if status in ("accepted", "rejected") and len(first.split()) < _FEW_WORDS else None
+    )
 
 
 _FEW_WORDS = 4
-_SEPARATOR = re.compile(r"(?<![ \t])[ \t]+(?:[·•][ \t\r\n]+|[-–—|][ \t]+(?=\d{4}-\d\d|\[|legacy_id))|;[ \t\r\n]+")
+_SEPARATOR = re.compile(
+    r"(?<![ \t])[ \t]+(?:[·•][ \t\r\n]+|[-–—|][ \t]+(?=\d{4}-\d\d|\[|legacy_id))|;[ \t\r\n]+"
+)
 _NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d(?:-\d\d)?(?![\w-])")
-_BRACKETED = re.compile(r"\[(?P<task>[A-Za-z][A-Za-z0-9_]{0,20}-?\d[\w-]{0,40}|#\d{1,9})\](?![(\[:])")
+_BRACKETED = re.compile(
+    r"\[(?P<task>[A-Za-z][A-Za-z0-9_]{0,20}-?\d[\w-]{0,40}|#\d{1,9})\](?![(\[:])"
+)
 _BARE_TASK = re.compile(r"[A-Z][A-Z0-9_]{1,15}-\d{1,9}(?![\w/])")
 _LEGACY = re.compile(r"[`*_]*legacy[_ ]ids?`?[ \t]{0,3}[:=][ \t]{0,3}", re.IGNORECASE)
 _LEGACY_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,80}(?:/[\w.-]{1,80}){0,4}")
@@ -144,7 +175,9 @@ _TRAILING_TASKS = re.compile(r"(?:[ \t,]{1,3}\[[A-Za-z#][\w#-]{0,60}\](?![(\[:])
 
 
 def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
-    """Yield the facts in `text[span]`: the status first, then dates, tasks, legacy ids and superseding remarks."""
+    """Yield the facts in `text[span]`: the status first, then dates, tasks,
+    legacy ids and superseding remarks.
+    """
     pieces = _pieces(text, span)
     first = _status_piece(text, pieces[0])
     yield Fact("status", first.of(text), first, style)
@@ -159,12 +192,24 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
             yield Fact("date", dated.group(), Span(dated.start(), dated.end()), style)
         bare = _BARE_TASK.match(text, piece.start, piece.end)
         if bare and not bare.group().startswith("ADR-"):
-            yield Fact("tasks", bare.group(), Span(bare.start(), bare.end()), style, (bare.group(),))
+            yield Fact(
+                "tasks", bare.group(), Span(bare.start(), bare.end()), style, (bare.group(),)
+            )
         legacy = _LEGACY.match(text, piece.start, piece.end)
         if legacy:
-            ids = tuple(match.group() for match in _LEGACY_ID.finditer(text, legacy.end(), piece.end))
-            yield Fact("legacy_ids", text[legacy.end() : piece.end], Span(legacy.end(), piece.end), style, ids)
-        if any(phrase.rel == "superseded_by" for phrase in find_phrases(text, piece.start, piece.end)):
+            ids = tuple(
+                match.group() for match in _LEGACY_ID.finditer(text, legacy.end(), piece.end)
+            )
+            yield Fact(
+                "legacy_ids",
+                text[legacy.end() : piece.end],
+                Span(legacy.end(), piece.end),
+                style,
+                ids,
+            )
+        if any(
+            phrase.rel == "superseded_by" for phrase in find_phrases(text, piece.start, piece.end)
+        ):
             remark = Span(pieces[number - 1].end, piece.end)
             yield Fact("superseding", piece.of(text), remark, style)
 
@@ -183,7 +228,9 @@ def value_facts(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:
 def _pieces(text: str, span: Span) -> list[Span]:
     pieces: list[Span] = []
     start, depth, at, in_code = span.start, 0, span.start, False
-    separators = {match.start(): match.end() for match in _SEPARATOR.finditer(text, span.start, span.end)}
+    separators = {
+        match.start(): match.end() for match in _SEPARATOR.finditer(text, span.start, span.end)
+    }
     while at < span.end:
         if depth <= 0 and not in_code and at in separators:
             pieces.append(Span(start, at))
@@ -194,7 +241,9 @@ def _pieces(text: str, span: Span) -> list[Span]:
         depth = max(0, depth + _NESTING.get(char, 0))
         at += 1
     pieces.append(Span(start, span.end))
-    if depth > 0 and len(pieces) == 1 and separators:  # a bracket never closed: separators count after all
+    if (
+        depth > 0 and len(pieces) == 1 and separators
+    ):  # a bracket never closed: separators count after all
         starts, ends = [span.start, *separators.values()], [*separators, span.end]
         return [Span(start, end) for start, end in zip(starts, ends, strict=True)]
     return pieces
@@ -208,7 +257,11 @@ def _status_piece(text: str, piece: Span) -> Span:
     end = start + len(text[start:end].rstrip(" \t\r\n"))
     start = end - len(text[start:end].lstrip(" \t\r\n"))
     for mark in ("**", "__", "`", "*", "_"):
-        if end - start > 2 * len(mark) and text.startswith(mark, start) and text.endswith(mark, start, end):
+        if (
+            end - start > 2 * len(mark)
+            and text.startswith(mark, start)
+            and text.endswith(mark, start, end)
+        ):
             inner = text[start + len(mark) : end - len(mark)]
             if mark not in inner:
                 return Span(start + len(mark), end - len(mark))
@@ -218,4 +271,6 @@ def _status_piece(text: str, piece: Span) -> Span:
 def _tasks(text: str, span: Span, style: str) -> Iterator[Fact]:
     for match in _BRACKETED.finditer(text, span.start, span.end):
         if not match["task"].upper().startswith("ADR"):
-            yield Fact("tasks", match.group(), Span(match.start(), match.end()), style, (match["task"],))
+            yield Fact(
+                "tasks", match.group(), Span(match.start(), match.end()), style, (match["task"],)
+            )

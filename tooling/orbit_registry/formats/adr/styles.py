@@ -1,4 +1,6 @@
-"""Styles in which a document states its metadata: front matter, items and lines, sections, a table, a badge."""
+"""Styles in which a document states its metadata:
+front matter, items and lines, sections, a table, a badge.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -43,11 +45,16 @@ def _read_items(header: Header) -> Iterator[Fact]:
             if pair is None:
                 continue
             key, span = pair
-            names = tuple(_items_below(text, lines[index + 1 :])) if key in ROLES and span.start == span.end else ()
+            names = (
+                tuple(_items_below(text, lines[index + 1 :]))
+                if key in ROLES and span.start == span.end
+                else ()
+            )
             yield from (
-                [Fact(key, "", span, "bullets", names)] if names
+                [Fact(key, "", span, "bullets", names)]
+                if names
                 else value_facts(text, key, _without_comment(text, span), "bullets")
-            )  # fmt: skip
+            )
 
 
 def _items_below(text: str, lines: Sequence[Span]) -> Iterator[str]:
@@ -74,7 +81,9 @@ _OTHER_KEY = re.compile(r"[A-Z][\w.-]*(?:[ ][\w.-]+){0,4}:[ ]")
 
 
 def _read_lines(header: Header) -> Iterator[Fact]:
-    """Yield the facts of `Key: value` lines; a value may continue on the next lines of its paragraph."""
+    """Yield the facts of `Key: value` lines; a value may continue on the next lines of its
+    paragraph.
+    """
     text = header.text
     current: tuple[str, Span] | None = None
     previous_end = -1
@@ -83,7 +92,11 @@ def _read_lines(header: Header) -> Iterator[Fact]:
         content = text[line.start : line.end]
         first, *others = split_key_values(text, line.start, line.end)
         pair = key_value(text, first.start, first.end)
-        follows = current is not None and text[previous_end : line.start].strip(" \t\\") in ("\n", "\r\n", "\r")
+        follows = current is not None and text[previous_end : line.start].strip(" \t\\") in (
+            "\n",
+            "\r\n",
+            "\r",
+        )
         if pair or not follows or not content.strip() or not _continues(content):
             if current:
                 yield from value_facts(text, *current, "line")
@@ -94,11 +107,19 @@ def _read_lines(header: Header) -> Iterator[Fact]:
                     yield from value_facts(text, *more, "line")
             if pair is None and is_open and (below := _status_alone(text, line.start, line.end)):
                 yield from value_facts(text, "status", below, "line")
-            is_open = pair == ("status", Span(line.end, line.end)) or (is_open and not content.strip())
-            opening = next(opening_phrases(text, line.start, line.end), None) if pair is None else None
-            if opening is not None and opening.rel == "superseded_by":  # or `This ADR has been superseded by`
+            is_open = pair == ("status", Span(line.end, line.end)) or (
+                is_open and not content.strip()
+            )
+            opening = (
+                next(opening_phrases(text, line.start, line.end), None) if pair is None else None
+            )
+            if (
+                opening is not None and opening.rel == "superseded_by"
+            ):  # or `This ADR has been superseded by`
                 start = _mark_above(text, line.start)
-                yield Fact("superseding", content.strip(), whole_line(text, Span(start, line.end)), "line")
+                yield Fact(
+                    "superseding", content.strip(), whole_line(text, Span(start, line.end)), "line"
+                )
         elif current and current[1].end > current[1].start:
             key, span = current
             current = key, Span(span.start, line.start + len(content.rstrip()))
@@ -108,7 +129,9 @@ def _read_lines(header: Header) -> Iterator[Fact]:
 
 
 def _status_alone(text: str, start: int, end: int) -> Span | None:
-    """Return the span of a line that is little more than a status, below a bare key: `**Status:**`."""
+    """Return the span of a line that is little more than a status, below a bare key:
+    `**Status:**`.
+    """
     bullet = _BULLET.match(text, start, end)
     content = text[bullet.end() if bullet else start : end].strip()
     if len(content) > _SHORT or normalise_status(content)[0] == "unknown":
@@ -128,7 +151,9 @@ def _continues(content: str) -> bool:
     bare = content.lstrip()
     if _OTHER_KEY.match(bare):
         return False
-    if bare.startswith(("#", "- ", "* ", "+ ", "|", ">", "---", "***", "```", "~~~", "**", "__", "<")):
+    if bare.startswith(
+        ("#", "- ", "* ", "+ ", "|", ">", "---", "***", "```", "~~~", "**", "__", "<")
+    ):
         return False
     return not any(phrase.verb.start <= 1 for phrase in find_phrases(bare))
 
@@ -139,7 +164,9 @@ def _insert_line(
     text = header.text
     for fact in read(header):
         # A superseding remark includes the gap above it.
-        start = text.rfind("\n", 0, fact.span.end if fact.key == "superseding" else fact.span.start) + 1
+        start = (
+            text.rfind("\n", 0, fact.span.end if fact.key == "superseding" else fact.span.start) + 1
+        )
         lead = _LINE_LEAD.match(text, start)
         mark, bold = lead.groups("") if lead is not None else ("", "")
         newline = "\r\n" if text[max(0, start - 2) : start] == "\r\n" else "\n"
@@ -156,7 +183,10 @@ BULLETS = Style("bullets", _read_items, _render_line, partial(_insert_line, _rea
 LINES = Style("line", _read_lines, _render_line, partial(_insert_line, _read_lines))
 
 
-_PAIR = re.compile(r"^[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \t]*(?P<value>[^\r\n]*)", re.MULTILINE)
+_PAIR = re.compile(
+    r"^[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \t]*(?P<value>[^\r\n]*)",
+    re.MULTILINE,
+)
 
 
 _MOST_PATHS, _LONGEST_PATH = 200, 500  # limits of a record's scope
@@ -182,7 +212,9 @@ def _read_front_matter(header: Header) -> Iterator[Fact]:
 
 
 def _stage_status(header: Header) -> Iterator[Fact]:
-    """Yield the status in `stage:` if no other key states one: `stage: released`, but not `stage: production`."""
+    """Yield the status in `stage:` if no other key states one: `stage: released`, but not `stage:
+    production`.
+    """
     if any(field_of(field.key) == "status" for field in header.fields):
         return
     for field in header.fields:
@@ -191,9 +223,13 @@ def _stage_status(header: Header) -> Iterator[Fact]:
 
 
 def _status_value(text: str, field: Field) -> Iterator[Fact]:
-    """Yield the status as the whole value, so that its quotes can change, and the other facts in it."""
+    """Yield the status as the whole value, so that its quotes can change,
+    and the other facts in it.
+    """
     facts = list(read_statement(field.value, Span(0, len(field.value)), "front-matter"))
-    yield Fact("status", facts[0].raw, field.span, "front-matter", (field.value, field.span.of(text)))
+    yield Fact(
+        "status", facts[0].raw, field.span, "front-matter", (field.value, field.span.of(text))
+    )
     yield Fact("statement", field.value, field.span, "front-matter")
     for fact in facts:
         if fact.key in ("tasks", "legacy_ids"):
@@ -203,7 +239,9 @@ def _status_value(text: str, field: Field) -> Iterator[Fact]:
 
 
 def _affected_paths(text: str) -> tuple[list[str], list[str]]:
-    """Return the globs of `affects: [{type: path, pattern: "src/**"}]`, and what is none; other types name no files."""
+    """Return the globs of `affects: [{type: path, pattern: "src/**"}]`, and what is none;
+    other types name no files.
+    """
     try:
         data = yaml.load(text)
     except YamlProblemError:
@@ -212,8 +250,15 @@ def _affected_paths(text: str) -> tuple[list[str], list[str]]:
     globs: list[str] = []
     refused: list[str] = []
     for item in items if isinstance(items, list) else [items] if items else ():
-        kind, pattern = (item.get("type"), item.get("pattern")) if isinstance(item, dict) else (None, item)
-        if kind == "path" and isinstance(pattern, str) and len(globs) < _MOST_PATHS and _is_path_glob(pattern):
+        kind, pattern = (
+            (item.get("type"), item.get("pattern")) if isinstance(item, dict) else (None, item)
+        )
+        if (
+            kind == "path"
+            and isinstance(pattern, str)
+            and len(globs) < _MOST_PATHS
+            and _is_path_glob(pattern)
+        ):
             globs.append(pattern)
         elif kind is None or kind == "path" or get_close_matches(str(kind), ["path"]):
             refused.append(str(pattern))
@@ -248,14 +293,20 @@ def _typed_link(target: re.Match[str], kind: str) -> Fact:
 def _render_scalar(fact: Fact, value: str) -> str:
     if fact.key != "status":
         quoted = fact.span.end - fact.span.start == len(fact.raw) + 2
-        return scalar(value, '"' if quoted else "") if fact.span.end > fact.span.start else f" {scalar(value)}"
+        return (
+            scalar(value, '"' if quoted else "")
+            if fact.span.end > fact.span.start
+            else f" {scalar(value)}"
+        )
     old, as_written = fact.values
     result = scalar(value + _remainder(old, value), as_written)
     return result if as_written else f" {result}"
 
 
 def _remainder(old: str, value: str) -> str:
-    """Return the rest of the old value after the status (`; supersedes ADR-0045`) that still holds."""
+    """Return the rest of the old value after the status (`;
+    supersedes ADR-0045`) that still holds.
+    """
     facts = list(read_statement(old, Span(0, len(old)), "front-matter"))
     remainder = old[facts[0].span.end :]
     if not value.lower().startswith("super"):
@@ -278,7 +329,11 @@ FRONT_MATTER = Style("front-matter", _read_front_matter, _render_scalar, _insert
 
 def _read_table(header: Header) -> Iterator[Fact]:
     tables = header.document.tables
-    for table in (table for zone in header.zone for table in within(tables, zone, lambda table: table.span.start)):
+    for table in (
+        table
+        for zone in header.zone
+        for table in within(tables, zone, lambda table: table.span.start)
+    ):
         for key, cell in pairs(table):
             if cell.span is None:
                 continue
@@ -290,7 +345,9 @@ def _read_table(header: Header) -> Iterator[Fact]:
 
 
 def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
-    """Yield (key, value cell) of a table with rows of key and value, or with one row under the keys."""
+    """Yield (key, value cell) of a table with rows of key and value,
+    or with one row under the keys.
+    """
     first = [_key(cell) for cell in table.rows[0]] if table.rows else []
     if len(table.rows) == 2 and sum(key is not None for key in first) > 1:
         for key, cell in zip(first, table.rows[1], strict=False):
@@ -322,24 +379,33 @@ def _insert_row(header: Header, key: str, value: str) -> tuple[int, str] | None:
     return None
 
 
-_URL = re.compile(r"/badge/status-(?P<status>(?:[^-/?#]|--){1,60})(?P<tail>-[\w]{1,30})?(?=[.?#]|$)", re.IGNORECASE)
+_URL = re.compile(
+    r"/badge/status-(?P<status>(?:[^-/?#]|--){1,60})(?P<tail>-[\w]{1,30})?(?=[.?#]|$)",
+    re.IGNORECASE,
+)
 
 
 def _read_badge(header: Header) -> Iterator[Fact]:
     links = header.document.links
-    for link in (link for zone in header.zone for link in within(links, zone, lambda link: link.span.start)):
+    for link in (
+        link for zone in header.zone for link in within(links, zone, lambda link: link.span.start)
+    ):
         if link.kind != "image" or link.target_span is None:
             continue
         match = _URL.search(link.target_span.of(header.text))
         if match:
             raw = unquote(match["status"]).replace("--", "\0").replace("_", " ").replace("\0", "-")
-            yield Fact("status", raw, link.target_span, "badge", (link.target_span.of(header.text),))
+            yield Fact(
+                "status", raw, link.target_span, "badge", (link.target_span.of(header.text),)
+            )
             return
 
 
 def _render_badge(fact: Fact, value: str) -> str:
     encoded = quote(value.replace("-", "--").replace(" ", "_"), safe="")
-    return _URL.sub(lambda match: f"/badge/status-{encoded}{match['tail'] or ''}", fact.values[0], count=1)
+    return _URL.sub(
+        lambda match: f"/badge/status-{encoded}{match['tail'] or ''}", fact.values[0], count=1
+    )
 
 
 TABLE = Style("table", _read_table, lambda _, value: _escaped(value), _insert_row)
@@ -355,7 +421,9 @@ _KEYS = frozenset({"status", "date", "deciders", "tags"})
 
 
 def _read_sections(header: Header) -> Iterator[Fact]:
-    level = section_level([(heading.level, section_key(heading.text)) for heading in header.headings])
+    level = section_level(
+        [(heading.level, section_key(heading.text)) for heading in header.headings]
+    )
     for heading in header.headings:
         key = section_key(heading.text)
         if key not in _KEYS or heading.level > level:
@@ -374,16 +442,27 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
     end = following[0].section.start if following else heading.body.end
     spans: list[Span] = []
     open_end = -1
-    for line in visible_lines(header.document, Span(heading.body.start, end), header.document.hidden):
+    for line in visible_lines(
+        header.document, Span(heading.body.start, end), header.document.hidden
+    ):
         content = text[line.start : line.end].strip()
-        if not content or content.startswith(">") or set(content) <= {"-", "*", "_"} or _DEFINITION.match(content):
+        if (
+            not content
+            or content.startswith(">")
+            or set(content) <= {"-", "*", "_"}
+            or _DEFINITION.match(content)
+        ):
             open_end = -1
             continue
         lead = _LEAD.match(text, line.start, line.end)
         start = lead.end() if lead else line.start
         stop = line.start + len(text[line.start : line.end].rstrip())
-        states_relation = any(phrase.verb.start <= start + 1 for phrase in find_phrases(text, start, stop))
-        starts_paragraph = start > line.start + 3 or text[line.start : start].strip() or states_relation
+        states_relation = any(
+            phrase.verb.start <= start + 1 for phrase in find_phrases(text, start, stop)
+        )
+        starts_paragraph = (
+            start > line.start + 3 or text[line.start : start].strip() or states_relation
+        )
         has_key = key_value(text, start, stop) is not None or _BOLD_KEY.match(content)
         if open_end >= 0 and not starts_paragraph and not has_key:
             spans[-1] = Span(spans[-1].start, stop)
@@ -395,7 +474,11 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
 
 def _in_heading(header: Header, heading: Heading) -> Span | None:
     value = heading_value(heading.title.of(header.text))
-    return Span(heading.title.start + value[1], heading.title.start + value[2]) if value is not None else None
+    return (
+        Span(heading.title.start + value[1], heading.title.start + value[2])
+        if value is not None
+        else None
+    )
 
 
 def _status(header: Header, heading: Heading) -> Iterator[Fact]:
@@ -413,7 +496,9 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
         return
     if not paragraphs and (fenced := list(_fenced(header, heading))):
         for key, span in fenced:
-            yield from value_facts(header.text, "status_date" if key == "date" else key, span, "section")
+            yield from value_facts(
+                header.text, "status_date" if key == "date" else key, span, "section"
+            )
         return
     if not paragraphs:
         end = header.document.lines.ends[header.document.lines.index_of(heading.title.end)]
@@ -426,14 +511,21 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
     keys = [key_value(header.text, span.start, span.end) for span in paragraphs]
     at = next((index for index, key in enumerate(keys) if key and key[0] == "status"), 0)
     first, pair = paragraphs[at], keys[at]
-    yield from read_statement(header.text, pair[1] if pair and pair[0] == "status" else first, "section")
+    yield from read_statement(
+        header.text, pair[1] if pair and pair[0] == "status" else first, "section"
+    )
     yield from _remarks(header, first, (*paragraphs[:at], *paragraphs[at + 1 :]))
 
 
 def _cell(header: Header, first: Span) -> Span | None:
-    tables = within(header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start)
+    tables = within(
+        header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start
+    )
     cells = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
-    return next((span for span in cells if span and normalise_status(span.of(header.text))[0] != "unknown"), None)
+    return next(
+        (span for span in cells if span and normalise_status(span.of(header.text))[0] != "unknown"),
+        None,
+    )
 
 
 def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
@@ -460,11 +552,19 @@ def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterato
             yield Fact("date", pair[1].of(header.text), pair[1], "section")
             continue
         yield Fact("statement", span.of(header.text), span, "section")
-        if any(phrase.rel == "superseded_by" for phrase in find_phrases(header.text, span.start, span.end)):
+        if any(
+            phrase.rel == "superseded_by"
+            for phrase in find_phrases(header.text, span.start, span.end)
+        ):
             start = header.text.rfind("\n", 0, span.start) + 1
             while start > first.end and header.text[start - 1] in "\r\n \t":
                 start -= 1
-            yield Fact("superseding", span.of(header.text), Span(max(start, first.end), span.end), "section")
+            yield Fact(
+                "superseding",
+                span.of(header.text),
+                Span(max(start, first.end), span.end),
+                "section",
+            )
 
 
 def _quoted(header: Header, heading: Heading) -> Span | None:
@@ -479,8 +579,14 @@ def _quoted(header: Header, heading: Heading) -> Span | None:
 
 
 def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
-    """Yield the status whose box is ticked: `- [ ] Proposed`, `- [x] Accepted`; several, or none, are no status."""
-    ticked = [match for span in boxes if (match := _BOX.match(text, span.start, span.end)) and match["mark"] != " "]
+    """Yield the status whose box is ticked: `- [ ] Proposed`, `- [x] Accepted`;
+    several, or none, are no status.
+    """
+    ticked = [
+        match
+        for span in boxes
+        if (match := _BOX.match(text, span.start, span.end)) and match["mark"] != " "
+    ]
     if len(ticked) == 1:
         span = next(span for span in boxes if span.start == ticked[0].start())
         yield from read_statement(text, Span(ticked[0].end(), span.end), "section")
@@ -499,7 +605,10 @@ def _insert_section(header: Header, key: str, value: str) -> tuple[int, str] | N
     first = header.headings[0]
     newline = "\r\n" if "\r\n" in header.text[: first.section.start] else "\n"
     capital = value[:1].upper() + value[1:]
-    return first.section.start, f"{'#' * first.level} Status{newline}{newline}{capital}{newline}{newline}"
+    return (
+        first.section.start,
+        f"{'#' * first.level} Status{newline}{newline}{capital}{newline}{newline}",
+    )
 
 
 SECTIONS = Style("section", _read_sections, _render_section, _insert_section)

@@ -1,4 +1,6 @@
-"""New ADR documents from templates with `$id $title $status $date …`, and templates from existing ADRs."""
+"""New ADR documents from templates with `$id $title $status $date …`,
+and templates from existing ADRs.
+"""
 
 import re
 from collections import Counter
@@ -39,9 +41,13 @@ def cost_in(language: Language | None) -> str:
     return COST if language is None else f"{language.cost}: _{language.harder}_"
 
 
-_PLACEHOLDERS = {name: f"${name}" for name in ("title", "status", "date", "deciders", "tags", "tasks")}
+_PLACEHOLDERS = {
+    name: f"${name}" for name in ("title", "status", "date", "deciders", "tags", "tasks")
+}
 _DIGITS = re.compile(r"\d{1,9}")
-_YAML_VALUE = re.compile(r"^(?P<head>[^\s:#][^:\r\n]{0,80}:[ \t]+)(?P<value>[^\r\n]+)", re.MULTILINE)
+_YAML_VALUE = re.compile(
+    r"^(?P<head>[^\s:#][^:\r\n]{0,80}:[ \t]+)(?P<value>[^\r\n]+)", re.MULTILINE
+)
 _DAY = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?![\w-])|(?:19|20)\d\d-\d\d-\d\dT")
 _CHANGED = re.compile(r"update|modif|change|edit|revis", re.IGNORECASE)
 _HEADING_NUMBER = re.compile(r"\d{1,2}(?=[.)][ \t])")
@@ -51,10 +57,12 @@ _OPTIONAL = re.compile(r"(?: · |, )\$\{?(?P<name>[a-z_]+)\}?")
 
 
 def new_document(template: str, fields: Mapping[str, str]) -> str:
-    """Return the template with `$name` replaced; names without a value stay, line ends follow the template.
+    """Return the template with `$name` replaced; names without a value stay, line ends follow the
+    template.
 
-    `$number` and `$order` (the number without zeros) default to those of `id`. An empty value removes the ` · ` or `, `
-    before it. Values in a front matter are quoted where YAML needs it, and a title is escaped where Markdown does.
+    `$number` and `$order` (the number without zeros) default to those of `id`. An empty value
+    removes the ` · ` or `, ` before it. Values in a front matter are quoted where YAML needs it,
+    and a title is escaped where Markdown does.
     """
     newline = newline_of(template)
     values = {name: newline.join(value.splitlines()) for name, value in fields.items()}
@@ -62,11 +70,17 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
     if digits:
         values.setdefault("number", digits.group())
         values.setdefault("order", str(int(digits.group())))
-    filled = _OPTIONAL.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), template)
-    filled = _AT_THE_END.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), filled)
+    filled = _OPTIONAL.sub(
+        lambda match: "" if values.get(match["name"]) == "" else match.group(), template
+    )
+    filled = _AT_THE_END.sub(
+        lambda match: "" if values.get(match["name"]) == "" else match.group(), filled
+    )
     span = parse_markdown(filled).front_matter
     head, body = (filled[: span.end], filled[span.end :]) if span else ("", filled)
-    return _YAML_VALUE.sub(lambda match: _yaml(match, values), head) + Template(body).safe_substitute(
+    return _YAML_VALUE.sub(lambda match: _yaml(match, values), head) + Template(
+        body
+    ).safe_substitute(
         {**values, **({"title": heading_title(values["title"])} if "title" in values else {})}
     )
 
@@ -78,12 +92,19 @@ def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
     if not pattern.lstrip().startswith(("[", "{", "'", '"')) and "$" in pattern:
         filled = Template(pattern).safe_substitute(values)
         return match["head"] + (scalar(" ".join(filled.split())) if filled.strip() else "")
-    flat = {name: " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"') for name, value in values.items()}
-    return match["head"] + Template(pattern).safe_substitute(flat if pattern.startswith('"') else values)
+    flat = {
+        name: " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"')
+        for name, value in values.items()
+    }
+    return match["head"] + Template(pattern).safe_substitute(
+        flat if pattern.startswith('"') else values
+    )
 
 
 def template_from(text: str, path: str) -> str | None:
-    """Return a template like the text's last ADR: its header and headings, with prompts for prose; None without one."""
+    """Return a template like the text's last ADR: its header and headings, with prompts for prose;
+    None without one.
+    """
     file = read_document(text, path)
     if not file.entries:
         return None
@@ -107,7 +128,9 @@ def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
         return ""
     lines: list[str] = []
     for field in fields:
-        key = "status" if field.span == entry.status_span else field_of(field.key)  # `stage:` may state it
+        key = (
+            "status" if field.span == entry.status_span else field_of(field.key)
+        )  # `stage:` may state it
         head = text[field.line.start : field.span.start].rstrip(" ")
         raw = field.span.of(text)
         if key == "number":
@@ -116,8 +139,12 @@ def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
             lines.append(f"{head} {quote}{_literal(prefix)}$number{quote}")
         elif key in _PLACEHOLDERS:
             value = _PLACEHOLDERS[key]
-            lines.append(f"{head} [{value}]" if raw.startswith("[") or "\n" in raw else f"{head} {value}")
-        elif key is None and _DAY.match(field.value):  # of the other decision, but for the day of the last change
+            lines.append(
+                f"{head} [{value}]" if raw.startswith("[") or "\n" in raw else f"{head} {value}"
+            )
+        elif key is None and _DAY.match(
+            field.value
+        ):  # of the other decision, but for the day of the last change
             lines.append(f"{head} $date" if _CHANGED.search(field.key) else head)
         elif key is None and "://" in field.value and "\n" not in raw.rstrip():
             lines.append(_literal(head))  # a page of the other decision
@@ -126,7 +153,9 @@ def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
         elif key is None and _same_number(field.value, entry):
             lines.append(f"{head} {'$number' if field.value == entry.number else '$order'}")
     if document.front_matter is None:  # a code block
-        return newline.join([text[document.content_start : fields[0].line.start].rstrip(), *lines, "```", "", ""])
+        return newline.join(
+            [text[document.content_start : fields[0].line.start].rstrip(), *lines, "```", "", ""]
+        )
     return newline.join(["---", *lines, "---", "", ""])
 
 
@@ -137,7 +166,11 @@ def _same_number(value: str, entry: AdrDocument) -> bool:
 
 def _heading(text: str, entry: AdrDocument) -> str:
     if entry.heading_span is None:
-        is_below_code = entry.sections and entry.sections[0].key == "metadata" and entry.format == "front-matter"
+        is_below_code = (
+            entry.sections
+            and entry.sections[0].key == "metadata"
+            and entry.format == "front-matter"
+        )
         return "" if is_below_code else "# $title"
     edits = [
         (span, name or ("$number" if span.of(text) == entry.number else "$order"))
@@ -154,7 +187,9 @@ def _heading(text: str, entry: AdrDocument) -> str:
     heading = _edited(text, entry.heading_span, edits).rstrip()
     if not below:
         return heading
-    between = text[entry.heading_span.end : entry.title_spans[-1].start].strip()  # `## Title`, or nothing
+    between = text[
+        entry.heading_span.end : entry.title_spans[-1].start
+    ].strip()  # `## Title`, or nothing
     return (newline * 2).join(part for part in (heading, _literal(between), "$title") if part)
 
 
@@ -170,7 +205,9 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
             edits.append((fact.span, ""))  # the front matter states it
             continue
         elif fact.key == "statement":
-            keys = [part.key for part in read_statement(text, fact.span, "line")]  # split like the old one
+            keys = [
+                part.key for part in read_statement(text, fact.span, "line")
+            ]  # split like the old one
             parts = ["$status", *(f"${key}" for key in ("date", "tasks") if key in keys)]
             edits.append((fact.span, " · ".join(parts)))
         elif fact.key in _PLACEHOLDERS and fact.key not in ("status", "tasks", "title"):
@@ -180,7 +217,9 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
         else:
             continue
         tables = (table.span for table in document.tables if fact.style == "table")
-        around = next((span for span in tables if span.start <= fact.span.start < span.end), fact.span)
+        around = next(
+            (span for span in tables if span.start <= fact.span.start < span.end), fact.span
+        )
         line_numbers.update(range(lines.index_of(around.start), lines.index_of(around.end) + 1))
     for number in sorted(line_numbers):
         if number - 1 not in line_numbers:
@@ -209,7 +248,10 @@ def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
             gap = newline * (2 if prompt.startswith("- ") else 0)
             yield _literal(text[start : section.body.start].rstrip()) + (gap or " ") + prompt
         elif (value := heading_value(section.heading)) is not None:  # `## Status: Accepted`
-            yield f"{'#' * section.level} {_literal(section.heading[: value[1]])}{_PLACEHOLDERS[value[0]]}"
+            yield (
+                f"{'#' * section.level} "
+                f"{_literal(section.heading[: value[1]])}{_PLACEHOLDERS[value[0]]}"
+            )
         else:
             heading = f"{'#' * section.level} {_literal(_renumbered(section, counts))}"
             yield heading + (newline * 2 + prompt if prompt else "")
@@ -224,7 +266,9 @@ def _renumbered(section: Section, counts: Counter[int]) -> str:
 
 
 def _edited(text: str, span: Span, edits: Sequence[tuple[Span, str]]) -> str:
-    """Return the span of the text with edits made, none inside an earlier one, and every other `$` doubled."""
+    """Return the span of the text with edits made, none inside an earlier one,
+    and every other `$` doubled.
+    """
     parts: list[str] = []
     at = span.start
     for edit, replacement in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):

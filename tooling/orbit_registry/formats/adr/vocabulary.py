@@ -31,7 +31,9 @@ def _by_word(lists: Mapping[Any, str]) -> dict[str, Any]:
     return {plain(word): name for name, words in lists.items() for word in _words(words)}
 
 
-VOCABULARY = cast(Mapping[str, Any], yaml.load(Path(__file__).with_name("vocabulary.yaml").read_text("utf-8")))
+VOCABULARY = cast(
+    Mapping[str, Any], yaml.load(Path(__file__).with_name("vocabulary.yaml").read_text("utf-8"))
+)
 STATUS_OF: Mapping[str, Status] = _by_word(VOCABULARY["statuses"])
 KEY_OF: Mapping[str, str] = _by_word(VOCABULARY["keys"])
 MONTH_OF: Mapping[str, str] = _by_word(VOCABULARY["months"])
@@ -62,7 +64,9 @@ def field_of(key: str) -> str | None:
 class Language:
     """Prompts and status words for new decisions in a language."""
 
-    headings: frozenset[str]  # words of its section headings that no other language has, in lower case
+    headings: frozenset[
+        str
+    ]  # words of its section headings that no other language has, in lower case
     why: str
     what: str
     option: str
@@ -78,7 +82,9 @@ class Language:
     keys: frozenset[str]  # names of the status key that few other languages have
 
     def status(self, status: str, raw: str) -> str:
-        """Return a status, or `Superseded by X`, in this language; unchanged if the document's `raw` is English."""
+        """Return a status, or `Superseded by X`, in this language;
+        unchanged if the document's `raw` is English.
+        """
         word = re.split(r"[^\w'-]", raw.strip("*_` "), maxsplit=1)[0]
         if raw and (word.lower() in _ENGLISH_STATUSES or plain(word) not in STATUS_OF):
             return status
@@ -116,21 +122,30 @@ def _language(data: Mapping[str, Any]) -> Language:
 
 def language_of(headings: Iterable[str]) -> Language | None:
     """Return the language of most of the headings; None for English or an unknown one."""
-    headings_lower = [heading.strip().lower() for heading in headings]  # without its accents `décision` is English
-    words = {*headings_lower, *(word for heading in headings_lower for word in re.findall(r"[^\W\d_]+", heading))}
+    headings_lower = [
+        heading.strip().lower() for heading in headings
+    ]  # without its accents `décision` is English
+    words = {
+        *headings_lower,
+        *(word for heading in headings_lower for word in re.findall(r"[^\W\d_]+", heading)),
+    }
     scores = [(len(words & language.headings), language) for language in languages()]
     count, best = max(scores, key=lambda score: score[0])
     return best if count else None
 
 
 def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language | None:
-    """Return the language of a status by its word, its key (`Estado`), the headings; None for English or in doubt."""
+    """Return the language of a status by its word, its key (`Estado`), the headings;
+    None for English or in doubt.
+    """
     first = re.split(r"[^\w'-]", raw.strip("*_`~ "), maxsplit=1)[0].lower()
     of_headings = language_of(headings)
     if not first or first in _ENGLISH_STATUSES:
         return of_headings
     candidates = [language for language in languages() if first in language.words]
-    by_key = [language for language in candidates if key.strip("*_`:： \t-").lower() in language.keys]
+    by_key = [
+        language for language in candidates if key.strip("*_`:： \t-").lower() in language.keys
+    ]
     if of_headings in candidates or not candidates:
         return of_headings
     return next((some[0] for some in (by_key, candidates) if len(some) == 1), None)
@@ -146,18 +161,26 @@ _DATES = tuple(
         r"(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?![\w-])",
         r"(?P<y>(?:19|20)\d\d)[./年년][ ]?(?P<m>\d{1,2})[./月월][ ]?(?P<d>\d{1,2})(?![\w/])",
         r"(?P<y>(?:19|20)\d\d)[年년][ ]?(?P<m>\d{1,2})[月월][ ]?(?P<d>\d{1,2})[日일]",
-        r"(?P<d>1[3-9]|2\d|3[01])[/-](?P<m>\d{1,2})[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",  # no other order makes sense
+        # no other order makes sense
+        r"(?P<d>1[3-9]|2\d|3[01])[/-](?P<m>\d{1,2})[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
         r"(?P<m>\d{1,2})[/-](?P<d>1[3-9]|2\d|3[01])[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
-        r"0?(?P<d>\d{1,2})[/-]0?(?P<m>(?P=d))[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",  # either order says the same
+        # either order says the same
+        r"0?(?P<d>\d{1,2})[/-]0?(?P<m>(?P=d))[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
         r"(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>(?:19|20)\d\d)(?!\w)",
-        rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d|\d\d\Z)(?!\w)",
+        (
+            rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:"
+            rf"19|20)"
+            rf"\d\d|\d\d\Z)(?!\w)"
+        ),
         r"(?P<y>(?:19|20)\d\d)-(?P<m>[^\W\d_]{3,12})-(?P<d>\d{1,2})(?![\w-])",
         r"(?P<m>[^\W\d_]{3,12})\.?[ ](?P<d>\d{1,2})(?:st|[nr]d|th)?,?[ ](?P<y>(?:19|20)\d\d)(?!\w)",
         rf"(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
     )
 )
 
-_SLASHED = re.compile(r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])")
+_SLASHED = re.compile(
+    r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])"
+)
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")  # Python also reads a week: `2026-W14-1`
 _MARKS = "*_`{}[]()<>\"' \t\r\n"  # characters around a date
 
@@ -172,7 +195,9 @@ def is_iso_date(text: str) -> bool:
 
 
 def read_date(text: str, order: Order | None = None) -> str | None:
-    """Return the ISO date, or month, at the start of a text; `03/04/2026` needs an `order`, `17/04/2026` does not."""
+    """Return the ISO date, or month, at the start of a text;
+    `03/04/2026` needs an `order`, `17/04/2026` does not.
+    """
     bare = text.strip(_MARKS)
     if (parsed := _read(bare)) is not None:
         return parsed
@@ -186,17 +211,31 @@ def read_date(text: str, order: Order | None = None) -> str | None:
 
 def is_of_two_orders(text: str) -> bool:
     """Say whether a text begins with a date whose day and month can be swapped."""
-    return read_date(text) is None and read_date(text, "day") is not None and read_date(text, "month") is not None
+    return (
+        read_date(text) is None
+        and read_date(text, "day") is not None
+        and read_date(text, "month") is not None
+    )
 
 
 def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
-    """Return the order of dates in each folder that agrees on one, from pairs of folder and date."""
+    """Return the order of dates in each folder that agrees on one,
+    from pairs of folder and date.
+    """
     orders: dict[str, set[Order]] = {}
     for folder, date in dates:
         slashed = _SLASHED.match(date.strip(_MARKS))
-        if slashed is not None and read_date(date) and int(slashed["first"]) != int(slashed["second"]):
+        if (
+            slashed is not None
+            and read_date(date)
+            and int(slashed["first"]) != int(slashed["second"])
+        ):
             orders.setdefault(folder, set()).add("day" if int(slashed["first"]) > 12 else "month")
-    return {folder: next(iter(folder_orders)) for folder, folder_orders in orders.items() if len(folder_orders) == 1}
+    return {
+        folder: next(iter(folder_orders))
+        for folder, folder_orders in orders.items()
+        if len(folder_orders) == 1
+    }
 
 
 def _read(text: str) -> str | None:

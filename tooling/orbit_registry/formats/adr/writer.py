@@ -34,22 +34,29 @@ _STATED = {
 """Names of header facts for users."""
 _MARKS = re.compile(r"[ ]{0,3}(#{1,6})(?=[ \t]|$)")
 _CLOSING = re.compile(r"(?<=[ \t])#+$|^#+$")
-_BLOCK = re.compile(r" {4}|\t|[ ]{0,3}(?:#{1,6}(?:[ \t]|$)|[-*+>|](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|```|~~~|<)")
+_BLOCK = re.compile(
+    r" {4}|\t|[ ]{0,3}(?:#{1,6}(?:[ \t]|$)|[-*+>|](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|```|~~~|<)"
+)
 
 
 def nest_headings(text: str, level: int) -> str:
-    """Return prose, line ends `\\n`, with its headings moved below one of `level`; code, quotes and lists stay."""
+    """Return prose, line ends `\\n`, with its headings moved below one of `level`;
+    code, quotes and lists stay.
+    """
     bare = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     if bare.startswith("---") and parse_markdown(bare).front_matter is not None:
         raise RefusedError(
             "the text begins with a front matter (`---`), which has no place inside a document",
             hint="take it out; options state what it says: --status, --date, --tag",
         )
-    # The line end in front keeps a first paragraph of `Key: value` lines from being read as a front matter.
+    # The line end in front keeps a first paragraph of `Key: value` lines from being read as a front
+    # matter.
     document = parse_markdown(f"\n{bare}{_BELOW}")
     _refuse_open(document)
     headings = document.headings[:-1]
-    return _shift_parsed(document, max(0, level + 1 - min((heading.level for heading in headings), default=_DEEPEST)))
+    return _shift_parsed(
+        document, max(0, level + 1 - min((heading.level for heading in headings), default=_DEEPEST))
+    )
 
 
 def shift_headings(text: str, by: int) -> str:
@@ -65,7 +72,8 @@ def _refuse_open(document: Document) -> None:
     line = document.lines.position(open_block.start).line - 1
     what = "a code fence" if open_block in document.code else "a comment or a block of HTML"
     raise RefusedError(
-        f"line {line} of the text opens {what} that is never closed, so it would swallow what follows in the document",
+        f"line {line} of the text opens {what} that is never closed, so it would swallow what "
+        f"follows in the document",
         hint="close it in the text",
     )
 
@@ -74,7 +82,11 @@ def _shift_parsed(document: Document, by: int) -> str:
     text = document.text
     for heading in reversed(document.headings[:-1] if by else ()):
         lines = text[heading.section.start : heading.body.start]
-        text = text[: heading.section.start] + _shift_heading(lines, heading, by) + text[heading.body.start :]
+        text = (
+            text[: heading.section.start]
+            + _shift_heading(lines, heading, by)
+            + text[heading.body.start :]
+        )
     return text[1 : -len(_BELOW)]
 
 
@@ -98,30 +110,46 @@ def begins_block(text: str) -> bool:
 
 
 def refuse_restated(before: str, after: str, path: str) -> None:
-    """Raise if new prose restates its document's facts; the texts are without the prose and with it."""
+    """Raise if new prose restates its document's facts;
+    the texts are without the prose and with it.
+    """
     old, new = read_document(before, path), read_document(after, path)
     if old.format != new.format or len(old.entries) != len(new.entries):
         raise RefusedError(
             f"with this text {path} would no longer be read as the decisions it holds",
-            hint="give the text's headings other words than those of a decision (`ADR-0001 — title`)",
+            hint="give the text's headings other words than those of a decision (`ADR-0001 — "
+            "title`)",
         )
-    start = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), len(before))
+    start = next(
+        (at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]),
+        len(before),
+    )
     start = before.rfind("\n", 0, start) + 1  # where the prose begins
     headings = parse_markdown(after).headings
     for old_entry, new_entry in zip(old.entries, new.entries, strict=True):
         known_facts = {(fact.key, fact.raw, fact.style) for fact in old_entry.facts}
         for fact in new_entry.facts:
             if fact.key in _STATED and (fact.key, fact.raw, fact.style) not in known_facts:
-                is_below = any(start <= heading.section.start < fact.span.start for heading in headings)
-                step = "take it out, or word it as prose" if is_below else "begin the text with a heading: `## Context`"
+                is_below = any(
+                    start <= heading.section.start < fact.span.start for heading in headings
+                )
+                step = (
+                    "take it out, or word it as prose"
+                    if is_below
+                    else "begin the text with a heading: `## Context`"
+                )
                 raise RefusedError(
-                    f"`{_line(after, fact)}` in the text reads as the decision's {_STATED[fact.key]}",
+                    f"`{_line(after, fact)}` in the text reads as the decision's "
+                    f"{_STATED[fact.key]}",
                     hint=f"{step}; a decision's {_STATED[fact.key]} is stated by a command",
                 )
 
 
 def _line(text: str, fact: Fact) -> str:
-    at = next((at for at in range(fact.span.start, fact.span.end) if not text[at].isspace()), fact.span.start)
+    at = next(
+        (at for at in range(fact.span.start, fact.span.end) if not text[at].isspace()),
+        fact.span.start,
+    )
     return text[text.rfind("\n", 0, at) + 1 :].splitlines()[0].strip()[:80]
 
 
@@ -136,31 +164,42 @@ _DATED_STATUS = re.compile(
 )
 """`2020-04-22 proposed`, `Proposed (2020-04-22)`: the date is the decision's, and stays."""
 _MORE = re.compile(r"[\d,.;:(—–]\s*\S|\n.*\S[ \t]+\S")
-_LONGEST_UNKNOWN = 4  # words of a status that no reader knows: more are a sentence, which stays below the new status
+# words of a status that no reader knows: more are a sentence, which stays below the new status
+_LONGEST_UNKNOWN = 4
 _LEAD = re.compile(r"(?P<item>(?:[ \t]*[-*+][ \t]+)?)[ \t]*[*_`]*")
-_BOX = re.compile(r"(?m)^(?P<lead>[ \t]*[-*+][ \t]+)\[(?P<mark>[ xX✓✔])\][ \t]+(?P<label>\S.*?)[ \t]*(?=\r?$)")
+_BOX = re.compile(
+    r"(?m)^(?P<lead>[ \t]*[-*+][ \t]+)\[(?P<mark>[ xX✓✔])\][ \t]+(?P<label>\S.*?)[ \t]*(?=\r?$)"
+)
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~!])")
 _SIGN = re.compile(r"([!-/:-@\[-`{-~])")
 _FIRST_SIGN = re.compile(r"\A([^!-/:-@\[-`{-~]*)([!-/:-@\[-`{-~])")
 
 
 def set_status(text: str, entry: AdrDocument, status: str) -> str:
-    """Return `text` with the entry's status written as `status` (`accepted`, `Superseded by ADR-0042`).
+    """Return `text` with the entry's status written as `status` (`accepted`, `Superseded by
+    ADR-0042`).
 
-    It is written in the document's language and case. Other statements that the entry is superseded go unless `status`
-    says so too. A missing status is added in the style of the header.
+    It is written in the document's language and case. Other statements that the entry is superseded
+    go unless `status` says so too. A missing status is added in the style of the header.
     """
     removed = [] if status.lower().startswith("super") else list(entry.superseding_spans)
     names = (section.heading for section in entry.sections)
     language = language_of_status(entry.status_raw, _key_of_status(text, entry), names)
-    status = language.status(status, entry.status_raw.strip("*_` ")) if language is not None else status
-    fact = next((fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span), None)
+    status = (
+        language.status(status, entry.status_raw.strip("*_` ")) if language is not None else status
+    )
+    fact = next(
+        (fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span),
+        None,
+    )
     if fact is None:
         at, line = _insertion(text, entry, "status", _with_case_of(status, capital=True))
         around = next((span for span in removed if span.start < at <= span.end), None)
         if around is None:
             return _splice(text, [(Span(at, at), line), *((span, "") for span in removed)])
-        replacement = text[around.start : at] + line.rstrip()  # the new line takes the place of the one that goes
+        replacement = (
+            text[around.start : at] + line.rstrip()
+        )  # the new line takes the place of the one that goes
         return _splice(text, [(span, replacement if span == around else "") for span in removed])
     if boxes := _boxes(text, entry, fact):
         return _splice(text, _ticks(text, boxes, status))
@@ -172,20 +211,35 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
         return _splice(text, [(Span(start, start), line), *((span, "") for span in removed)])
     before, word, after = dated.groups("") if dated is not None else ("", fact.raw, "")
     capital = word.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
-    value = _STYLE_OF[fact.style].render(fact, f"{before}{_with_case_of(status, capital=capital)}{after}")
+    value = _STYLE_OF[fact.style].render(
+        fact, f"{before}{_with_case_of(status, capital=capital)}{after}"
+    )
     edits = [(fact.span, value)]
     alone = (other for other in repeated_statuses(entry.facts, fact) if len(other.raw.split()) == 1)
-    for other in alone:  # a sentence around a status is prose, which `orbit check` asks a person to correct
+    for (
+        other
+    ) in alone:  # a sentence around a status is prose, which `orbit check` asks a person to correct
         capital = other.raw.strip("*_ `")[:1].isupper()
-        edits.append((other.span, _STYLE_OF[other.style].render(other, _with_case_of(status, capital=capital))))
+        edits.append(
+            (
+                other.span,
+                _STYLE_OF[other.style].render(other, _with_case_of(status, capital=capital)),
+            )
+        )
     changed = [span for span, _ in edits]
-    apart = [span for span in removed if all(span.end <= other.start or other.end <= span.start for other in changed)]
+    apart = [
+        span
+        for span in removed
+        if all(span.end <= other.start or other.end <= span.start for other in changed)
+    ]
     apart += [span for span in _stated_again(text, entry, fact, value) if span not in apart]
     return _splice(text, [*edits, *((span, "") for span in apart)])
 
 
 def _stated_again(text: str, entry: AdrDocument, fact: Fact, value: str) -> Iterator[Span]:
-    """Yield the lines right below a status that would repeat the new one: `Accepted` below `Proposed`."""
+    """Yield the lines right below a status that would repeat the new one:
+    `Accepted` below `Proposed`.
+    """
     word = re.escape(value.strip("*_` "))
     lead = _LEAD.match(text, text.rfind("\n", 0, fact.span.start) + 1)
     item = r"[-*+][ \t]+" if lead and lead["item"] else ""
@@ -202,22 +256,37 @@ def _section_of(entry: AdrDocument, fact: Fact) -> Span | None:
     return next((body for body in bodies if body.start <= fact.span.start <= body.end), None)
 
 
-def _line_above(text: str, entry: AdrDocument, fact: Fact, dated: re.Match[str] | None) -> str | None:
-    """Return the form of a line to put above lines of a section that say more than a status, such as a history."""
+def _line_above(
+    text: str, entry: AdrDocument, fact: Fact, dated: re.Match[str] | None
+) -> str | None:
+    """Return the form of a line to put above lines of a section that say more than a status,
+    such as a history.
+    """
     known, relations = normalise_status(fact.raw)
     lead = _LEAD.fullmatch(text, text.rfind("\n", 0, fact.span.start) + 1, fact.span.start)
     is_superseded = any(rel == "superseded_by" for rel, _ in relations)
     is_sentence = known == "unknown" and len(fact.raw.split()) > _LONGEST_UNKNOWN
-    if fact.style != "section" or lead is None or is_superseded or (known == "unknown" and not is_sentence):
+    if (
+        fact.style != "section"
+        or lead is None
+        or is_superseded
+        or (known == "unknown" and not is_sentence)
+    ):
         return None
-    is_history = dated is not None and any(dated.group(1, 3)) and len(stated_statuses(entry.facts, "section")) > 1
+    is_history = (
+        dated is not None
+        and any(dated.group(1, 3))
+        and len(stated_statuses(entry.facts, "section")) > 1
+    )
     says_more = dated is None and _MORE.search(fact.raw)
     is_kept = is_sentence or is_history or says_more
     return f"{lead['item']}\0{newline_of(text) * (1 if lead['item'] else 2)}" if is_kept else None
 
 
 def _boxes(text: str, entry: AdrDocument, fact: Fact) -> list[re.Match[str]]:
-    """Return the lines with boxes to tick in the section of the status, if one of them states it."""
+    """Return the lines with boxes to tick in the section of the status,
+    if one of them states it.
+    """
     body = _section_of(entry, fact)
     boxes = list(_BOX.finditer(text, body.start, body.end)) if body else []
     return boxes if any(box.start() <= fact.span.start <= box.end() for box in boxes) else []
@@ -226,7 +295,10 @@ def _boxes(text: str, entry: AdrDocument, fact: Fact) -> list[re.Match[str]]:
 def _ticks(text: str, boxes: Sequence[re.Match[str]], status: str) -> Iterator[tuple[Span, str]]:
     """Yield the edits that tick the box of a status alone; one that has no box gets a new line."""
     line = _with_case_of(status, capital=boxes[-1]["label"][:1].isupper())
-    chosen = next((box for box in boxes if normalise_status(box["label"])[0] == normalise_status(status)[0]), None)
+    chosen = next(
+        (box for box in boxes if normalise_status(box["label"])[0] == normalise_status(status)[0]),
+        None,
+    )
     for box in boxes:
         if (box["mark"] != " ") != (box is chosen):
             yield Span(*box.span("mark")), "x" if box is chosen else " "
@@ -238,20 +310,35 @@ def _ticks(text: str, boxes: Sequence[re.Match[str]], status: str) -> Iterator[t
 
 
 def successor_field(text: str, entry: AdrDocument) -> tuple[str, str] | None:
-    """Return key and value, as written, of the front-matter field that names the successor: `supersededBy: "0027"`."""
+    """Return key and value, as written, of the front-matter field that names the successor:
+    `supersededBy: "0027"`.
+    """
     fields = entry_header(text, entry).fields if entry.format == "front-matter" else ()
-    return next(((each.key, each.span.of(text)) for each in fields if field_of(each.key) == "superseded_by"), None)
+    return next(
+        (
+            (each.key, each.span.of(text))
+            for each in fields
+            if field_of(each.key) == "superseded_by"
+        ),
+        None,
+    )
 
 
 def set_successor(text: str, entry: AdrDocument, number: int, form: tuple[str, str]) -> str | None:
-    """Return `text` as superseded, with its successor in a field of this form; None if the form is not one number."""
+    """Return `text` as superseded, with its successor in a field of this form;
+    None if the form is not one number.
+    """
     key, example = form
     digits, own_field = _ONE_NUMBER.fullmatch(example), successor_field(text, entry)
     if digits is None or entry.format != "front-matter" or own_field not in (None, (key, "")):
         return None
     value = f"{digits[1]}{number:0{len(digits[2])}d}{digits[3]}"
     text = set_status(text, entry, "superseded")
-    line = re.compile(rf"^{re.escape(key)}[ \t]*:[ \t]*(?=\r?$)", re.MULTILINE).search(text) if own_field else None
+    line = (
+        re.compile(rf"^{re.escape(key)}[ \t]*:[ \t]*(?=\r?$)", re.MULTILINE).search(text)
+        if own_field
+        else None
+    )
     if line is not None:
         return f"{text[: line.start()]}{key}: {value}{text[line.end() :]}"
     at = text.index("\n", entry.status_span.start if entry.status_span else 0) + 1
@@ -261,14 +348,18 @@ def set_successor(text: str, entry: AdrDocument, number: int, form: tuple[str, s
 def _key_of_status(text: str, entry: AdrDocument) -> str:
     if entry.status_span is None:
         return ""
-    before = text[text.rfind("\n", 0, entry.status_span.start) + 1 : entry.status_span.start].strip("*_`:：|> \t-")
+    before = text[text.rfind("\n", 0, entry.status_span.start) + 1 : entry.status_span.start].strip(
+        "*_`:：|> \t-"
+    )
     section = next((other.heading for other in entry.sections if other.key == "status"), "")
     return before or section
 
 
 def set_date(text: str, entry: AdrDocument, date: str) -> str:
     """Return `text` with the entry's date replaced, or added in the style of the header."""
-    fact = next((fact for fact in entry.facts if fact.key == "date" and fact.span == entry.date_span), None)
+    fact = next(
+        (fact for fact in entry.facts if fact.key == "date" and fact.span == entry.date_span), None
+    )
     if fact is None:
         at, line = _insertion(text, entry, "date", date)
         return text[:at] + line + text[at:]
@@ -278,11 +369,15 @@ def set_date(text: str, entry: AdrDocument, date: str) -> str:
 def set_title(text: str, entry: AdrDocument, title: str) -> str:
     """Return `text` with the title replaced in heading and front matter."""
     flat = " ".join(title.split())
-    return _splice(text, [(span, _title_replacement(text, entry, span, flat)) for span in entry.title_spans])
+    return _splice(
+        text, [(span, _title_replacement(text, entry, span, flat)) for span in entry.title_spans]
+    )
 
 
 def set_number(text: str, entry: AdrDocument, number: str) -> str:
-    """Return `text` with the number replaced in heading, `{#adr-0108}` and front matter; zeros stay."""
+    """Return `text` with the number replaced in heading,
+    `{#adr-0108}` and front matter; zeros stay.
+    """
     digits = _digits(number)
     edits: list[tuple[Span, str]] = []
     for span in (*entry.number_spans, *_anchor_number(text, entry)):
@@ -317,7 +412,11 @@ def _title_replacement(text: str, entry: AdrDocument, span: Span, title: str) ->
         return heading_title(title)
     before, after = text[heading.start : span.start], text[span.end : heading.end]
     numbered = any(heading.start <= number.start < heading.end for number in entry.number_spans)
-    fitting = (form for form in _title_forms(title) if _reads_as(before + form + after, title, entry.number, numbered))
+    fitting = (
+        form
+        for form in _title_forms(title)
+        if _reads_as(before + form + after, title, entry.number, numbered)
+    )
     return next(fitting, heading_title(title))
 
 
@@ -360,7 +459,9 @@ def _with_case_of(status: str, *, capital: bool) -> str:
 
 
 def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int, str]:
-    """Return offset and text to add so that the header's own style states `key`; a bare header gets a line."""
+    """Return offset and text to add so that the header's own style states `key`;
+    a bare header gets a line.
+    """
     header = entry_header(text, entry)
     for style in STYLES:
         plain = style.name == "front-matter" and key == "status" and value.lower() in _PLAIN_STATUS
@@ -370,13 +471,21 @@ def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int
     newline = newline_of(text)
     at = entry.heading_span.end if entry.heading_span else header.document.content_start
     before, after = text[:at], text[at:]
-    lead = "" if not before.strip("\ufeff") else newline if before.endswith(("\n", "\r")) else newline * 2
+    lead = (
+        ""
+        if not before.strip("\ufeff")
+        else newline
+        if before.endswith(("\n", "\r"))
+        else newline * 2
+    )
     gap = "" if not after.strip() else newline if after.startswith(("\n", "\r")) else newline * 2
     return at, f"{lead}{key.capitalize()}: {value}{gap if after.strip() else newline}"
 
 
 def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str) -> str:
-    """Return `text` with a dated amendment, of a task if any, at the end of the entry, in a section that is added."""
+    """Return `text` with a dated amendment, of a task if any, at the end of the entry,
+    in a section that is added.
+    """
     newline = newline_of(text)
     document = parse_markdown(text)
     level = _section_level(document, entry)
@@ -388,9 +497,13 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
     amendments = [
         heading
         for heading in document.headings
-        if section_key(heading.text) == "amendments" and entry.span.start < heading.section.start < entry.span.end
+        if section_key(heading.text) == "amendments"
+        and entry.span.start < heading.section.start < entry.span.end
     ]
-    end = content_end(document, Span(entry.span.start, amendments[-1].section.end if amendments else entry.span.end))
+    end = content_end(
+        document,
+        Span(entry.span.start, amendments[-1].section.end if amendments else entry.span.end),
+    )
     language = language_of(section.heading for section in entry.sections)
     title = language.amendments if language is not None else "Amendments"
     heading = "" if amendments else f"{'#' * level} {title}{newline}{newline}"
@@ -398,16 +511,22 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
 
 
 def _section_level(document: Document, entry: AdrDocument) -> int:
-    level = section_level([(section.level, section.key) for section in entry.sections if not section.run_in])
+    level = section_level(
+        [(section.level, section.key) for section in entry.sections if not section.run_in]
+    )
     if level:
         return level
     start = entry.heading_span.start if entry.heading_span else None
-    heading_level = next((heading.level for heading in document.headings if heading.section.start == start), 1)
+    heading_level = next(
+        (heading.level for heading in document.headings if heading.section.start == start), 1
+    )
     return min(heading_level + 1, 6)
 
 
 def insert_entry(text: str, entry_markdown: str, number: str) -> str:
-    """Return the log `text` with the entry inserted by number, before trailing sections; every other byte stays."""
+    """Return the log `text` with the entry inserted by number, before trailing sections;
+    every other byte stays.
+    """
     order = int(_digits(number))
     entries = _read_log(text).entries
     before = [other for other in entries if int(other.number or 0) <= order]
@@ -441,7 +560,9 @@ def _first_place(text: str) -> int:
 
 
 def add_entry(text: str, path: str, entry_markdown: str) -> str:
-    """Return the log `text` at `path` with the entry next to its newest one: after the last, or above the first."""
+    """Return the log `text` at `path` with the entry next to its newest one:
+    after the last, or above the first.
+    """
     entries = read_document(text, path).entries
     if not entries:
         return _insert_at(text, _first_place(text), entry_markdown)
@@ -459,32 +580,53 @@ class EntryHeading:
     code: str
 
 
-def next_entry_heading(text: str, path: str, record_id: str, title: str, date: str) -> EntryHeading | None:
-    """Return the heading for a new entry of the log `text` at `path`, in the form of its newest one.
+def next_entry_heading(
+    text: str, path: str, record_id: str, title: str, date: str
+) -> EntryHeading | None:
+    """Return the heading for a new entry of the log `text` at `path`, in the form of its newest
+    one.
 
-    Its number is the record's, so that two branches collide in both or in none; a log with bare, gapless numbers
-    gets its own next one; one without numbers gets the date. None if the log has no entry.
+    Its number is the record's, so that two branches collide in both or in none; a log with bare,
+    gapless numbers gets its own next one; one without numbers gets the date. None if the log has no
+    entry.
     """
     entries = read_document(text, path).entries
     if not entries or entries[0].heading_span is None:
         return None
     newest = entries[0] if _is_newest_first(entries) else entries[-1]
-    heading = next(other for other in parse_markdown(text).headings if other.section.start == newest.span.start)
-    title_span = next(span for span in newest.title_spans if heading.title.start <= span.start <= heading.title.end)
-    before, after = text[heading.title.start : title_span.start], text[title_span.end : heading.title.end]
+    heading = next(
+        other for other in parse_markdown(text).headings if other.section.start == newest.span.start
+    )
+    title_span = next(
+        span
+        for span in newest.title_spans
+        if heading.title.start <= span.start <= heading.title.end
+    )
+    before, after = (
+        text[heading.title.start : title_span.start],
+        text[title_span.end : heading.title.end],
+    )
     number, code, title_text = None, "", heading_title(title)
     if newest.number is None:
         before, after = (_STAMP.sub(date, part) for part in (before, after))
-        fitting = (form for form in _title_forms(title) if _is_dated(f"{before}{form}{after}", title))
+        fitting = (
+            form for form in _title_forms(title) if _is_dated(f"{before}{form}{after}", title)
+        )
         title_text = next(fitting, title_text)
     else:
         word, _, remainder = before.partition(newest.number)
         is_bare = not any(char.isalpha() for char in word)
         highest = max(int(entry.number or 0) for entry in entries)
         of_record = int(record_id.rpartition("-")[2])
-        number = str(highest + 1 if is_bare else max(of_record, highest + 1)).zfill(len(newest.number))
+        number = str(highest + 1 if is_bare else max(of_record, highest + 1)).zfill(
+            len(newest.number)
+        )
         before = f"{word}{number}{remainder}"
-        code = "" if is_bare or "adr" in word.lower() else "-".join(f"{word.lstrip('[ ')}{number}".split())
+        code = (
+            ""
+            if is_bare or "adr" in word.lower()
+            else "-".join(f"{word.lstrip('[ ')}{number}".split())
+        )
     return EntryHeading(f"{'#' * heading.level} {before}{title_text}{after}", number, code)
 
 
@@ -494,7 +636,9 @@ def _is_dated(heading: str, title: str) -> bool:
 
 
 def _is_newest_first(entries: Sequence[AdrDocument]) -> bool:
-    first, last = ((int(entry.number or 0), entry.date or "") for entry in (entries[0], entries[-1]))
+    first, last = (
+        (int(entry.number or 0), entry.date or "") for entry in (entries[0], entries[-1])
+    )
     return first > last
 
 
@@ -523,6 +667,8 @@ def newline_of(text: str) -> str:
 
 
 def _splice(text: str, edits: Iterable[tuple[Span, str]]) -> str:
-    for span, replacement in sorted(edits, key=lambda edit: (edit[0].start, edit[0].end), reverse=True):
+    for span, replacement in sorted(
+        edits, key=lambda edit: (edit[0].start, edit[0].end), reverse=True
+    ):
         text = text[: span.start] + replacement + text[span.end :]
     return text

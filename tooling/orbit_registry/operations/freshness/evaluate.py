@@ -43,7 +43,9 @@ class Dependencies:
 
     inputs: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
-    sources: tuple[tuple[str, str], ...] = ()  # files that texts were taken from, each with the hash it had then
+    sources: tuple[
+        tuple[str, str], ...
+    ] = ()  # files that texts were taken from, each with the hash it had then
 
     @classmethod
     def of(cls, records: Iterable[Record], kinds: Collection[str]) -> Dependencies:
@@ -58,16 +60,26 @@ class Dependencies:
 def volatility_windows(config: Config) -> Mapping[str, int | None]:
     """Return after how many days a record of each volatility is due for another check."""
     configured = {name: config.setting("freshness", f"{name}_days") for name in WINDOWS}
-    return {name: configured[name] if configured[name] is not None else days for name, days in WINDOWS.items()}
+    return {
+        name: configured[name] if configured[name] is not None else days
+        for name, days in WINDOWS.items()
+    }
 
 
 def evidence_kinds(config: Config) -> tuple[str, ...]:
-    """Return the kinds of evidence that can be looked for; tasks only where the configuration says where they are."""
-    return ("commit", "file", "task") if config.setting("freshness", "tasks") else ("commit", "file")
+    """Return the kinds of evidence that can be looked for;
+    tasks only where the configuration says where they are.
+    """
+    return (
+        ("commit", "file", "task") if config.setting("freshness", "tasks") else ("commit", "file")
+    )
 
 
 def probe(
-    workspace: Workspace, dependencies: Dependencies, tracked: Sequence[str] | None, untracked: Sequence[str] = ()
+    workspace: Workspace,
+    dependencies: Dependencies,
+    tracked: Sequence[str] | None,
+    untracked: Sequence[str] = (),
 ) -> FilesystemView:
     """Return the state of what records depend on; `tracked` is sorted, None outside git."""
     fingerprints = Fingerprints(workspace.root, tracked)
@@ -75,14 +87,24 @@ def probe(
     for kind, reference in dependencies.evidence:
         by_kind.setdefault(kind, []).append(reference)
     untold: list[tuple[str, str]] = []
-    commits = [text for text in by_kind.get("commit", ()) if _COMMIT.match(text)] if tracked is not None else []
+    commits = (
+        [text for text in by_kind.get("commit", ()) if _COMMIT.match(text)]
+        if tracked is not None
+        else []
+    )
     lists = (tracked or (), untracked)
-    is_present = {("commit", text): there for text, there in _commits(workspace.git, commits, untold).items()}
+    is_present = {
+        ("commit", text): there for text, there in _commits(workspace.git, commits, untold).items()
+    }
     for text in by_kind.get("file", ()):
-        is_present["file", text] = _has_file(workspace.root, text, lists, listed=tracked is not None)
+        is_present["file", text] = _has_file(
+            workspace.root, text, lists, listed=tracked is not None
+        )
     templates: Sequence[str] = workspace.config.setting("freshness", "tasks")
     for text in by_kind.get("task", ()) if tracked is not None else ():
-        is_present["task", text] = any(_is_in(form.replace("{id}", text).strip("/"), lists) for form in templates)
+        is_present["task", text] = any(
+            _is_in(form.replace("{id}", text).strip("/"), lists) for form in templates
+        )
     return FilesystemView(
         {text: fingerprints.find(text) for text in dependencies.inputs},
         frozenset(evidence for evidence, there in is_present.items() if there),
@@ -92,21 +114,28 @@ def probe(
     )
 
 
-def changed_sources(workspace: Workspace, sources: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bool]:
+def changed_sources(
+    workspace: Workspace, sources: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], bool]:
     """Return the files that no longer have the hash they had, and whether they are gone."""
     pairs = sorted(sources)
     inside_root = {path for path, _ in pairs if is_inside(workspace.root, path)}
     states = workspace.cache.hashes(workspace.root, inside_root)
     changed = [
-        (path, digest) for path, digest in pairs if path not in states or f"sha256:{states[path].sha256}" != digest
+        (path, digest)
+        for path, digest in pairs
+        if path not in states or f"sha256:{states[path].sha256}" != digest
     ]
     return {
-        (path, digest): path not in inside_root or not (workspace.root / path).is_file() for path, digest in changed
+        (path, digest): path not in inside_root or not (workspace.root / path).is_file()
+        for path, digest in changed
     }
 
 
 def dependency_files(workspace: Workspace, dependencies: Dependencies) -> Iterator[str]:
-    """Yield every path, from the root, whose change can change what `probe` sees; clock and history are left out."""
+    """Yield every path, from the root, whose change can change what `probe` sees;
+    clock and history are left out.
+    """
     tracked: Sequence[str] | None = None
     files = (reference for kind, reference in dependencies.evidence if kind == "file")
     for text in (*dependencies.inputs, *files, *(path for path, _ in dependencies.sources)):
@@ -118,7 +147,11 @@ def dependency_files(workspace: Workspace, dependencies: Dependencies) -> Iterat
         if file.is_dir():
             tracked = (workspace.git.tracked() or ()) if tracked is None else tracked
             prefix = "" if file == workspace.root else f"{workspace.relative(file)}/"
-            yield from (name for name in tracked if name.startswith(prefix) and not name.startswith(".orbit/"))
+            yield from (
+                name
+                for name in tracked
+                if name.startswith(prefix) and not name.startswith(".orbit/")
+            )
 
 
 def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]]) -> dict[str, bool]:
@@ -126,17 +159,29 @@ def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]])
         return {}
     queries = "".join(f"{reference}^{{commit}}\n" for reference in references).encode()
     try:
-        answers = git.run("cat-file", "--batch-check", stdin=queries).decode("utf-8", "replace").splitlines()
+        answers = (
+            git.run("cat-file", "--batch-check", stdin=queries)
+            .decode("utf-8", "replace")
+            .splitlines()
+        )
     except GitError as error:
-        untold.append((f"whether commits named as evidence are there: {error.message}", "try `git fsck`"))
+        untold.append(
+            (f"whether commits named as evidence are there: {error.message}", "try `git fsck`")
+        )
         return {}
     present = {
-        reference: not answer.endswith(" missing") for reference, answer in zip(references, answers, strict=False)
+        reference: not answer.endswith(" missing")
+        for reference, answer in zip(references, answers, strict=False)
     }
     if not all(present.values()) and git.is_shallow:
         count = sum(not is_there for is_there in present.values())
-        message = f"whether {count} of the commits named as evidence {'is' if count == 1 else 'are'} there"
-        untold.append((f"{message}: this clone is shallow", "fetch the history: `git fetch --unshallow`"))
+        message = (
+            f"whether {count} of the commits named as evidence "
+            f"{'is' if count == 1 else 'are'} there"
+        )
+        untold.append(
+            (f"{message}: this clone is shallow", "fetch the history: `git fetch --unshallow`")
+        )
         return {reference: True for reference, is_there in present.items() if is_there}
     return present
 
@@ -145,7 +190,9 @@ def _is_in(path: str, lists: Iterable[Sequence[str]]) -> bool:
     folder = f"{path}/"
     for names in lists:
         index, below = bisect_left(names, path), bisect_left(names, folder)
-        if (index < len(names) and names[index] == path) or (below < len(names) and names[below].startswith(folder)):
+        if (index < len(names) and names[index] == path) or (
+            below < len(names) and names[below].startswith(folder)
+        ):
             return True
     return False
 
@@ -182,12 +229,16 @@ class FreshnessReport:
         windows = volatility_windows(self.config)
         derived = {
             record.path: derive(
-                record, self.filesystem, self.now, windows,
-                unmatched_scopes=self._unmatched, missing_documents=self.missing_documents,
+                record,
+                self.filesystem,
+                self.now,
+                windows,
+                unmatched_scopes=self._unmatched,
+                missing_documents=self.missing_documents,
             )
             for record in self.records
             if record.phase != "closed"
-        }  # fmt: skip
+        }
         return {path: freshness for path, freshness in derived.items() if freshness.reasons}
 
     @property
@@ -210,17 +261,27 @@ class FreshnessReport:
     def dead(self) -> Mapping[str, tuple[str, ...]]:
         """Globs that include and match no file, by the record's path."""
         scoped = self.scoped if self.tracked is not None else ()
-        return {record.path: globs for record, paths in scoped if (globs := dead_globs(paths, self.counts))}
+        return {
+            record.path: globs
+            for record, paths in scoped
+            if (globs := dead_globs(paths, self.counts))
+        }
 
     @cached_property
     def _unmatched(self) -> frozenset[str]:
         paths_of = {record.path: paths for record, paths in self.scoped}
-        return frozenset(path for path in self.dead if not any(text in self.counts for text in paths_of[path]))
+        return frozenset(
+            path for path in self.dead if not any(text in self.counts for text in paths_of[path])
+        )
 
     @property
     def relevant_untracked(self) -> tuple[str, ...] | None:
-        """Untracked files, if one that appears or disappears can change a result; None if none can."""
-        can_change = self.tracked is not None and (self.untracked or self._unmatched or self.filesystem.missing)
+        """Untracked files, if one that appears or disappears can change a result;
+        None if none can.
+        """
+        can_change = self.tracked is not None and (
+            self.untracked or self._unmatched or self.filesystem.missing
+        )
         return tuple(self.untracked) if can_change else None
 
 
@@ -231,20 +292,34 @@ def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ..
 
 
 def evaluate_freshness(
-    workspace: Workspace, records: Sequence[Record], now: datetime | None = None, *, without: Sequence[str] = ()
+    workspace: Workspace,
+    records: Sequence[Record],
+    now: datetime | None = None,
+    *,
+    without: Sequence[str] = (),
 ) -> FreshnessReport:
-    """Return the freshness of records now; untracked files in the folders `without`, Orbit's output, do not count."""
+    """Return the freshness of records now; untracked files in the folders `without`,
+    Orbit's output, do not count.
+    """
     tracked, untracked = workspace.git.files(without=without)
     dependencies = Dependencies.of(records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, tracked, untracked)
     documents = {record.source.path for record in records if record.source is not None}
     missing = frozenset(missing_files(workspace.root, documents))
     moment = now or datetime.now(UTC)
-    return FreshnessReport(records, filesystem, tracked, untracked, missing, moment, workspace.config, dependencies)
+    return FreshnessReport(
+        records, filesystem, tracked, untracked, missing, moment, workspace.config, dependencies
+    )
 
 
 def expiring_today(records: Iterable[Record], now: datetime, config: Config) -> set[str]:
-    """Return the paths of the records of which the clock alone changes what is said before the day (UTC) ends."""
+    """Return the paths of the records of which the clock alone changes what is said before the day
+    (UTC) ends.
+    """
     now, windows = now.astimezone(UTC), volatility_windows(config)
     tomorrow = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    return {record.path for record in records if any(now < at <= tomorrow for at in expiry_moments(record, windows))}
+    return {
+        record.path
+        for record in records
+        if any(now < at <= tomorrow for at in expiry_moments(record, windows))
+    }

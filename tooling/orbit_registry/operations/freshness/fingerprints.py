@@ -1,8 +1,8 @@
 """Hashes of files, folders and fields of files that records depend on.
 
-Line endings and trailing newlines of a file do not count, nor do the order of keys and the spacing in JSON, TOML and
-YAML; a file of these that its strict reader refuses is text. What cannot be hashed is a value with a message, never an
-exception.
+Line endings and trailing newlines of a file do not count, nor do the order of keys and the spacing
+in JSON, TOML and YAML; a file of these that its strict reader refuses is text. What cannot be
+hashed is a value with a message, never an exception.
 """
 
 import hashlib
@@ -37,7 +37,9 @@ class _RefusedError(Exception):
 
 
 class Fingerprints:
-    """What inputs are now, each file read once; `tracked` files are sorted, None if git can't list them."""
+    """What inputs are now, each file read once;
+    `tracked` files are sorted, None if git can't list them.
+    """
 
     def __init__(self, root: Path, tracked: Sequence[str] | None) -> None:
         self._root = root
@@ -47,7 +49,9 @@ class Fingerprints:
         self._safe: set[str] = set()
 
     def find(self, text: str) -> InputState:
-        """Return the hash of an input, or why it has none: `src/app.py`, `src/parser/`, `package.json#scripts.test`."""
+        """Return the hash of an input, or why it has none:
+        `src/app.py`, `src/parser/`, `package.json#scripts.test`.
+        """
         if text not in self._found:
             try:
                 self._found[text] = InputState(f"sha256:{self._hash(text)}")
@@ -92,7 +96,9 @@ class Fingerprints:
     def _field(self, name: str, field: str) -> object:
         path, mode = self._place(name)
         if mode is None:
-            raise _RefusedError(InputState(problem=f"can't be read: {name} is not there", is_missing=True))
+            raise _RefusedError(
+                InputState(problem=f"can't be read: {name} is not there", is_missing=True)
+            )
         value = self._value(name, path, _read(path, DOCUMENT_LIMIT))
         for step in _steps(field):
             if isinstance(value, Mapping) and step in value:
@@ -101,7 +107,10 @@ class Fingerprints:
                 value = value[int(step)]
             else:
                 raise _RefusedError(
-                    InputState(problem=f"is not there: {name} has no `{step}` in that place", is_missing=True)
+                    InputState(
+                        problem=f"is not there: {name} has no `{step}` in that place",
+                        is_missing=True,
+                    )
                 )
         return value
 
@@ -120,7 +129,9 @@ class Fingerprints:
 
     def _folder(self, prefix: str) -> str:
         if self._tracked is None:
-            raise _RefusedError(InputState(problem="can't be told: git does not list its files", is_unknown=True))
+            raise _RefusedError(
+                InputState(problem="can't be told: git does not list its files", is_unknown=True)
+            )
         total, size, count = hashlib.sha256(), 0, 0
         for name in self._below(prefix):
             mark = self._member(name)
@@ -136,9 +147,13 @@ class Fingerprints:
         return total.hexdigest()
 
     def _below(self, prefix: str) -> Iterable[str]:
-        """Yield the tracked files of a folder; records are no part of one, as verifying would change it."""
+        """Yield the tracked files of a folder; records are no part of one,
+        as verifying would change it.
+        """
         tracked = self._tracked or ()
-        for name in takewhile(lambda name: name.startswith(prefix), tracked[bisect_left(tracked, prefix) :]):
+        for name in takewhile(
+            lambda name: name.startswith(prefix), tracked[bisect_left(tracked, prefix) :]
+        ):
             if prefix.startswith(".orbit/") or not name.startswith(".orbit/"):
                 yield name
 
@@ -181,7 +196,10 @@ def _hash_of_bytes(content: bytes) -> str:
 def _hash_of_value(value: object, name: str) -> str:
     try:
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_encode_special)
-    except (ValueError, RecursionError) as error:  # dotted keys nest deeply, numbers can be too long to write out
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # dotted keys nest deeply, numbers can be too long to write out
         raise _unreadable(f"can't be read: {name}: {error}") from None
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -46,7 +46,9 @@ class Renames:
         return bool(self._ends)
 
     def path(self, text: str) -> str | None:
-        """Return where a file or folder is now; None where git knows of no move, or it went several ways."""
+        """Return where a file or folder is now; None where git knows of no move,
+        or it went several ways.
+        """
         if text in self._ends:
             return self._ends[text]
         folder = text.rstrip("/")
@@ -55,23 +57,35 @@ class Renames:
         return None if target is None else target + ("/" if text.endswith("/") else "")
 
     def glob(self, text: str) -> str | None:
-        """Return the glob that matches what this one matched before; None where that can't be said."""
+        """Return the glob that matches what this one matched before;
+        None where that can't be said.
+        """
         parsed = parse_glob(text)
         if not isinstance(parsed, Glob) or parsed.exclude:
             return None
         matched = {old: new for old, new in self._ends.items() if matches(parsed, old)}
         for candidate in _candidates(text, parsed, matched):
             parsed_candidate = parse_glob(candidate)
-            if isinstance(parsed_candidate, Glob) and any(matches(parsed_candidate, file) for file in matched.values()):
+            if isinstance(parsed_candidate, Glob) and any(
+                matches(parsed_candidate, file) for file in matched.values()
+            ):
                 return candidate
         return None
 
 
 def renames_since(git: Git, since: datetime, files: Iterable[str]) -> Renames:
-    """Return the renames that git finds in the history of HEAD since a moment, and in the work tree, oldest first."""
+    """Return the renames that git finds in the history of HEAD since a moment,
+    and in the work tree, oldest first.
+    """
     options = ("-M", "--diff-filter=R", "--name-status", "-z", "--relative")
     history = git.run_fields(
-        "log", "--reverse", f"--since={since.isoformat()}", "--format=", *options, "HEAD", check=False
+        "log",
+        "--reverse",
+        f"--since={since.isoformat()}",
+        "--format=",
+        *options,
+        "HEAD",
+        check=False,
     )
     present = git.run_fields("diff", *options, "HEAD", check=False)
     return Renames((*_pairs(history), *_pairs(present)), files)
@@ -122,7 +136,9 @@ class DanglingNames:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One name in a record: its field, the old and the new name; None where the new one is unknown."""
+    """One name in a record: its field, the old and the new name;
+    None where the new one is unknown.
+    """
 
     record: Record
     field: str
@@ -149,7 +165,12 @@ def _moves(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
     for text in lost.inputs:
         path, mark, step = text.partition("#")
         new = renames.path(path)
-        yield Move(lost.record, "freshness.fingerprint", text, None if new is None else f"{new}{mark}{step}")
+        yield Move(
+            lost.record,
+            "freshness.fingerprint",
+            text,
+            None if new is None else f"{new}{mark}{step}",
+        )
     for text in lost.files:
         yield Move(lost.record, "evidence", text, renames.path(text))
 
@@ -168,34 +189,48 @@ def _moved(names: Mapping[tuple[str, str], str], data: dict[str, object]) -> Map
     if "freshness.fingerprint" in fields:
         inputs = list_in(freshness, "fingerprint")
         result["freshness"] = {
-            **freshness, "fingerprint": [renamed("freshness.fingerprint", entry, "input") for entry in inputs]
-        }  # fmt: skip
+            **freshness,
+            "fingerprint": [renamed("freshness.fingerprint", entry, "input") for entry in inputs],
+        }
     if "evidence" in fields:
         result["evidence"] = [
-            renamed("evidence", entry, "reference") if isinstance(entry, Mapping) and entry["kind"] == "file" else entry
+            renamed("evidence", entry, "reference")
+            if isinstance(entry, Mapping) and entry["kind"] == "file"
+            else entry
             for entry in list_in(data, "evidence")
         ]
     return result
 
 
 def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bool) -> Relocation:
-    """Return where git saw go, since the records were made, what they name; `write` puts the new names into them."""
-    from orbit_registry.repository.writer import prepare_edit, writing  # brings ruamel, which the gate does without
+    """Return where git saw go, since the records were made, what they name;
+    `write` puts the new names into them.
+    """
+    from orbit_registry.repository.writer import (
+        prepare_edit,
+        writing,
+    )  # brings ruamel, which the gate does without
 
     state = evaluate_freshness(workspace, records)
     lost = _dangling_names(records, state)
     if not lost:
         return Relocation()
-    renames = renames_since(workspace.git, min(created_at(dangling.record) for dangling in lost), state.files)
+    renames = renames_since(
+        workspace.git, min(created_at(dangling.record) for dangling in lost), state.files
+    )
     moves: list[Move] = []
     changes: list[FileChange] = []
     with writing(workspace) if write else nullcontext():
         for dangling in lost:
             record_moves = list(_moves(dangling, renames))
             moves += record_moves
-            names = {(move.field, move.old): move.new for move in record_moves if move.new is not None}
+            names = {
+                (move.field, move.old): move.new for move in record_moves if move.new is not None
+            }
             if names:  # `updated_at` stays, because nothing was reviewed
-                changes.append(prepare_edit(workspace, dangling.record, partial(_moved, names), touch=False)[0])
+                changes.append(
+                    prepare_edit(workspace, dangling.record, partial(_moved, names), touch=False)[0]
+                )
         if write:
             write_step(workspace, "follow-renames", changes)
     return Relocation(tuple(moves), tuple(changes))
@@ -210,7 +245,9 @@ def _dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[D
         globs = dead.get(record.path, ())
         names = (entry.input for entry in fingerprint_inputs(record))
         inputs = tuple(name for name in names if name in states and states[name].is_missing)
-        files = tuple(name for kind, name in record.evidence if kind == "file" and (kind, name) in missing)
+        files = tuple(
+            name for kind, name in record.evidence if kind == "file" and (kind, name) in missing
+        )
         if globs or inputs or files:
             lost.append(DanglingNames(record, globs, inputs, files))
     return lost

@@ -38,15 +38,23 @@ class VerifyResult:
     changed: tuple[str, ...]
 
 
-def verify(workspace: Workspace, any_id: str, statement: Verification, author: Author) -> VerifyResult:
+def verify(
+    workspace: Workspace, any_id: str, statement: Verification, author: Author
+) -> VerifyResult:
     """Hash a record's inputs anew and note who verified it; nothing else of the record changes."""
     with writing(workspace):
         records = read_collection(workspace).records
         record = records.get(any_id)
         if record.phase == "closed":
             by = ", ".join(successor.id for successor in records.live_successors(record))
-            hint = f"verify {by} instead" if by else "only a proposed or accepted record can be verified"
-            raise RefusedError(f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint)
+            hint = (
+                f"verify {by} instead"
+                if by
+                else "only a proposed or accepted record can be verified"
+            )
+            raise RefusedError(
+                f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint
+            )
         before = {entry.input: entry.hash for entry in fingerprint_inputs(record)}
         way_out = f"; `orbit verify {record.id} --remove-input INPUT` takes one out"
         entries = _with_hashes(workspace, _fingerprint_entries(record, statement), way_out)
@@ -55,22 +63,34 @@ def verify(workspace: Workspace, any_id: str, statement: Verification, author: A
             changes["volatility"] = statement.volatility
         if statement.expires is not None:
             changes["expires_at"] = _expiry(statement.expires)
-        changes |= {"verified_at": format_time(datetime.now(UTC)), "verified_by": statement.by or author.name}
+        changes |= {
+            "verified_at": format_time(datetime.now(UTC)),
+            "verified_by": statement.by or author.name,
+        }
 
         def edit(data: dict[str, object]) -> Mapping[str, object]:
             merged = {**mapping_in(data, "freshness"), **changes}
             if not entries:
                 merged.pop("fingerprint", None)
-            return {**data, "freshness": {name: value for name, value in merged.items() if value is not None}}
+            return {
+                **data,
+                "freshness": {name: value for name, value in merged.items() if value is not None},
+            }
 
         change, result = prepare_edit(workspace, record, edit, touch=False)
         write_step(workspace, f"{record.kind.name}-verify", [change], author=author)
         after = {entry.input: entry.hash for entry in fingerprint_inputs(result)}
-        return VerifyResult(result, tuple(text for text, digest in after.items() if before.get(text) != digest))
+        return VerifyResult(
+            result, tuple(text for text, digest in after.items() if before.get(text) != digest)
+        )
 
 
-def fingerprinted(workspace: Workspace, freshness: object, inputs: Sequence[str]) -> dict[str, object]:
-    """Return the freshness of a record with inputs added, each hashed; `freshness` is what it states already."""
+def fingerprinted(
+    workspace: Workspace, freshness: object, inputs: Sequence[str]
+) -> dict[str, object]:
+    """Return the freshness of a record with inputs added, each hashed;
+    `freshness` is what it states already.
+    """
     current = {"freshness": freshness}
     entries = _with_hashes(workspace, _with_inputs(_entries(current), inputs), "")
     return {**mapping_in(current, "freshness"), "fingerprint": entries}
@@ -85,7 +105,9 @@ def _with_hashes(
         text = str(entry["input"])
         state = fingerprints.find(text)
         if state.hash is None:
-            hint = f"name a file, a folder with tracked files, or FILE#FIELD, from the root{way_out}"
+            hint = (
+                f"name a file, a folder with tracked files, or FILE#FIELD, from the root{way_out}"
+            )
             raise RefusedError(f"`{text}` {state.problem}; nothing was written", hint=hint)
         result.append({**entry, "input": text, "hash": state.hash})
     return result
@@ -96,7 +118,9 @@ def _entries(data: Mapping[str, object]) -> list[Mapping[str, object]]:
     return [entry for entry in listed if isinstance(entry, Mapping)]
 
 
-def _with_inputs(current: Sequence[Mapping[str, object]], added: Sequence[str]) -> list[Mapping[str, object]]:
+def _with_inputs(
+    current: Sequence[Mapping[str, object]], added: Sequence[str]
+) -> list[Mapping[str, object]]:
     names = {str(entry["input"]) for entry in current}
     new = dict.fromkeys(name.removeprefix("./") or "." for name in added)
     return [*current, *({"input": name} for name in new if name not in names)]
@@ -109,7 +133,9 @@ def _fingerprint_entries(record: Record, statement: Verification) -> list[Mappin
         if name not in names:
             inputs = ", ".join(names) or "none"
             raise RefusedError(f"{record.id} has no input `{name}`", hint=f"its inputs: {inputs}")
-    return _with_inputs([entry for entry in current if entry["input"] not in statement.remove], statement.add)
+    return _with_inputs(
+        [entry for entry in current if entry["input"] not in statement.remove], statement.add
+    )
 
 
 def _expiry(text: str) -> str | None:

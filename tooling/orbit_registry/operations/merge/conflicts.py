@@ -1,6 +1,7 @@
 """State of a merge in git, and the records that conflict in it, with the id of each afterwards.
 
-Versions are read from the index's stages and from commits, never from conflict markers in the work tree.
+Versions are read from the index's stages and from commits, never from conflict markers in the work
+tree.
 """
 
 import posixpath
@@ -28,10 +29,17 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 Side = Literal["base", "ours", "theirs"]
 SIDES: tuple[Side, ...] = ("base", "ours", "theirs")
-"""In the order of the index's stages 1, 2 and 3. During a rebase, `ours` is the branch that is rebased onto."""
+"""In the order of the index's stages 1, 2 and 3.
+
+During a rebase, `ours` is the branch that is rebased onto.
+"""
 
 
-_OPERATIONS = (("cherry-pick", "CHERRY_PICK_HEAD"), ("merge", "MERGE_HEAD"), ("revert", "REVERT_HEAD"))
+_OPERATIONS = (
+    ("cherry-pick", "CHERRY_PICK_HEAD"),
+    ("merge", "MERGE_HEAD"),
+    ("revert", "REVERT_HEAD"),
+)
 
 
 @dataclass(frozen=True)
@@ -42,45 +50,72 @@ class MergeState:
     operation: str | None
     commits: Mapping[Side, str | None]
     """The commit of each side; None where the operation names none (a stash, a squash)."""
-    unmerged: Mapping[str, Mapping[Side, str]]  # path → side → blob, for each path that git could not merge
+    unmerged: Mapping[
+        str, Mapping[Side, str]
+    ]  # path → side → blob, for each path that git could not merge
     _texts: dict[tuple[Side, str], str | None] = field(default_factory=dict, repr=False)
 
     def text(self, side: Side, path: str) -> str | None:
-        """Return a file's text on one side, line ends as the work tree has them; None where it has none."""
+        """Return a file's text on one side, line ends as the work tree has them;
+        None where it has none.
+        """
         if (side, path) not in self._texts:
             self._texts[side, path] = self._read(side, path)
         return self._texts[side, path]
 
     def _read(self, side: Side, path: str) -> str | None:
         stages = self.unmerged.get(path)
-        # Of a stash or a squash git names no commit: what it merged without a conflict is in the index.
-        revision = self.commits[side] or {"base": self.commits["ours"] or "", "ours": "", "theirs": ""}[side]
-        object_name = stages.get(side) if stages is not None else f"{revision}:{self.git.prefix}{path}"
+        # Of a stash or a squash git names no commit: what it merged without a conflict is in the
+        # index.
+        revision = (
+            self.commits[side]
+            or {"base": self.commits["ours"] or "", "ours": "", "theirs": ""}[side]
+        )
+        object_name = (
+            stages.get(side) if stages is not None else f"{revision}:{self.git.prefix}{path}"
+        )
         if object_name is None:
             return None
         try:
-            data = self.git.run("cat-file", "--filters", f"--path={self.git.prefix}{path}", object_name)
+            data = self.git.run(
+                "cat-file", "--filters", f"--path={self.git.prefix}{path}", object_name
+            )
         except GitError:
             return None
         return data.decode("utf-8", "surrogateescape")
 
     def is_oversized(self, path: str) -> bool:
-        """Say whether one side's version of an unmerged file is larger than what is read as a document."""
-        return any(len(self.text(side, path) or "") > DOCUMENT_LIMIT for side in self.unmerged.get(path, ()))
+        """Say whether one side's version of an unmerged file is larger than what is read as a
+        document.
+        """
+        return any(
+            len(self.text(side, path) or "") > DOCUMENT_LIMIT
+            for side in self.unmerged.get(path, ())
+        )
 
     def files_below(self, side: Side, folder: str) -> list[str]:
         """Return the files of a folder on one side, from the root."""
-        staged = {path for path, stages in self.unmerged.items() if path.startswith(f"{folder}/") and side in stages}
+        staged = {
+            path
+            for path, stages in self.unmerged.items()
+            if path.startswith(f"{folder}/") and side in stages
+        }
         commit = self.commits[side]
         if commit:
-            names = self.git.run_names("ls-tree", "-r", "-z", "--name-only", commit, "--", f"{folder}/", check=False)
+            names = self.git.run_names(
+                "ls-tree", "-r", "-z", "--name-only", commit, "--", f"{folder}/", check=False
+            )
             staged |= {name for name in names if name not in self.unmerged}
         return sorted(staged)
 
     def path_of_uid(self, side: Side, uid: str, folder: str) -> str | None:
         """Return the record file below a folder that has a uid on one side."""
         for path, stages in self.unmerged.items():
-            if path.startswith(f"{folder}/") and side in stages and _uid_in(self.text(side, path)) == uid:
+            if (
+                path.startswith(f"{folder}/")
+                and side in stages
+                and _uid_in(self.text(side, path)) == uid
+            ):
                 return path
         commit = self.commits[side]
         if not commit:
@@ -115,7 +150,9 @@ def read_merge(workspace: Workspace) -> MergeState:
         message = "this is not a git repository, so there is nothing to resolve"
         raise GitError(message, hint="run it in the clone where the merge stopped")
     operation, theirs, base = _operation(git)
-    return MergeState(git, operation, {"base": base, "ours": git.head(), "theirs": theirs}, _unmerged(git))
+    return MergeState(
+        git, operation, {"base": base, "ours": git.head(), "theirs": theirs}, _unmerged(git)
+    )
 
 
 def _operation(git: Git) -> tuple[str | None, str | None, str | None]:
@@ -230,36 +267,51 @@ class MergedRecords:
 
 
 def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
-    """Return the records in unmerged files, and those with entries in unmerged logs under a contested number."""
+    """Return the records in unmerged files, and those with entries in unmerged logs under a
+    contested number.
+    """
     by_uid: dict[str, MergedRecord] = {}
     unreadable: dict[str, str] = {}
     for path, stages in state.unmerged.items():
         kind = kind_of(workspace, path)
         if kind is None or not stages:
             continue
-        broken = [side for side in SIDES if side in stages and _uid_in(state.text(side, path)) is None]
-        is_needed = broken != ["base"] or len(stages) < len(SIDES)  # a base alone tells what was removed
+        broken = [
+            side for side in SIDES if side in stages and _uid_in(state.text(side, path)) is None
+        ]
+        is_needed = broken != ["base"] or len(stages) < len(
+            SIDES
+        )  # a base alone tells what was removed
         if broken and is_needed:
             unreadable[path] = f"{broken[0]} holds no valid record"
             continue
         _add(by_uid, state, kind, path, stages)
     for kind in workspace.kinds:
         if kind.numbering == "sequence":
-            # In the later steps of a rebase git may merge an edit of a record into another with its number.
+            # In the later steps of a rebase git may merge an edit of a record into another with its
+            # number.
             mixed = (path for path in _changed_on_both(state, kind) if len(_uids(state, path)) > 1)
-            for path in dict.fromkeys((*(_contested_in_logs(state, kind) if kind.in_document else ()), *mixed)):
+            for path in dict.fromkeys(
+                (*(_contested_in_logs(state, kind) if kind.in_document else ()), *mixed)
+            ):
                 _add(by_uid, state, kind, path, SIDES)
     return MergedRecords(tuple(by_uid.values()), unreadable)
 
 
-def _add(by_uid: dict[str, MergedRecord], state: MergeState, kind: Kind, path: str, sides: Iterable[Side]) -> None:
+def _add(
+    by_uid: dict[str, MergedRecord], state: MergeState, kind: Kind, path: str, sides: Iterable[Side]
+) -> None:
     home = path.rsplit("/", 2)[0]
     for uid in dict.fromkeys(_uid_in(state.text(side, path)) for side in SIDES if side in sides):
         if uid is None or uid in by_uid:
             continue
         subject = by_uid[uid] = MergedRecord(kind, uid)
         for side in SIDES:
-            side_path = path if _uid_in(state.text(side, path)) == uid else state.path_of_uid(side, uid, home)
+            side_path = (
+                path
+                if _uid_in(state.text(side, path)) == uid
+                else state.path_of_uid(side, uid, home)
+            )
             text = state.text(side, side_path) if side_path else None
             if side_path and text is not None:
                 subject.paths[side], subject.texts[side] = side_path, text
@@ -292,16 +344,36 @@ def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
     base, *commits = (state.commits[side] for side in SIDES)
     if not base or not all(commits):
         return []
-    options = ("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--diff-filter=M", base)
+    options = (
+        "diff",
+        "--name-only",
+        "-z",
+        "--relative",
+        "--no-renames",
+        "--no-ext-diff",
+        "--diff-filter=M",
+        base,
+    )
     folder = f"{ORBIT}/{kind.plural}"
-    ours, theirs = ({*state.git.run_names(*options, str(side), "--", folder, check=False)} for side in commits)
-    return sorted(path for path in (ours & theirs) - {*state.unmerged} if path.endswith(f"/{kind.name}.yaml"))
+    ours, theirs = (
+        {*state.git.run_names(*options, str(side), "--", folder, check=False)} for side in commits
+    )
+    return sorted(
+        path for path in (ours & theirs) - {*state.unmerged} if path.endswith(f"/{kind.name}.yaml")
+    )
 
 
 def assign_ids(
-    workspace: Workspace, state: MergeState, subjects: MergedRecords, records: RecordSet, *, claim: bool
+    workspace: Workspace,
+    state: MergeState,
+    subjects: MergedRecords,
+    records: RecordSet,
+    *,
+    claim: bool,
 ) -> None:
-    """Give each record its id after the merge; `claim` takes new numbers, without it they are only looked up."""
+    """Give each record its id after the merge;
+    `claim` takes new numbers, without it they are only looked up.
+    """
     by_id: dict[tuple[str, str], list[MergedRecord]] = defaultdict(list)
     for subject in subjects.all:
         subject.final = _settled(subject.ids)
@@ -335,7 +407,9 @@ def _settled(values: Mapping[Side, str]) -> str:
     return ours or theirs or base or ""
 
 
-def _keeper(state: MergeState, group: list[MergedRecord], record_id: str, records: RecordSet) -> str:
+def _keeper(
+    state: MergeState, group: list[MergedRecord], record_id: str, records: RecordSet
+) -> str:
     path = f"{group[0].final_folder.rpartition('/')[0]}/{record_id}/{group[0].kind.name}.yaml"
     existing = records.with_id(record_id)
     settled = existing[0].uid if path not in state.unmerged and len(existing) == 1 else None
@@ -358,7 +432,9 @@ def _on_default_branch(state: MergeState, path: str, uids: set[str]) -> tuple[st
     git = state.git
     default = git.default_branch() or ""
     local = default.replace("refs/remotes/origin/", "refs/heads/")
-    for branch in filter(None, dict.fromkeys((default, local, "refs/heads/main", "refs/heads/master"))):
+    for branch in filter(
+        None, dict.fromkeys((default, local, "refs/heads/main", "refs/heads/master"))
+    ):
         content = git.read(branch, path) if git.commit(branch) else None
         uid = _uid_in((content or b"").decode("utf-8", "replace"))
         if uid in uids:

@@ -1,4 +1,6 @@
-"""Drafts of the files of a merge: each side's files under the names and ids that they have afterwards, merged."""
+"""Drafts of the files of a merge: each side's files under the names and ids that they have
+afterwards, merged.
+"""
 
 import re
 from collections import Counter, defaultdict
@@ -24,8 +26,19 @@ from orbit_registry.operations.citation_rewrite import (
     search_patterns,
     unique_names,
 )
-from orbit_registry.operations.merge.conflicts import SIDES, MergedRecord, MergedRecords, MergeState, Side
-from orbit_registry.operations.merge.texts import ContestedError, merge_logs, merge_records, merge_votes
+from orbit_registry.operations.merge.conflicts import (
+    SIDES,
+    MergedRecord,
+    MergedRecords,
+    MergeState,
+    Side,
+)
+from orbit_registry.operations.merge.texts import (
+    ContestedError,
+    merge_logs,
+    merge_records,
+    merge_votes,
+)
 from orbit_registry.operations.renumber import in_order, renumbered_data, renumbered_document
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.documents import LOG_NAME
@@ -42,11 +55,17 @@ Texts = Mapping[Side, str | None]
 
 
 class SideFiles:
-    """Files of one side: where each is after the merge, and its text with the ids that the records then have."""
+    """Files of one side: where each is after the merge,
+    and its text with the ids that the records then have.
+    """
 
-    def __init__(self, workspace: Workspace, state: MergeState, subjects: MergedRecords, side: Side) -> None:
+    def __init__(
+        self, workspace: Workspace, state: MergeState, subjects: MergedRecords, side: Side
+    ) -> None:
         self._workspace, self._state, self._side = workspace, state, side
-        self._by_folder = {subject.folder(side): subject for subject in subjects.all if side in subject.paths}
+        self._by_folder = {
+            subject.folder(side): subject for subject in subjects.all if side in subject.paths
+        }
         self._by_document: dict[str, list[MergedRecord]] = defaultdict(list)
         self._documents: dict[str, str] = {}  # documents that move
         for subject in self._by_folder.values():
@@ -69,7 +88,10 @@ class SideFiles:
 
     def affected(self) -> set[str]:
         """Return the files that move or mention an id that changes."""
-        paths = {*self._documents, *(subject.paths[self._side] for subject in self._by_folder.values())}
+        paths = {
+            *self._documents,
+            *(subject.paths[self._side] for subject in self._by_folder.values()),
+        }
         for folder, subject in self._by_folder.items():
             if folder != subject.final_folder:
                 paths |= {*self._state.files_below(self._side, folder)}
@@ -87,21 +109,31 @@ class SideFiles:
         for subject in self._by_document.get(path, ()):
             heading = subject.source_on(side).get("heading")
             heading = None if heading is None else str(heading)
-            text = renumbered_document(text, path, heading, subject.title, subject.ids[side], subject.final)
+            text = renumbered_document(
+                text, path, heading, subject.title, subject.ids[side], subject.final
+            )
         ids = frozenset(self._renames)
         result = rewrite_file(self._workspace, path, text, ids, self._meaning(base), self._moves)
         text, own = result.text, self._by_folder.get(path.rpartition("/")[0])
         if own is not None and own.ids[side] != own.final and path == own.paths[side]:
             document = own.final_document(side)
-            data = renumbered_data(data_in(text) or {}, own.ids[side], own.final, own.aliases, document)
+            data = renumbered_data(
+                data_in(text) or {}, own.ids[side], own.final, own.aliases, document
+            )
             text = rewrite(text, data, order=own.kind.schema.properties)
         if path in self._by_document:
             text = in_order(text, path, *sorted(self._renames.values()))
         return text, result.count
 
     def _meaning(self, base: str | None) -> CitationMap:
-        """Return what citations in this side's version of a file become; what stood there before both sides stays."""
-        inherited = {line.rstrip("\r") for line in (base or "").split("\n")} if self._side != "base" else set()
+        """Return what citations in this side's version of a file become;
+        what stood there before both sides stays.
+        """
+        inherited = (
+            {line.rstrip("\r") for line in (base or "").split("\n")}
+            if self._side != "base"
+            else set()
+        )
 
         def meaning(path: str, line: str, cited: str) -> str:
             del path
@@ -121,10 +153,14 @@ class Resolution:
     draft: ChangeSet
     resolved: set[str] = field(default_factory=set)  # unmerged paths that are settled
     reasons: dict[str, str] = field(default_factory=dict)  # paths that need a person → why
-    settled: set[str] = field(default_factory=set)  # paths whose text is right afterwards: a killed run left some so
+    settled: set[str] = field(
+        default_factory=set
+    )  # paths whose text is right afterwards: a killed run left some so
     done: dict[str, str] = field(default_factory=dict)  # path → what was done with it, in words
     citations: Counter[str] = field(default_factory=Counter)  # path → how many citations changed
-    by_hand: set[str] = field(default_factory=set)  # files with citations that nothing can put right
+    by_hand: set[str] = field(
+        default_factory=set
+    )  # files with citations that nothing can put right
 
     @cached_property
     def dirty(self) -> frozenset[str]:
@@ -133,7 +169,9 @@ class Resolution:
         return frozenset(self.state.git.run_names("diff", *options))
 
     def draft_files(self) -> None:
-        """Draft each file that conflicts, moves or cites an id that changes, merged anew from its versions."""
+        """Draft each file that conflicts, moves or cites an id that changes,
+        merged anew from its versions.
+        """
         sides = {side: SideFiles(self.workspace, self.state, self.subjects, side) for side in SIDES}
         paths = {*self.state.unmerged}.union(*(files.affected() for files in sides.values()))
         paths |= {files.final_path(path) for files in sides.values() for path in paths}
@@ -156,17 +194,28 @@ class Resolution:
                 if self._is_plain(path):
                     self.by_hand.add(path)
                 else:
-                    conflict = next((each for each in (path, *versions.values()) if each in self.state.unmerged), path)
+                    conflict = next(
+                        (
+                            each
+                            for each in (path, *versions.values())
+                            if each in self.state.unmerged
+                        ),
+                        path,
+                    )
                     self.reasons[conflict] = str(error)
 
-    def _draft_file(self, path: str, versions: Mapping[Side, str], sides: Mapping[Side, SideFiles]) -> None:
+    def _draft_file(
+        self, path: str, versions: Mapping[Side, str], sides: Mapping[Side, SideFiles]
+    ) -> None:
         raw = {side: self.state.text(side, original) for side, original in versions.items()}
         texts: dict[Side, str | None] = dict.fromkeys(SIDES)
         for side, original in versions.items():
             texts[side], count = sides[side].text(original, raw.get("base"))
             self.citations[path] = max(self.citations[path], count)
         is_plain = self._is_plain(path)
-        is_moved = versions != {side: path for side in SIDES if self.state.text(side, path) is not None}
+        is_moved = versions != {
+            side: path for side in SIDES if self.state.text(side, path) is not None
+        }
         if is_plain and not is_moved and all(texts[side] == text for side, text in raw.items()):
             return
         if any(len(text or "") > DOCUMENT_LIMIT for text in texts.values()):
@@ -197,10 +246,16 @@ class Resolution:
         base, ours, theirs = (texts[side] for side in SIDES)
         kind = kind_of(self.workspace, path)
         if kind is not None:
-            uids = {uid for text in (ours, theirs) if text is not None and (uid := (data_in(text) or {}).get("uid"))}
+            uids = {
+                uid
+                for text in (ours, theirs)
+                if text is not None and (uid := (data_in(text) or {}).get("uid"))
+            }
             if len(uids) > 1:
                 record_id = path.split("/")[-2]
-                raise ContestedError(f"two records took the code {record_id}; give one of them another by hand")
+                raise ContestedError(
+                    f"two records took the code {record_id}; give one of them another by hand"
+                )
         if ours is None or theirs is None:
             text = ours if theirs is None else theirs
             if base is not None and text is not None and text != base:
@@ -224,7 +279,9 @@ class Resolution:
 
     def _is_plain(self, path: str) -> bool:
         """Say whether a file is merged by line: no record, no votes and no log."""
-        return kind_of(self.workspace, path) is None and not _is_votes(path) and not self._is_log(path)
+        return (
+            kind_of(self.workspace, path) is None and not _is_votes(path) and not self._is_log(path)
+        )
 
     def _is_log(self, path: str) -> bool:
         if path.rpartition("/")[2] == LOG_NAME:
@@ -232,11 +289,20 @@ class Resolution:
         if not is_markdown(path) or path.startswith(f"{ORBIT}/"):
             return False
         is_source = any(path == subject.source.get("path") for subject in self.subjects.all)
-        texts = [self.state.text(side, path) for side in SIDES] if is_source or path in self.state.unmerged else []
-        return any(text and len(text) <= DOCUMENT_LIMIT and read_document(text, path).format == "log" for text in texts)
+        texts = (
+            [self.state.text(side, path) for side in SIDES]
+            if is_source or path in self.state.unmerged
+            else []
+        )
+        return any(
+            text and len(text) <= DOCUMENT_LIMIT and read_document(text, path).format == "log"
+            for text in texts
+        )
 
     def _may_replace(self, path: str, raw: Mapping[Side, str | None], text: str | None) -> bool:
-        """Say whether the work tree holds what git left there: no new line, no conflict settled by hand."""
+        """Say whether the work tree holds what git left there:
+        no new line, no conflict settled by hand.
+        """
         current = self.draft.on_disk(path)
         if current is None or current == text:
             return True
@@ -249,12 +315,16 @@ class Resolution:
         return is_left and path not in self.dirty
 
     def unclear(self, records: RecordSet) -> tuple[Unclear, ...]:
-        """Return the citations that are left as they are, because nothing tells which record they mean."""
+        """Return the citations that are left as they are,
+        because nothing tells which record they mean.
+        """
         ids = frozenset(old for side in SIDES for old in self.subjects.renames(side))
         if not ids:
             return ()
         untracked = {*self.workspace.git.untracked()}
-        mentioned = {*mentioning_files(self.workspace, search_patterns(ids, DocumentMoves()))} & untracked
+        mentioned = {
+            *mentioning_files(self.workspace, search_patterns(ids, DocumentMoves()))
+        } & untracked
         open_files = self.by_hand | mentioned
 
         def meaning(path: str, line: str, cited: str) -> str | None:
@@ -265,7 +335,10 @@ class Resolution:
         forms = self.workspace.kinds.id_forms
         paths = sorted(open_files.union(path for path, count in self.citations.items() if count))
         texts = ((path, text) for path in paths if (text := self.draft.readable(path)) is not None)
-        results = (rewrite_mentions(text, path, forms, ids, meaning, DocumentMoves()) for path, text in texts)
+        results = (
+            rewrite_mentions(text, path, forms, ids, meaning, DocumentMoves())
+            for path, text in texts
+        )
         return tuple(mention for result in results for mention in result.unclear)
 
 

@@ -1,4 +1,6 @@
-"""`orbit resolve`: a merge by record, entry and vote; the index comes last, so the next run finishes a killed one."""
+"""`orbit resolve`: a merge by record, entry and vote;
+the index comes last, so the next run finishes a killed one.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,11 +31,15 @@ class ResolveReport:
     operation: str | None  # merge, rebase, cherry-pick or revert; None where git names none
     renumbered: tuple[Renumbered, ...] = ()
     files: tuple[citing.ChangedFile, ...] = ()  # files that changed, were merged or moved
-    unresolved: Mapping[str, str] = field(default_factory=dict)  # records, logs and votes that need a person, and why
+    unresolved: Mapping[str, str] = field(
+        default_factory=dict
+    )  # records, logs and votes that need a person, and why
     others: tuple[str, ...] = ()  # files in conflict that are none of the registry's
     unclear: tuple[citing.Unclear, ...] = ()
     later: tuple[citing.Unclear, ...] = ()
-    """Citations that later steps of a rebase will bring, under a number that another record has by then."""
+    """Citations that later steps of a rebase will bring,
+    under a number that another record has by then.
+    """
     dry_run: bool = False
 
     @property
@@ -48,7 +54,9 @@ class ResolveReport:
             "dry_run": self.dry_run,
             "renumbered": [record.as_dict() for record in self.renumbered],
             "files": [file.as_dict() for file in self.files],
-            "unresolved": [{"path": path, "reason": reason} for path, reason in self.unresolved.items()],
+            "unresolved": [
+                {"path": path, "reason": reason} for path, reason in self.unresolved.items()
+            ],
             "others": list(self.others),
             "unclear": [mention.as_dict() for mention in self.unclear],
             "unstaged": [],
@@ -60,30 +68,52 @@ class ResolveReport:
         lines = ["nothing to resolve"] if self.is_empty else []
         would = "would become" if self.dry_run else "is now"
         for record in self.renumbered:
-            lines.append(f"{record.old} ({record.title}) {would} {record.new}, because {record.reason}")
+            lines.append(
+                f"{record.old} ({record.title}) {would} {record.new}, because {record.reason}"
+            )
             lines.append(f"  still found as {', '.join(record.aliases)}")
         lines += [f"  {file}" for file in self.files]
         lines += unclear_lines(self.unclear)
         if self.unresolved:
-            lines += ["", "still in conflict:", *(f"  {path}: {reason}" for path, reason in self.unresolved.items())]
+            lines += [
+                "",
+                "still in conflict:",
+                *(f"  {path}: {reason}" for path, reason in self.unresolved.items()),
+            ]
         if self.others:
-            lines += ["", "not the registry's; merge them by hand:", *(f"  {path}" for path in self.others)]
+            lines += [
+                "",
+                "not the registry's; merge them by hand:",
+                *(f"  {path}" for path in self.others),
+            ]
         if self.later:
-            lines += ["", "later steps of this rebase cite the old number; look at these lines when it is done:"]
+            lines += [
+                "",
+                (
+                    "later steps of this rebase cite the old number; look at these lines when "
+                    "it is "
+                    "done:"
+                ),
+            ]
             lines += [f"  {mention.path}: {mention.line}" for mention in self.later]
         return "\n".join(lines).lstrip("\n")
 
 
 def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
-    """Resolve the merge, rebase or cherry-pick under way: resolved files go into the index, nothing is committed."""
+    """Resolve the merge, rebase or cherry-pick under way:
+    resolved files go into the index, nothing is committed.
+    """
     if dry_run:
         return _plan(workspace, claim=False)[0]
     with writing(workspace):
         report, resolution = _plan(workspace, claim=True)
-        # What it writes was on one of the two branches, so the rule about agents held there or is a reviewer's to see.
+        # What it writes was on one of the two branches, so the rule about agents held there or is a
+        # reviewer's to see.
         apply_step(workspace, "resolve", resolution.draft.changes)
         if resolution.settled:
-            listed = "".join(f"{path}\0" for path in sorted(resolution.settled)).encode("utf-8", "surrogateescape")
+            listed = "".join(f"{path}\0" for path in sorted(resolution.settled)).encode(
+                "utf-8", "surrogateescape"
+            )
             workspace.git.run("update-index", "--add", "--remove", "-z", "--stdin", stdin=listed)
         return report
 
@@ -93,7 +123,9 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, Resoluti
     draft = ChangeSet(workspace)
     if not state.unmerged and state.operation is None:
         nothing = MergedRecords((), {})
-        return ResolveReport(state.operation, dry_run=not claim), Resolution(workspace, state, nothing, draft)
+        return ResolveReport(state.operation, dry_run=not claim), Resolution(
+            workspace, state, nothing, draft
+        )
     records = read_collection(workspace).records
     subjects = find_records(workspace, state)
     assign_ids(workspace, state, subjects, records, claim=claim)

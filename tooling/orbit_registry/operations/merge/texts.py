@@ -1,4 +1,6 @@
-"""Merged text of a file that both sides changed: records field by field, logs by entry, votes by line."""
+"""Merged text of a file that both sides changed:
+records field by field, logs by entry, votes by line.
+"""
 
 import json
 from collections import Counter
@@ -22,7 +24,9 @@ from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_ato
 from orbit_registry.workspace.git import merge_lines
 
 Key = tuple[int, int]
-"""An entry's number, a negative one of its title where it has none, and how many entries above have the same."""
+"""An entry's number, a negative one of its title where it has none,
+and how many entries above have the same.
+"""
 
 ABOVE = "the text above the entries"
 BELOW = "the text below the entries"
@@ -30,7 +34,9 @@ BELOW = "the text below the entries"
 
 @dataclass(frozen=True, slots=True)
 class LogMerge:
-    """A merged log; `contested` names what both sides changed, whose places hold conflict markers."""
+    """A merged log; `contested` names what both sides changed,
+    whose places hold conflict markers.
+    """
 
     text: str
     contested: tuple[str, ...] = ()
@@ -50,7 +56,9 @@ class _Log:
 
 
 def merge_logs(base: str, ours: str, theirs: str) -> LogMerge:
-    """Return the merge of two versions of a log that both come from `base` ('' where there was none)."""
+    """Return the merge of two versions of a log that both come from `base` ('' where there was
+    none).
+    """
     if ours == theirs or theirs == base:
         return LogMerge(ours)
     if ours == base:
@@ -60,7 +68,11 @@ def merge_logs(base: str, ours: str, theirs: str) -> LogMerge:
     uniform = all(_newline(text) is not None for text in texts)
     plain = [text.replace("\r\n", "\n") if uniform else text for text in texts]
     merged = _merge([_split(text) for text in plain])
-    return LogMerge(merged.text.replace("\n", "\r\n"), merged.contested) if uniform and newline == "\r\n" else merged
+    return (
+        LogMerge(merged.text.replace("\n", "\r\n"), merged.contested)
+        if uniform and newline == "\r\n"
+        else merged
+    )
 
 
 def _newline(text: str) -> str | None:
@@ -82,7 +94,11 @@ def _split(text: str) -> _Log:
         number = int(entry.number) if entry.number else -1 - crc32(entry.title.encode())
         entries[number, occurrences[number]] = _Piece(*split_separator(text[start:end]))
         occurrences[number] += 1
-    return _Log(_Piece(*split_separator(text[: starts[0]])), entries, _Piece(*split_separator(text[ends[-1] :])))
+    return _Log(
+        _Piece(*split_separator(text[: starts[0]])),
+        entries,
+        _Piece(*split_separator(text[ends[-1] :])),
+    )
 
 
 def _merge(logs: Sequence[_Log]) -> LogMerge:
@@ -102,20 +118,28 @@ def _merge(logs: Sequence[_Log]) -> LogMerge:
 
 
 def _order(ours: Iterable[Key], theirs: Iterable[Key], base: Iterable[Key]) -> list[Key]:
-    """Return every entry once: in our order, those of the other versions inserted at their positions."""
+    """Return every entry once: in our order, those of the other versions inserted at their
+    positions.
+    """
     result = list(ours)
     there = list(theirs)
     placed = set(result)
     numbers = [[key[0] for key in keys] for keys in (result, there)]
     numbered = all(number >= 0 for order in numbers for number in order)
-    falling = numbered and all(order == sorted(order, reverse=True) for order in numbers) and max(map(len, numbers)) > 1
+    falling = (
+        numbered
+        and all(order == sorted(order, reverse=True) for order in numbers)
+        and max(map(len, numbers)) > 1
+    )
     rising = numbered and all(order == sorted(order) for order in numbers)
     for index, key in enumerate(there):
         if key in placed:
             continue
         placed.add(key)
         if rising or falling:
-            later = (at for at, other in enumerate(result) if (other > key if rising else other < key))
+            later = (
+                at for at, other in enumerate(result) if (other > key if rising else other < key)
+            )
             result.insert(next(later, len(result)), key)
         else:
             above = there[index - 1] if index else None
@@ -143,15 +167,25 @@ def _merge_piece(
 
 
 def _joined(head: _Piece, entries: Sequence[_Piece], tail: _Piece, logs: Sequence[_Log]) -> str:
-    """Return the text of the pieces; an entry that was the last of its log is followed by the usual gap."""
+    """Return the text of the pieces; an entry that was the last of its log is followed by the usual
+    gap.
+    """
     ours, theirs = logs[1:]
     ends = [[*log.entries.values()][-1] for log in (ours, theirs, logs[0]) if log.entries]
-    gaps = Counter(piece.gap for log in logs for piece in [*log.entries.values()][:-1] if piece.gap.count("\n") > 1)
+    gaps = Counter(
+        piece.gap
+        for log in logs
+        for piece in [*log.entries.values()][:-1]
+        if piece.gap.count("\n") > 1
+    )
     usual = gaps.most_common(1)[0][0] if gaps else "\n\n"
     parts = [piece for piece in (head, *entries, tail) if piece.content]
     result: list[str] = []
     for index, piece in enumerate(parts):
-        is_entry, is_last = piece is not head and piece is not tail, parts[index + 1 :] in ([], [tail])
+        is_entry, is_last = (
+            piece is not head and piece is not tail,
+            parts[index + 1 :] in ([], [tail]),
+        )
         gap = piece.gap
         if is_entry and is_last and ends:
             gap = ends[0].gap
@@ -166,7 +200,9 @@ def _joined(head: _Piece, entries: Sequence[_Piece], tail: _Piece, logs: Sequenc
 def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
     """Merge a log for git into `ours`; return 1 if a conflict is left, or a version is not text."""
     try:
-        texts = [read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8") for file in (base, ours, theirs)]
+        texts = [
+            read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8") for file in (base, ours, theirs)
+        ]
     except (OrbitError, UnicodeDecodeError):
         return 1
     merged = merge_logs(*texts)
@@ -180,7 +216,11 @@ _LATEST = ("updated_at",)
 _UNMERGED_LISTS = ("freshness.fingerprint",)
 _VERIFIED = ("fingerprint", "verified_at", "verified_by")
 _FAILURE, _ATTEMPTS = "failure", "attempts"
-_FAILURE_FIELDS = ("title", "reason", "ttl_days")  # what a failure says anew each time its target fails
+_FAILURE_FIELDS = (
+    "title",
+    "reason",
+    "ttl_days",
+)  # what a failure says anew each time its target fails
 
 
 class ContestedError(Exception):
@@ -190,10 +230,10 @@ class ContestedError(Exception):
 def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: str) -> str:
     """Return the merge of two versions of one record's file.
 
-    A field that one side changed is taken from it; lists take what either side added and lose what either removed;
-    the later time of change wins, and the later verification. A failure that both met again
-    says what the later one says, and counts the attempts of both. What else both changed differently is contested, and
-    named. A base that can't be read counts as none.
+    A field that one side changed is taken from it; lists take what either side added and lose what
+    either removed; the later time of change wins, and the later verification. A failure that both
+    met again says what the later one says, and counts the attempts of both. What else both changed
+    differently is contested, and named. A base that can't be read counts as none.
     """
     if ours == theirs or theirs == base:
         return ours
@@ -208,27 +248,41 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     contested: list[str] = []
     _take_later(old, here, there, kind)
     merged = _merged(old, here, there, "", contested)
-    text = _text(base, ours, theirs, merged, kind) if not contested and isinstance(merged, dict) else None
+    text = (
+        _text(base, ours, theirs, merged, kind)
+        if not contested and isinstance(merged, dict)
+        else None
+    )
     if text is None:
         raise ContestedError("; ".join(contested) or "a comment was added or changed on both sides")
     record, problems = decode_record(text, kind, path)
     if record is None:
-        raise ContestedError("; ".join(f"the merge is not valid: {problem.message}" for problem in problems))
+        raise ContestedError(
+            "; ".join(f"the merge is not valid: {problem.message}" for problem in problems)
+        )
     return text
 
 
-def _take_later(base: Mapping[str, object], ours: dict[str, object], theirs: dict[str, object], kind: Kind) -> None:
-    """Where both sides verified a record, let both say what the later one says, as if it had followed the other."""
+def _take_later(
+    base: Mapping[str, object], ours: dict[str, object], theirs: dict[str, object], kind: Kind
+) -> None:
+    """Where both sides verified a record, let both say what the later one says,
+    as if it had followed the other.
+    """
     old, here, there = _freshness(base), _freshness(ours), _freshness(theirs)
     if old.get("verified_at") in (here.get("verified_at"), there.get("verified_at")):
         return
-    earlier, later = sorted((ours, theirs), key=lambda data: (str(_freshness(data).get("verified_at", "")), str(data)))
+    earlier, later = sorted(
+        (ours, theirs), key=lambda data: (str(_freshness(data).get("verified_at", "")), str(data))
+    )
     freshness = {**_freshness(earlier)}
     _replace(old, freshness, _freshness(later), _VERIFIED)
     earlier["freshness"] = freshness
     if kind.name == _FAILURE:
         _replace(base, earlier, later, _FAILURE_FIELDS)
-        counts = [count for data in (base, ours, theirs) if isinstance(count := data.get(_ATTEMPTS), int)]
+        counts = [
+            count for data in (base, ours, theirs) if isinstance(count := data.get(_ATTEMPTS), int)
+        ]
         if len(counts) == len(SIDES) and counts[0] not in counts[1:]:
             ours[_ATTEMPTS] = theirs[_ATTEMPTS] = counts[1] + counts[2] - counts[0]
 
@@ -238,7 +292,10 @@ def _freshness(data: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _replace(
-    base: Mapping[str, object], earlier: dict[str, object], later: Mapping[str, object], names: Iterable[str]
+    base: Mapping[str, object],
+    earlier: dict[str, object],
+    later: Mapping[str, object],
+    names: Iterable[str],
 ) -> None:
     for name in names:
         if base.get(name) not in (earlier.get(name), later.get(name)):
@@ -265,7 +322,9 @@ def _merged(base: object, ours: object, theirs: object, name: str, contested: li
     if isinstance(ours, list) and isinstance(theirs, list) and name not in _UNMERGED_LISTS:
         base_items = base if isinstance(base, list) else []
         own_items = [entry for entry in ours if entry in theirs or entry not in base_items]
-        return own_items + [entry for entry in theirs if entry not in ours and entry not in base_items]
+        return own_items + [
+            entry for entry in theirs if entry not in ours and entry not in base_items
+        ]
     if name in _LATEST and isinstance(ours, str) and isinstance(theirs, str):
         return max(ours, theirs)
     contested.append(f"`{name}` is {_excerpt(ours)} in ours, {_excerpt(theirs)} in theirs")
@@ -278,7 +337,9 @@ def _excerpt(value: object) -> str:
     return cut(json.dumps(value, ensure_ascii=False, default=str), 80)
 
 
-def _text(base: str | None, ours: str, theirs: str, merged: dict[str, object], kind: Kind) -> str | None:
+def _text(
+    base: str | None, ours: str, theirs: str, merged: dict[str, object], kind: Kind
+) -> str | None:
     if base is not None:
         lines, conflict = merge_lines(base, ours, theirs)
         if not conflict and means(lines, merged):
@@ -310,6 +371,10 @@ def _vote_key(line: str) -> tuple[object, str]:
         row = json.loads(line)
     except (ValueError, RecursionError):
         return line, ""
-    if not isinstance(row, dict) or set(row) != set(FIELDS) or not all(isinstance(row[name], str) for name in FIELDS):
+    if (
+        not isinstance(row, dict)
+        or set(row) != set(FIELDS)
+        or not all(isinstance(row[name], str) for name in FIELDS)
+    ):
         return line, ""
     return (row["learning_id"], row["voter_model"], row["task_id"]), row["voted_at"]
