@@ -74,22 +74,28 @@ def _command_pages() -> dict[str, str]:
     index, pages = [HEAD], {}
     kinds = sorted({file.parent.name for file in KINDS.glob("*/kind.yaml")} - {*COMMANDS})
     jobs = {title: list(rows) for title, rows in JOBS.items()}
+
     for title, names in {**jobs, "Other kinds of records": kinds, "Help": ["new", "help"]}.items():
         index.append(f"## {title}\n")
         job_page, sections = f"{title.lower().replace(' ', '-')}.md", []
         for name in names:
             command = orbit.get_command(context, name)
             assert command is not None
+
             if isinstance(command, click.Group) and name != "new":
                 link = f"{name}.md"
                 pages[link] = "\n".join(_sections(command, ["orbit", name], "#"))
             else:
                 link = f"{job_page}#orbit-{name}"
                 sections.append(_section(command, ["orbit", name], "##"))
+
             index.append(f"- [`orbit {name}`]({link}): {command.get_short_help_str(WIDTH)}")
+
         if sections:
             pages[job_page] = "\n".join([f"# {title}\n", *sections])
+
         index.append("")
+
     return {"index.md": "\n".join(index), **pages}
 
 
@@ -124,6 +130,7 @@ def _python_page() -> str:
             key=lambda node: names.index(node.name),
         ):
             parts += _class(node)
+
     errors = str(ast.get_docstring(_source("errors"))).partition("\n\n")[2].rpartition("\n\n")[0]
     return "\n".join([*parts, f"## `orbit_registry.errors`\n\n```text\n{errors}\n```\n"])
 
@@ -143,6 +150,7 @@ def _class(node: ast.ClassDef) -> Iterator[str]:
         fields = [f"{node.name}({_arguments(methods.pop('__init__'))})"]
     if fields:
         yield "```python\n" + "\n".join(fields) + "\n```\n"
+
     for name, entry in methods.items():
         if not name.startswith("_"):
             marks = {ast.unparse(mark) for mark in entry.decorator_list}

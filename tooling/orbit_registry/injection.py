@@ -60,9 +60,11 @@ class LearningsCache(Generic[Held]):
         entry = self._entries.get(category)
         if entry is None:
             return None
+
         at, read_stamp, learnings = entry
         if read_stamp == stamp and self._clock() - at < self.ttl_seconds:
             return learnings
+
         self._entries.pop(category, None)
         return None
 
@@ -151,12 +153,14 @@ class LearningsContextInjector:
                 if (category := row.values[CATEGORY])
             }
             return (*sorted(names - {GENERAL}), GENERAL)
+
         if not categories.is_mapped:
             _LOG.warning(
                 "no mapping names the agent %s: it gets `%s` alone",
                 agent_name(agent)[:100],
                 GENERAL,
             )
+
         return tuple(categories.names)
 
     def fetch_learnings(
@@ -175,6 +179,7 @@ class LearningsContextInjector:
         workspace = self.registry.workspace
         event = Event(SURFACE, time.time())
         ledger = SessionLog(str(workspace.root), session) if session else None
+
         context = Context(
             BRIEF, event.at, agent=agent_name(agent), categories=tuple(dict.fromkeys(categories))
         )
@@ -184,16 +189,19 @@ class LearningsContextInjector:
             0,
             limits.tokens,
         )
+
         nothing = Selection([], 0, [], "nothing asked")
         try:
             selection = select(self._index(categories), context, ledger) if categories else nothing
         except OSError as error:
             raise write_error(workspace.state / "log", error) from None
+
         event.session = ledger.name if ledger is not None else ""
         event.set_selection(selection, tokens(render(selection)))
         event.agent = context.agent[:100]
         event.details = _details(context, limits.categories_for(agent))
         event.ms = (time.monotonic() - started) * 1000
+
         append(str(workspace.root), event)
         return Learnings(
             tuple(map(_learning, selection.matches)), selection.omitted, render(selection)
@@ -256,8 +264,10 @@ class AgentRenderer:
         injected = inject_learnings and VARIABLE not in variables
         learnings = self.injector.learnings_for(agent_name) if injected else Learnings()
         all_variables = {**self.context, VARIABLE: learnings, **variables}
+
         if callable(self.templates):
             return self.templates(agent_name, all_variables)
+
         text: str = self.templates.get_template(self.file.format(name=agent_name)).render(
             all_variables
         )
@@ -281,8 +291,10 @@ def content_stamp(root: Path) -> str:
                 status = os.lstat(path)
             except OSError:
                 continue  # it went meanwhile
+
             row = f"{path}\0{status.st_mtime_ns}\0{status.st_size}\0{status.st_ino}\0"
             digest.update(row.encode("utf-8", "surrogateescape"))
+
     return digest.hexdigest()
 
 

@@ -189,6 +189,7 @@ class Registry:
                 ]
                 report.unrecorded = len(findings) - len(older)
                 report.baselined = engine.take_into_baseline(workspace, (), older)
+
         return report
 
     def author(self, model: str | None = None) -> Author:
@@ -287,6 +288,7 @@ class Registry:
         path, words = config.setting("search", "model"), config.setting("search", "command")
         if not path and not words:
             return None
+
         key = "search.model" if path else "search.command"
 
         def load() -> Embedder:
@@ -295,6 +297,7 @@ class Registry:
                 raise ConfigError(refusal, hint="`orbit trust` shows it and asks")
             if path:
                 return vectors.model2vec(str(path), self.workspace.root)
+
             seconds = float(config.setting("search", "timeout_seconds"))
             return vectors.program(
                 words, lambda text: run_program(self.workspace, key, seconds, text)
@@ -382,6 +385,7 @@ class Registry:
             records is not None
         ):  # the few globs of a few records are matched sooner than a memory of all is read
             return evaluate.evaluate_freshness(self.workspace, records).freshness
+
         return evaluate.evaluate_freshness(self.workspace, tuple(self.collection.records)).freshness
 
     def follow_renames(self, kind: str, *, write: bool = False) -> renames.Relocation:
@@ -522,6 +526,7 @@ class Registry:
         ]
         if not records:
             return []
+
         from orbit_registry.enforce.spec import checks_of
 
         return [check for record in records for check in checks_of(record) if check.reads(path)]
@@ -563,6 +568,7 @@ class Registry:
             for record in self.collection.records
             if record.phase != "closed" and not record.globs
         }
+
         return suggestions(
             self.workspace,
             [record for record in self.records if record.path in (named_paths or open_ones)],

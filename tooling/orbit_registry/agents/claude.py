@@ -39,12 +39,14 @@ def read(payload: "Payload") -> Call | None:
     call = None if _is_of_another_agent(payload) else call_from_payload(payload, SURFACES, LOGGED)
     if call is None:
         return None
+
     if call.event == "PostToolUseFailure":
         call.error = field(payload, "error")
     elif call.event == "InstructionsLoaded":
         call.instruction_file = field(payload, "file_path", "filePath")
     elif call.event == "PreCompact":
         call.context_was_compacted = True
+
     call.is_stop = call.event == "Stop" and payload.get("stop_hook_active") is False
     return call
 
@@ -91,6 +93,7 @@ def agent() -> "Agent":
         "SubagentStart",
         "Stop",
     )
+
     hooks = base.JsonHooks(hook_events(), {"type": "command", "command": "", "timeout": 5})
     home, servers = "CLAUDE_CONFIG_DIR", "mcpServers"
     return base.Agent(
@@ -140,12 +143,14 @@ def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
     name = f"{session}/subagents/agent-{agent}.jsonl" if agent else f"{session}.jsonl"
     projects = _projects()
     slug = _slug(root)
+
     try:
         names = sorted(
             entry.name for entry in os.scandir(projects) if entry.is_dir(follow_symlinks=False)
         )
     except OSError:
         return None
+
     # A session may have been started in a folder of the project.
     folders = [
         projects / folder for folder in names if folder == slug or folder.startswith(f"{slug}-")
@@ -187,16 +192,21 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
     from orbit_registry.agents.agent import TranscriptEntry, clipped, texts_of
 
     kind, message = row.get("type"), row.get("message")
+
     if isinstance(row.get("sessionId"), str) and row.get("parentUuid") is None:
         yield TranscriptEntry("session", row["sessionId"], arguments={"cwd": row.get("cwd")})
+
     yield from (TranscriptEntry("injected", text) for text in injected_texts(row))
+
     if kind not in ("user", "assistant") or not isinstance(message, dict):
         return
+
     content = message.get("content")
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
     for part in parts if isinstance(parts, list) else []:
         if not isinstance(part, dict):
             continue
+
         if part.get("type") == "text" and isinstance(part.get("text"), str):
             yield _message(row, kind, clipped(part["text"]))
         elif part.get("type") == "tool_use":

@@ -57,12 +57,15 @@ def _failure(response: object) -> str:
                 (response[len(start) :] for start in _EXIT_CODES if response.startswith(start)), "0"
             )
             return response if code_text.partition("\n")[0].strip() != "0" else ""
+
         try:
             response = parse_json(response)
         except (ValueError, StopIteration, RecursionError):
             return ""
+
     if not isinstance(response, dict):
         return ""
+
     metadata = response.get("metadata")
     code = (metadata if isinstance(metadata, dict) else response).get("exit_code", 0)
     if (
@@ -71,10 +74,12 @@ def _failure(response: object) -> str:
         and response.get("isError") is not True
     ):
         return ""
+
     output = field(response, "output", "aggregated_output", "stderr", "error", "message", "content")
     parts = response.get("content")
     for part in parts if isinstance(parts, list) else ():
         output += field(part, "text") if isinstance(part, dict) else ""
+
     return output
 
 
@@ -101,6 +106,7 @@ def agent() -> "Agent":
         {**answered, "Stop": "", "SessionEnd": ""}, {"type": "command", "command": "", "timeout": 3}
     )
     patch = f"*** Begin Patch\n*** Update File: {base.PATH}\n@@\n-before\n+after\n*** End Patch\n"
+
     return base.Agent(
         name="codex",
         title="Codex CLI",
@@ -170,11 +176,13 @@ def subagents(path: "Path") -> "list[Path]":
     thread = re.search("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", path.name)
     if thread is None:
         return []
+
     paths = []
     for other in sorted(path.parent.glob("rollout-*.jsonl")):
         first_line = _first_line(other)
         if other != path and b"parent_thread_id" in first_line and thread[0].encode() in first_line:
             paths.append(other)
+
     return paths[:MOST_SUBAGENTS]
 
 
@@ -196,6 +204,7 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
     payload = row.get("payload")
     if not isinstance(payload, dict):
         return
+
     kind = payload.get("type")
     if row.get("type") == "session_meta":
         source = payload.get("source")
@@ -244,6 +253,7 @@ def usage(row: "Row") -> "Iterator[Usage]":
         or payload.get("type") != "token_count"
     ):
         return
+
     info = payload.get("info")
     if isinstance(info, dict) and isinstance(info.get("last_token_usage"), dict):
         counts = token_sum(

@@ -32,9 +32,11 @@ def read(payload: "Payload") -> Call | None:
     surface = SURFACES.get(event, "")
     if not surface and event not in LOGGED:
         return None
+
     call = Call(event_name or event, surface)
     call.session = field(payload, "sessionId", "session_id")
     call.folder = field(payload, "cwd")
+
     if surface == TOOL:
         arguments = next((payload[name] for name in ARGUMENTS if name in payload), None)
         take_tool(call, field(payload, "toolName", "tool_name"), parse_embedded(arguments))
@@ -46,6 +48,7 @@ def read(payload: "Payload") -> Call | None:
     elif event in LOGGED:
         call.log_only_event = LOGGED[event]
         call.context_was_compacted = event == "preCompact"
+
     return call
 
 
@@ -60,6 +63,7 @@ def _event_of_fields(payload: "Payload") -> str:
         return "subagentStop" if "stopReason" in payload else "subagentStart"
     if "stopReason" in payload:
         return "agentStop"
+
     return "sessionEnd" if "reason" in payload else ""
 
 
@@ -83,6 +87,7 @@ def agent() -> "Agent":
     handler = {"type": "command", "bash": "", "timeoutSec": 5}
     inline = base.JsonHooks(events, handler, "bash", grouped=False)
     own_file = base.JsonHooks(events, handler, "bash", grouped=False, head={"version": 1})
+
     return base.Agent(
         name="copilot",
         title="GitHub Copilot",

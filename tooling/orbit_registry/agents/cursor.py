@@ -35,10 +35,13 @@ def read(payload: "Payload") -> Call | None:
     roots = payload.get("workspace_roots", payload.get("workspaceRoots"))
     if not field(payload, "cwd") and isinstance(roots, list):
         payload = {**payload, "cwd": next((root for root in roots if isinstance(root, str)), "")}
+
     call = call_from_payload(payload, SURFACES, LOGGED)
     if call is None:
         return None
+
     call.session = field(payload, "conversation_id", "conversationId") or call.session
+
     if call.event == "postToolUseFailure":
         call.error = field(payload, "error_message", "errorMessage", "error")
     elif call.event == "subagentStart":
@@ -46,6 +49,7 @@ def read(payload: "Payload") -> Call | None:
         call.agent_id = field(payload, "subagent_id", "subagentId", "agent_id")
         if not call.agent_id:
             call.session = ""  # it has seen nothing of what its parent was shown
+
     call.context_was_compacted = call.event == "preCompact"
     return call
 
@@ -77,6 +81,7 @@ def agent() -> "Agent":
     }
     events = {**answered, "preCompact": "", "stop": ""}
     hooks = JsonHooks(events, {"command": "", "timeout": 5}, grouped=False, head={"version": 1})
+
     return Agent(
         name="cursor",
         title="Cursor",

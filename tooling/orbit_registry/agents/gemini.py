@@ -28,6 +28,7 @@ def read(payload: "Payload") -> Call | None:
     call = call_from_payload(payload, SURFACES, LOGGED)
     if call is None:
         return None
+
     if call.surface == TOOL:
         response = payload.get("tool_response", payload.get("toolResponse"))
         if isinstance(response, dict) and response.get("error"):
@@ -37,6 +38,7 @@ def read(payload: "Payload") -> Call | None:
         # Before each request it says "auto", whether it then compresses or not; only "manual"
         # always does.
         call.context_was_compacted = field(payload, "trigger") == "manual"
+
     return call
 
 
@@ -61,6 +63,7 @@ def agent() -> "Agent":
     events = {**answered, "PreCompress": "manual", "AfterAgent": "", "SessionEnd": ""}
     handler = {"name": "orbit", "type": "command", "command": "", "timeout": 5000}  # milliseconds
     hooks = base.JsonHooks(events, handler, comments=True)
+
     return base.Agent(
         name="gemini",
         title="Gemini CLI",
@@ -105,6 +108,7 @@ def sessions(root: "Path") -> "list[Path]":
     moved = os.environ.get("GEMINI_CLI_HOME", "")
     home = Path(moved) / ".gemini" if moved else agent_home("", ".gemini")
     names = {hashlib.sha256(str(root).encode()).hexdigest(), root.name}
+
     return newest_first(
         path for name in names for path in (home / "tmp" / name / "chats").glob("session-*.json*")
     )
@@ -130,8 +134,10 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
         yield TranscriptEntry(
             "session", row["sessionId"], arguments={"cwd": row.get("projectRoot")}
         )
+
     if "$rewindTo" in row:
         yield TranscriptEntry("stopped")
+
     messages = row.get("messages")
     for message in messages if isinstance(messages, list) else [row]:
         if isinstance(message, dict):
@@ -143,18 +149,23 @@ def _message_entries(message: "Row") -> "Iterator[TranscriptEntry]":
 
     if message.get("type") not in ("user", "gemini"):
         return
+
     for text in texts_of(message.get("content")):
         yield TranscriptEntry("prompt" if message["type"] == "user" else "answer", clipped(text))
+
     calls = message.get("toolCalls")
     for call in calls if isinstance(calls, list) else []:
         if not isinstance(call, dict):
             continue
+
         call_id, status = str(call.get("id")), call.get("status")
         yield TranscriptEntry(
             "call", call=call_id, tool=str(call.get("name")), arguments=call.get("args")
         )
+
         if status == "cancelled":
             yield TranscriptEntry("stopped")
+
         if status in ("error", "cancelled", "success"):
             text = clipped("\n".join(_result_texts(call.get("result"))))
             failed = status != "success" or "\nExit Code: " in text.replace("\nExit Code: 0", "")

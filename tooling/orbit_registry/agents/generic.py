@@ -36,10 +36,12 @@ def read(payload: "Payload") -> Call | None:
     surface = SURFACES.get(event, "")
     if not surface and event not in LOGGED:
         return None
+
     call = Call(event, surface)
     call.session, call.agent_id = field(payload, "session"), field(payload, "agent_id")
     call.agent, call.folder = field(payload, "agent"), field(payload, "cwd")
     call.is_plain = payload.get("reply") == "text"
+
     if surface == TOOL:
         take_tool(call, field(payload, "tool"), payload.get("input", {}))
         call.error = field(payload, "error") if event == "tool-failed" else ""
@@ -53,10 +55,12 @@ def read(payload: "Payload") -> Call | None:
         source = field(payload, "source")
         call.context_was_compacted = source in ("compact", "clear")
         call.can_show_message = event == "session-start" and source not in ("compact", "resume")
+
     paths = payload.get("paths")
     if isinstance(paths, list):
         texts = (path for path in paths[:MOST_PATHS] if isinstance(path, str) and path)
         call.paths = call.paths + [path for path in texts if path not in call.paths]
+
     return call
 
 

@@ -47,10 +47,12 @@ def entries(row: Row) -> Iterator[TranscriptEntry]:
     """Yield the entries of a line: messages of the main head, or one event in an older form."""
     if str(row.get("head") or row.get("branch") or "") not in ("", "main"):
         return
+
     kind, messages = row.get("type"), row.get("messages")
     if kind in ("append", "replace") and isinstance(messages, list):
         if kind == "replace" and row.get("reason") == "rewind":
             yield TranscriptEntry("stopped")
+
         for message in messages:
             if isinstance(message, dict):
                 # What is replaced was yielded before; calls are known by their ids, a prompt must
@@ -86,10 +88,12 @@ def _message_entries(message: Row) -> Iterator[TranscriptEntry]:
         failed = message.get("is_error") is True or bool(_FAILED.search(text))
         yield TranscriptEntry("result", text, call=str(message.get("tool_call_id")), failed=failed)
         return
+
     for text in texts:
         yield TranscriptEntry(
             "prompt" if role == "user" else "answer" if role == "assistant" else "injected", text
         )
+
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else []:
         function = call.get("function", call) if isinstance(call, dict) else None

@@ -94,12 +94,14 @@ class Estimate:
         """Return the estimate in words; `without` names the other arm."""
         if self.difference is None:
             return NOT_ENOUGH
+
         means = (
             f"{_short(self.shown)} shown, {_short(self.withheld)} {without}: "
             f"{self._signed(self.difference)}"
         )
         if self.low is None or self.high is None:
             return f"{means} (nothing varies: no interval)"
+
         sure = "" if self.low * self.high > 0 else ", so it may be nothing"
         return f"{means} ({self._signed(self.low)} to {self._signed(self.high)}){sure}"
 
@@ -132,6 +134,7 @@ class Effect:
             or estimate.high is None
         ):
             return None
+
         count = self.described
         return (
             0.0 - estimate.difference * count,
@@ -144,6 +147,7 @@ class Effect:
         rounded = (round(value, 1) for value in self.avoided or ())
         avoided = dict(zip(("count", "low", "high"), rounded, strict=False)) or None
         estimates = {name: estimate.as_data() for name, estimate in self.estimates.items()}
+
         return {
             "shown": self.shown,
             "withheld": self.withheld,
@@ -224,24 +228,31 @@ class Report:
         what = "sessions" if self.by == LOT else "commits"
         counts = f"shown {overall.shown} times, {without} {overall.withheld} times"
         yield f"{counts}, in {self.sessions} {what}; by {self.by}"
+
         if self.reason:
             yield f"{NOT_ENOUGH}: {self.reason}"
+
         if self.enough:
             yield ""
             for name, estimate in overall.estimates.items():
                 yield f"  {labels[name]:<36} {estimate.text(without)}"
             yield from _avoided(overall)
+
         if self.by == LOT:
             yield (
                 f"  transcripts that tell turns and tokens: of {self.transcripts} of "
                 f"{self.sessions} sessions"
             )
+
         yield from _power(overall, labels)
+
         if self.by in NOTES:
             yield f"  {NOTES[self.by]}"
+
         if self.records:
             yield ""
             yield "score  shown   without  votes"
+
         for record_id in self.ranked[:LISTED]:
             title, effect = self.titles.get(record_id), self.records[record_id]
             head = (
@@ -278,6 +289,7 @@ def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle], by: str = L
     by_record: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_record.setdefault(pair.record, []).append(pair)
+
     patterned = {
         record_id for record_id, title in titles.items() if title.has_pattern or by == TIME
     }
@@ -289,6 +301,7 @@ def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle], by: str = L
         for record_id, mine in by_record.items()
     }
     signals_by_record = {record_id: signals(mine) for record_id, mine in by_record.items()}
+
     overall = _effect(pairs, patterned, _of_all, by)
     result = Report(
         by, sessions, overall, records, signals_by_record, titles, transcripts=transcripts
@@ -299,12 +312,14 @@ def report(pairs: Sequence[Pair], titles: Mapping[str, RecordTitle], by: str = L
 def _why(overall: Effect, by: str) -> str:
     if not overall.shown and not overall.withheld:
         return "no record came due in a session"
+
     if not overall.withheld:
         return (
             "nothing was withheld: experiment.holdout is 0"
             if by == LOT
             else "no record came due before it stood"
         )
+
     return f"each arm needs {FEWEST} sessions"
 
 
@@ -337,10 +352,12 @@ def _effect(
         if name in USED:
             estimates[name] = _of_usage([pair for pair in cases if value(pair) is not None], value)
             continue
+
         needed = needed_sessions(
             cases, value, DETECTED * (mean([value(pair) for pair in cases]) or 0.0)
         )
         estimates[name] = replace(estimate(cases, value, name in SHARES), needed=needed)
+
     shown_count = sum(not pair.withheld for pair in described)
     return Effect(len(pairs) - withheld, withheld, estimates, by, shown_count)
 
@@ -348,6 +365,7 @@ def _effect(
 def _of_one_record(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
     if not is_share:
         return _clustered(pairs, value)
+
     arms = [
         [bool(value(pair)) for pair in pairs if pair.withheld is withheld]
         for withheld in (False, True)
@@ -355,6 +373,7 @@ def _of_one_record(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estim
     means = (mean(arms[0]), mean(arms[1]))
     if min(map(len, arms)) < FEWEST:
         return Estimate(*means)
+
     return Estimate(*means, *newcombe(sum(arms[0]), len(arms[0]), sum(arms[1]), len(arms[1])))
 
 
@@ -363,6 +382,7 @@ def _of_all(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
     having = sum(bool(value(pair)) for pair in pairs)
     if is_share and min(having, len(pairs) - having) < FEWEST_CASES:
         return Estimate(estimate.shown, estimate.withheld)
+
     if (
         is_share
         and estimate.difference is not None
@@ -375,6 +395,7 @@ def _of_all(pairs: Sequence[Pair], value: Value, is_share: bool) -> Estimate:
         having_arms = ((estimate.shown or 0.0) * shown, (estimate.withheld or 0.0) * withheld)
         interval = newcombe(having_arms[0], shown, having_arms[1], withheld)
         return Estimate(estimate.shown, estimate.withheld, *interval)
+
     return estimate
 
 
@@ -387,6 +408,7 @@ def _of_usage(pairs: Sequence[Pair], value: Value) -> Estimate:
     shown, withheld, *parts = (None if number is None else math.exp(number) for number in values)
     difference, low, high = (None if part is None else part - 1 for part in parts)
     needed = needed_sessions(pairs, logarithm, math.log1p(DETECTED))
+
     return Estimate(shown, withheld, difference, low, high, needed, is_relative=True)
 
 
@@ -397,9 +419,11 @@ def needed_sessions(pairs: Iterable[Pair], value: Value, difference: float) -> i
     by_session: dict[str, list[float]] = {}
     for pair in pairs:
         by_session.setdefault(pair.session, []).append(value(pair))
+
     means = [math.fsum(values) / len(values) for values in by_session.values()]
     if len(means) < FEWEST_SPREAD or not difference or not (spread := statistics.variance(means)):
         return None
+
     return math.ceil(2 * spread * ((Z + POWERED) / difference) ** 2)
 
 
@@ -409,15 +433,18 @@ def _clustered(pairs: Sequence[Pair], value: Value) -> Estimate:
     means = (shown_mean, withheld)
     if min(len({pair.session for pair in arm}) for arm in arms) < FEWEST:
         return Estimate(*means)
+
     pulls: dict[str, list[float]] = {}
     for arm, average, sign in zip(arms, means, (1, -1), strict=True):
         for pair in arm:
             pulls.setdefault(pair.session, []).append(
                 sign * (value(pair) - (average or 0.0)) / len(arm)
             )
+
     sums = [math.fsum(pull) for pull in pulls.values()]
     half = Z * math.sqrt(math.fsum(total * total for total in sums) * len(sums) / (len(sums) - 1))
     difference = (means[0] or 0.0) - (means[1] or 0.0)
+
     return (
         Estimate(*means, difference, difference - half, difference + half)
         if half

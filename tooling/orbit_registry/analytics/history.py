@@ -91,10 +91,12 @@ def _read_commits(path: Path, since: str | None = None) -> CommitFile:
             commits.append(commit)
         elif since and commit.name.startswith(since):
             after = True
+
     if not after:
         raise UsageError(
             f"no commit of {path} is named {since!r}", hint="name one as its `commit` field does"
         )
+
     return CommitFile(commits, skipped[:MOST_NAMED], len(skipped))
 
 
@@ -116,6 +118,7 @@ def _parse_commit(line: bytes) -> Commit | str:
         row = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return "torn, too long or not JSON"
+
     data: Mapping[str, Any] = row if isinstance(row, dict) else {}
     name, message, files = (
         data.get("commit"),
@@ -126,10 +129,12 @@ def _parse_commit(line: bytes) -> Commit | str:
         return "`commit` and `subject` are texts"
     if not isinstance(files, list) or not all(isinstance(file, str) and file for file in files):
         return "`files` is a list of paths"
+
     try:
         timestamp = commit_time(str(data.get("date")))
     except (ValueError, OverflowError):
         return "`date` is not a day and no time with a zone"
+
     return Commit(name, name, (), timestamp, message, [(file, "") for file in dict.fromkeys(files)])
 
 
@@ -156,15 +161,19 @@ def history_by_dates(commits: Sequence[Commit], records: Sequence[tuple[Record, 
     versions: list[Version] = []
     turns: list[tuple[float, int]] = []
     used: Counter[str] = Counter()
+
     for record, has_body in records:
         if record.phase == "pending":
             continue
+
         start, field = _begin(record)
         used[field] += 1
+
         if field != _NONE:
             position = len(versions)
             versions.append(Version(_as_live(record), has_body))
             turns += (start, 1 << position), (_end(record, by_id), 1 << position)
+
     return History(DATES, versions, _steps(commits, turns), tuple(_notes(used, records)))
 
 
@@ -191,6 +200,7 @@ def _steps(commits: Sequence[Commit], turns: list[tuple[float, int]]) -> list[St
 def _as_live(record: Record) -> Record:
     if record.phase == "live":
         return record
+
     live_status = next(
         (status.name for status in record.kind.statuses.values() if status.phase == "live"), None
     )
@@ -214,9 +224,11 @@ def _begin(record: Record) -> tuple[float, str]:
         accepted = _time(record.text(name))
         if accepted is not None:
             return accepted, _ACCEPTED
+
     created, dated = _time(record.text("created_at")), _time(record.text("date"))
     if created is not None and (dated is None or created <= dated):
         return created, _CREATED
+
     return (dated, _DATE) if dated is not None else (math.inf, _NONE)
 
 
@@ -237,6 +249,7 @@ def _time(text: str | None) -> float | None:
     """
     if text is None:
         return None
+
     try:
         if "T" in text or " " in text:
             return parse_time(text).timestamp()
@@ -261,17 +274,21 @@ def _history_from_git(workspace: Workspace, logged: Sequence[Commit]) -> History
     names = {commit.name for commit in logged}
     for parent in {commit.parents[0] for commit in logged if commit.parents} - names:
         states.begin(parent, git.files_at(parent, ORBIT).items())
+
     before = {commit.name: states.after(commit) for commit in logged}
     steps = [Step(commit, before[commit.name]) for commit in logged if len(commit.parents) < 2]
     versions, unread = _versions(git, states)
     notes = ["scopes, texts and votes are those of then"]
+
     if unread:
         notes.append(
             f"{unread} of {len(versions)} versions hold no record that can be read today and "
             f"were left out"
         )
+
     if git.is_shallow:
         notes.append("the clone is shallow: what was before its first commit is unknown")
+
     return History(GIT, versions, steps, tuple(notes))
 
 
@@ -302,12 +319,14 @@ class _States:
             if folder not in parts_by_folder:
                 parts_by_folder[folder] = (kind, list(self._standing(state, folder)))
             parts_by_folder[folder][1][part] = content
+
         for folder, (kind, parts) in parts_by_folder.items():
             for number in self._by_folder.get(folder, {}).values():
                 state &= ~(1 << number)
             blobs: Blobs = (parts[_RECORD], parts[_VOTES], parts[_BODY])
             if blobs[_RECORD]:
                 state |= 1 << self._number(folder, kind, blobs)
+
         return state
 
     def _standing(self, state: int, folder: str) -> Blobs:
@@ -347,13 +366,16 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
         record = None
         if len(text) <= RECORD_LIMIT:
             record, _ = decode_record(text.decode("utf-8", "replace"), kind, path, explain=False)
+
         votes_text = texts.get(votes, b"") if votes else b""
         if record is not None and votes_text and len(votes_text) <= DOCUMENT_LIMIT:
             parsed_votes, _ = parse_votes(
                 votes_text.decode("utf-8", "replace"), path, record.id, now
             )
             record = replace(record, votes=tuple(parsed_votes))
+
         versions.append(Version(record, bool(body)))
+
     return versions, sum(version.record is None for version in versions)
 
 
@@ -364,6 +386,7 @@ def load_history(
     tracked = workspace.git.tracked() or []
     if commits is None:
         return _history_of_branch(workspace, since), tracked, CommitFile()
+
     commit_file = _read_commits(commits, since)
     past = history_by_dates(commit_file.commits, _current_records(workspace))
     return (
@@ -379,9 +402,11 @@ def _history_of_branch(workspace: Workspace, since: str | None) -> History:
         raise UsageError("there is no commit here", hint="name a file of commits with --commits")
     if since is not None and git.commit(since) is None:
         raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
+
     commits = commits_since(git, since)
     if git.run("ls-tree", "-d", "HEAD", "--", ORBIT, check=False):  # HEAD holds records
         return _history_from_git(workspace, commits)
+
     return history_by_dates(
         [commit for commit in commits if len(commit.parents) < 2], _current_records(workspace)
     )

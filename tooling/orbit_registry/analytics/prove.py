@@ -45,6 +45,7 @@ class FullText:
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._db = sqlite3.connect(":memory:")
+
         try:
             self._db.execute(
                 "CREATE VIRTUAL TABLE texts USING fts5(uid UNINDEXED, text, tokenize='porter "
@@ -54,6 +55,7 @@ class FullText:
             raise UsageError(
                 f"SQLite has no full-text search here: {error}", hint="use a Python with FTS5"
             ) from None
+
         texts = ((record.uid, "\n".join((*parts_of(record), record.prose))) for record in records)
         rows = [(uid, text.encode("utf-8", "replace").decode()) for uid, text in texts]
         self._db.executemany("INSERT INTO texts VALUES (?, ?)", rows)
@@ -225,6 +227,7 @@ class Proof:
             " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
             for row in rows
         )
+
         notes = [
             f"records: {self.records}, live: {self.live}; newest commits: {self.commits}",
             *self.notes,
@@ -234,6 +237,7 @@ class Proof:
                 f"{self.broad_pairs} pairs more are of broad records, which are shown when a "
                 f"session starts"
             )
+
         legend = (f"{name}: {what}" for name, (_, what) in MEASURES.items())
         return "\n".join(
             ["; ".join(notes), "", *(f"| {row} |" for row in table), "", *legend, TOKENS]
@@ -271,15 +275,18 @@ def prove(
         raise UsageError(
             "there is no record to prove anything with", hint="orbit adr new, or orbit learning new"
         )
+
     if workspace.git.top is None:
         raise UsageError(
             "this is not a git repository", hint="run `git init`, and commit the records and files"
         )
+
     started = time.monotonic()
     prover = _Prover(workspace, records, searcher, commits)
     for step in (prover.edits, prover.commits, prover.unrelated, prover.titles):
         on_progress(step.__name__)
         step()
+
     prover.proof.seconds = time.monotonic() - started
     return prover.proof
 
@@ -293,16 +300,20 @@ class _Prover:
         self._index: Index = current_index(workspace)
         self._uids = {record.id: record.uid for record in self._records}
         self._live = {record.uid for record in self._records if record.phase == "live"}
+
         self._newest = list(newest_commits(workspace.git))
         self._names = NameResolver(self._records, workspace.kinds.id_forms)
         self._git = GitLog(self._newest, self._names)
         self._fts = FullText(self._records)
         self._now = time.time()
+
         self.proof = Proof(len(self._records), len(self._live), len(self._newest[:commits]))
+
         if not self._newest:
             self.proof.notes.append(
                 "there is no commit: no record can be named by one, and git log prints nothing"
             )
+
         if workspace.git.is_shallow:
             self.proof.notes.append("the clone is shallow: git log has only what it holds")
 
@@ -315,6 +326,7 @@ class _Prover:
         due = {file: narrow for file, (narrow, _) in applying.items() if narrow}
         self.proof.broad_pairs = sum(broad for _, broad in applying.values())
         pairs: list[Sequence[bool]] = []
+
         displayed: list[list[str]] = [[] for _ in WAYS]
         costs: tuple[list[int], list[int]] = [], []
         for file in self._sample("files", due, MOST_FILES):
@@ -324,10 +336,13 @@ class _Prover:
             )
             ways = self._shown(text), self._git.uids(logged), self._fts.of_file(file, AT_EDIT)
             pairs += [[uid in uids for uids in ways] for uid in due[file]]
+
             for total, more in zip(displayed, ways, strict=True):
                 total += more
+
             costs[0].append(tokens(text))
             costs[1].append(self._git.tokens(logged))
+
         self._put("delivery", pairs)
         self.proof.shares["retired"] = [
             Share(sum(uid not in self._live for uid in uids), len(uids)) for uids in displayed
@@ -344,6 +359,7 @@ class _Prover:
             right = self._named_before(commit) if Query(text).words else frozenset()
             if not right:
                 continue
+
             logged = [
                 *self._git.of_files(commit.files, position),
                 *self._git.with_words(text, position),
@@ -352,6 +368,7 @@ class _Prover:
             by_hook = self._shown(self._hook("UserPromptSubmit", prompt=text))
             related.append(_reached(right, self._found(text), by_git, texts))
             prompts.append(_reached(right, by_hook, by_git, texts[:AT_PROMPT]))
+
         self._put("related", related)
         self._put("prompt", prompts)
 
@@ -378,6 +395,7 @@ class _Prover:
             )
             if record.phase == "closed" and uids & self._live and Query(record.title).words:
                 successors[record.uid] = uids & self._live
+
         first: list[Sequence[bool]] = []
         reached: list[Sequence[bool]] = []
         for uid in self._sample("superseded", successors, MOST_TITLES):
@@ -388,6 +406,7 @@ class _Prover:
             )
             first.append((hits[:1] == [uid], right.isdisjoint(by_git), texts[:1] == [uid]))
             reached.append(_reached(right, hits, by_git, texts))
+
         self._put("superseded", first)
         self._put("successor", reached)
 

@@ -62,8 +62,10 @@ class Replay:
         self.edits = Edits.of([names for names in changes if names][::-1], files)
         self._index = _version_index(past, self.edits, half_life_days)
         self.can_be_shown, self.broad = self._index.whole, self._index.broad
+
         self.scoped = 0  # those that can be shown and whose scope names a path
         self._of_record: dict[str, int] = {}
+
         for number, version in enumerate(past.versions):
             if (record := version.record) is not None:
                 self._of_record[record.uid] = self.versions_of(record.uid) | 1 << number
@@ -86,10 +88,12 @@ class Replay:
         for position, step in enumerate(self.past.steps):
             if position % session == 0:
                 ledger = _Session()
+
             self._index.standing = step.standing
             versions: list[int] = []
             drops: set[tuple[int, str]] = set()
             used = speaking = 0
+
             for file in step.commit.files:
                 selection = select(
                     self._index,
@@ -97,10 +101,12 @@ class Replay:
                     ledger,
                 )
                 drops |= {(int(row.values[ORIGIN]), reason) for row, reason in selection.drops}
+
                 if selection.matches or selection.named:
                     speaking += 1
                     used += tokens(render(selection))
                     versions += [int(match.row.values[ORIGIN]) for match in selection.matches]
+
             counts = Counter(reason for version, reason in drops if version not in versions)
             yield ReplayedCommit(
                 step, tuple(versions), used, len(step.commit.files), speaking, counts
@@ -141,6 +147,7 @@ class _VersionIndex(Index):
             for version, row in zip(self._versions, self._rows, strict=True)
             if row.flags & reader.BROAD
         )
+
         self._paths: dict[str, list[int]] = {}
         self.standing = 0  # versions that it answers with
 
@@ -177,10 +184,12 @@ def _version_index(past: History, edits: Edits, half_life_days: float) -> _Versi
     )
     content = pack(with_breadth(parts, broad))
     index = read_index(content, "")
+
     if not isinstance(index, Index):
         raise SnapshotError(
             f"the records of then: {index.reason}", hint="this is a bug, please report it"
         )
+
     return _VersionIndex(content, memoryview(content)[: reader.HEADER_WORDS * 8].cast("Q").tolist())
 
 
@@ -203,6 +212,7 @@ def _without_secrets(past: History) -> Iterable[tuple[int, Record]]:
     # `free_of_secrets` identifies records by path, and versions of one record share it.
     apart = [replace(record, path=f"{number}/{record.path}") for number, record in live]
     clean = free_of_secrets(apart)
+
     return [
         (number, replace(cleaned, path=record.path))
         for (number, record), cleaned in zip(live, clean, strict=True)
@@ -224,6 +234,7 @@ class NameResolver:
         tails: dict[str, set[str]] = {}
         self._ids: dict[str, set[str]] = {}
         self._tasks: dict[str, set[str]] = {}
+
         for record in records:
             self._ids.setdefault(_plain(record.id), set()).add(record.uid)
             for name in record.legacy_ids:
@@ -231,6 +242,7 @@ class NameResolver:
                 tails.setdefault(_plain(name.rpartition("/")[2]), set()).add(record.uid)
             for name in tasks_of(record):
                 self._tasks.setdefault(name, set()).add(record.uid)
+
         for earlier in (legacy, tails):
             self._ids = {**earlier, **self._ids}
 
@@ -242,12 +254,14 @@ class NameResolver:
         for word in words:
             for uid in self._tasks.get(word, ()):
                 matches[uid] = BY_TASK
+
         ids = {_plain(word) for word in words} | {
             _plain(citation.id) for citation in find_citations(message, self._forms)
         }
         for name in ids:
             for uid in self._ids.get(name, ()):
                 matches[uid] = BY_ID
+
         return matches
 
 
@@ -286,12 +300,15 @@ def pairs_in(past: History, replay: Replay) -> Iterator[Pair]:
     fates = _CommitOutcomes([step.commit for step in past.steps])
     for position, replayed in enumerate(replay.walk()):
         stood |= replayed.step.standing
+
         if not replayed.step.commit.files or position + FOLLOWED >= len(past.steps):
             continue
+
         reached = replay.applying(replayed.step.commit.files, replay.can_be_shown)
         before = {uid for uid in reached if not replay.versions_of(uid) & stood}
         uids_due = sorted(replay.uids(replayed.versions) | before)
         fate = fates.outcome(position) if uids_due else (False, 0, 0)
+
         for uid in uids_due:
             tokens = 0 if uid in before else replayed.tokens
             pair = Pair(replayed.step.commit.name, ids[uid], uid in before, tokens=tokens)
@@ -322,6 +339,7 @@ class _CommitOutcomes:
                 if other > position + FOLLOWED:
                     break
                 later.add(other)
+
         repaired = any(
             _MENDS.search(self._touches[other].message.partition("\n")[0]) for other in later
         )

@@ -85,16 +85,20 @@ def count(replay: Replay, names: NameResolver) -> Tally:
         if not replayed.step.commit.files:
             tally.without_files += 1
             continue
+
         tally.calls.calls += replayed.calls
         tally.calls.speaking += replayed.speaking
         tally.shown.append(len(replayed.versions))
         tally.tokens.append(replayed.tokens)
         tally.drops.update(replayed.drops)
+
         tally.by_record.update(replay.uids(replayed.versions))
         applied = replay.applying(replayed.step.commit.files, replayed.step.standing)
         reached |= applied
+
         if cited := names.cited(replayed.step.commit.message):
             _cite(tally, replayed, cited, replay, applied)
+
     tally.sessions = {commits: _session(replay, commits) for commits in SESSIONS}
     tally.never = {
         uid: reason for uid, reason in _never(replay, reached) if uid not in tally.by_record
@@ -120,13 +124,16 @@ def _cite(
     }
     pairs.cited += len(cited)
     pairs.not_yet += len(cited) - len(standing)
+
     pairs.standing += len(standing)
     pairs.scoped += len(scoped)
     pairs.reached += len(scoped & applied)
     hit = standing & replay.uids(replayed.versions)
     pairs.shown += len(hit)
+
     pairs.shown_by_id += sum(cited[uid] == BY_ID for uid in hit)
     tally.cited_by_record.update(hit)
+
     if standing:
         pairs.commits += 1
         pairs.shown_in_citing += len(replayed.versions)
@@ -153,6 +160,7 @@ def _never(replay: Replay, reached: set[str]) -> Iterable[tuple[str, str]]:
                 reason = "too broad"
             else:
                 reason = "left out" if uid in reached else "never touched"
+
             yield uid, reason
 
 
@@ -263,8 +271,10 @@ class Report:
         )
         yield f"records count as there by: {self.past.records_by}"
         yield from (f"  {note}" for note in self.past.notes)
+
         if tally.without_files:
             yield f"  {tally.without_files} more commits touch no file and count nowhere"
+
         if self.skipped_count:
             yield f"  {self.skipped_count} lines are not commits and were skipped:"
             yield from (f"    line {line}: {reason}" for line, reason in self.skipped)
@@ -277,17 +287,20 @@ class Report:
             f"            {_of(tally.calls.silent, tally.calls.calls, 'calls')}: one for each "
             f"file of a commit"
         )
+
         for name, values in (("shown", tally.shown), ("tokens", tally.tokens)):
             spread = _spread(values)
             if spread["mean_speaking"] is None:
                 yield f"{name:<12}nothing"
                 continue
+
             yield (
                 f"{name:<12}{spread['total']:,}: {spread['mean']} a commit, "
                 f"{spread['mean_speaking']} if any; "
                 f"half of commits at most {spread['p50']}, nine in ten {spread['p90']}, the "
                 f"most {spread['most']}"
             )
+
         for reason, times in sorted(tally.drops.items()):
             yield f"left out    {times:,} × {DROPS.get(reason, reason)}"
 
@@ -303,6 +316,7 @@ class Report:
             f"            {percent(pairs.expected, pairs.shown_in_citing):<7} by chance, of "
             f"records with a scope"
         )
+
         yield (
             f"            {_of(pairs.shown, everywhere, 'shown anywhere')}; a commit that "
             f"names none does not count"
@@ -319,6 +333,7 @@ class Report:
 
     def _sessions(self) -> Iterator[str]:
         yield ""
+
         for commits, usage in self.tally.sessions.items() if self.tally.commits else ():
             records, tokens = (
                 ratio(usage.shown, usage.calls, 2),
@@ -333,6 +348,7 @@ class Report:
         could = len(tally.by_record) + len(tally.never)
         yield ""
         yield f"{len(tally.by_record)} of {could} records that could be shown were"
+
         for uid, commits in self._top[:LISTED]:
             cited = tally.cited_by_record[uid]
             record = records[uid]
@@ -340,6 +356,7 @@ class Report:
                 f"  {commits:>5,} commits, {cited:>3} cite it  {record.id}  "
                 f"{_title(record)[:LONGEST_TITLE]}"
             )
+
         for never_reason, label in NEVER.items():
             missed = [
                 records[uid]
@@ -390,6 +407,7 @@ def replay(workspace: Workspace, since: str | None = None, commits: Path | None 
     names = NameResolver(past.latest.values(), workspace.kinds.id_forms)
     replay = Replay(past, tracked, half_life_days())
     tally = count(replay, names)
+
     source = str(commits) if commits is not None else f"{since}..HEAD" if since else "HEAD"
     took = time.monotonic() - started
     return Report(

@@ -57,6 +57,7 @@ def usage_of(workspace: Workspace, sessions: Sequence[str]) -> Mapping[str, Sess
     for session in sessions[-MOST_SESSIONS:]:
         if safe_name(session) != session:
             continue  # unsafe as part of a path
+
         for name, agent in READERS.items():
             if (path := agent.transcript(workspace.root, session)) is not None:
                 paths = (path, *agent.subagents(path))
@@ -66,6 +67,7 @@ def usage_of(workspace: Workspace, sessions: Sequence[str]) -> Mapping[str, Sess
                 if answers:
                     usages[session] = SessionUsage(answers)
                 break
+
     return usages
 
 
@@ -92,12 +94,15 @@ def _read(path: Path, reader: TranscriptReader) -> list[list[float]]:
                 timestamp = parse_time(usage.timestamp).timestamp()
             except (ValueError, OverflowError):
                 continue
+
             if not usage.tokens:
                 continue  # the agent's own message about an error
+
             first, tokens = answers.get(usage.answer, (timestamp, 0.0))
             answers[usage.answer] = [first, max(tokens, float(usage.tokens))]
     except OSError:
         return []
+
     return list(answers.values())
 
 
@@ -127,6 +132,7 @@ class Stats:
         with_pattern = [
             record_id for record_id, summary in self.records.items() if summary.has_pattern
         ]
+
         return {
             "since": stamp(self.since),
             "first": stamp(tally.first),
@@ -196,6 +202,7 @@ class Stats:
             "failed_before_shown": tally.failed_before,
             "failed_after_shown": tally.failed_after,
         }
+
         title = summary.title if summary else None
         return {
             "id": record_id,
@@ -214,11 +221,13 @@ def stats(workspace: Workspace, days: int | None = None) -> Stats:
     }
     rows = map(index.row, reversed(range(index.records)))
     summaries = {row.id: _record_summary(row, index, patterns) for row in rows}
+
     frame = tokens("\n".join((render.START, render.INTRODUCTION, render.END)))
     log = LogScan()
     counting = EventCounter(
         since, {record_id: record.tokens for record_id, record in summaries.items()}, frame
     )
+
     return Stats(
         counting.add_all(logged_events(log_files(workspace.state), now, log)), log, summaries, since
     )
@@ -237,6 +246,7 @@ def effect(workspace: Workspace, days: int | None = None, *, transcripts: bool =
     ]
     pairs = pairs_of(events)
     mark_reverted(workspace.git, pairs)
+
     usages = (
         usage_of(workspace, list(dict.fromkeys(pair.session for pair in pairs)))
         if transcripts
@@ -245,6 +255,7 @@ def effect(workspace: Workspace, days: int | None = None, *, transcripts: bool =
     for pair in pairs:
         if pair.session in usages:
             pair.turns, pair.used_tokens = usages[pair.session].since(pair.at)
+
     times = [event.at for event in events] or [0.0]
     return replace(report(pairs, record_titles(workspace)), days=(max(times) - min(times)) / DAY)
 
@@ -256,6 +267,7 @@ def outcome(workspace: Workspace, record_id: str) -> dict[str, float]:
     files = log_files(workspace.state)
     if not any(record_id.encode() in file.read_bytes() for file in files):
         return {}
+
     pairs = pairs_of(logged_events(files, time.time(), LogScan()))
     mine = [pair for pair in pairs if pair.record == record_id and not pair.withheld]
     return {"sessions": len(mine), **signals(mine)} if mine else {}
@@ -265,6 +277,7 @@ def outcome_words(counts: Mapping[str, float]) -> str:
     """Return an outcome in one line; empty if no session was shown the record."""
     if not counts:
         return ""
+
     phrases = {
         "opened": "opened it",
         "turned_green": "tests turned green",
@@ -273,6 +286,7 @@ def outcome_words(counts: Mapping[str, float]) -> str:
     }
     parts = [f"{words} in {counts[name]:.0f}" for name, words in phrases.items() if counts[name]]
     count = plural(round(counts["sessions"]), "session")
+
     return (
         f"shown in {count} here: {', '.join(parts) or 'no sign of use'}; score "
         f"{counts['score']:.2f}"

@@ -36,13 +36,16 @@ class UsageSlice:
     def add(self, event: LoggedEvent, tokens: int) -> None:
         """Count an event; `tokens` are those of what it showed."""
         self.opened += len(event.opened)
+
         if event.fault and event.kind != "opened":  # also in the call's own event
             self.faults[event.fault] += 1
         if event.kind != "retrieval":
             return
+
         self.count(len(event.shown), tokens)
         self.omitted += event.omitted
         self.times += [] if event.ms is None else [event.ms]
+
         if not event.shown:
             self.skips[event.skip_reason or "not said"] += 1
 
@@ -128,6 +131,7 @@ class EventCounter:
                 self.tally.trials += event.kind == "retrieval"
             else:
                 self._add(event)
+
         return self.tally
 
     def _add(self, event: LoggedEvent) -> None:
@@ -135,9 +139,11 @@ class EventCounter:
         tally.first = event.at if tally.first is None else min(tally.first, event.at)
         tally.last = event.at if tally.last is None else max(tally.last, event.at)
         tokens = event.tokens
+
         if tokens is None and event.shown:
             tally.estimated += 1
             tokens = self._frame + sum(self._costs.get(record_id, 0) for record_id in event.shown)
+
         day = datetime.fromtimestamp(event.at, UTC).date().isoformat()
         for part in (
             tally.total,
@@ -146,27 +152,35 @@ class EventCounter:
             tally.days[day],
         ):
             part.add(event, tokens or 0)
+
         if event.session:
             tally.sessions.add(event.session)
         elif event.kind == "retrieval":
             tally.without_session += 1
+
         self._follow(event)
 
     def _follow(self, event: LoggedEvent) -> None:
         tally = self.tally
+
         if event.kind in FORGETTING and event.session:
             self._forgotten[event.session] += 1
+
         context = (event.session, self._forgotten[event.session])
         for record_id in event.failed:
             counts = (
                 tally.failed_after if (*context, record_id) in self._seen else tally.failed_before
             )
             counts[record_id] += 1
+
         tally.shown.update(event.shown)
+
         for record_id in event.shown if event.session else ():
             tally.pairs += (*context, record_id) not in self._seen
             self._seen.setdefault((*context, record_id), False)
+
         tally.opened.update(event.opened)
+
         for record_id in event.opened:
             if self._seen.get((*context, record_id)) is False:
                 self._seen[*context, record_id] = True
@@ -241,8 +255,10 @@ def pairs_of(events: Iterable[LoggedEvent]) -> list[Pair]:
         name = event.session.partition(".")[0]  # a subagent shares its parent's lot
         if not name or name.startswith(TRIAL):
             continue
+
         session = sessions.setdefault(name, _Session())
         _credit(session, event)
+
         for ids, withheld in ((event.shown, False), (event.withheld, True)):
             for record in ids:
                 if record not in session.pairs:
@@ -250,11 +266,14 @@ def pairs_of(events: Iterable[LoggedEvent]) -> list[Pair]:
                         name, record, withheld, event.at, frozenset(event.paths)
                     )
                     pairs.append(session.pairs[record])
+
         for pair in session.pairs.values() if event.tokens else ():
             pair.tokens += event.tokens or 0
+
     for session in sessions.values():
         for command in session.commands.values():
             _assume_passed(session, command)
+
     return pairs
 
 
@@ -264,15 +283,20 @@ def _credit(session: _Session, event: LoggedEvent) -> None:
         pair.opened |= record in event.opened
         pair.failed_calls += event.is_failure
         pair.edited |= event.writes and not pair.paths.isdisjoint(event.paths)
+
     if not event.command:
         return
+
     command = session.commands.setdefault(event.command, _Command())
     if event.is_failure:
         command.red, command.due_count, command.tests = True, None, event.tests
         return
+
     _assume_passed(session, command)
+
     for pair in session.pairs.values():
         pair.retries += command.red
+
     command.due_count = len(session.pairs)
 
 
@@ -292,14 +316,17 @@ def mark_reverted(git: Git, pairs: Sequence[Pair]) -> None:
     started = min((pair.at for pair in pairs if pair.paths), default=None)
     if started is None or git.head() is None:
         return
+
     commits = commits_since(git, git.ask("rev-list", "-1", f"--before={int(started)}", "HEAD"))
     reverted = reverted_of(commit.message for commit in commits)
     touching: dict[str, list[tuple[float, int]]] = {}
     for position, commit in enumerate(commits if reverted else ()):
         for path in commit.files:
             touching.setdefault(path, []).append((commit.at, position))
+
     for dated_commits in touching.values():
         dated_commits.sort()
+
     for pair in pairs:
         following = [
             dated_commits[position]

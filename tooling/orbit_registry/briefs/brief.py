@@ -79,11 +79,13 @@ class BriefInputs:
                 "known": self.categories.is_mapped,
                 "categories": list(self.categories.names),
             }
+
         task = (
             {"id": self.task.id, "title": self.task.title}
             if self.task.id or self.task.title
             else None
         )
+
         opinion = self.task_class.as_data() if self.task_class is not None else None
         return {"agent": agent, "task": task, "task_class": opinion}
 
@@ -108,6 +110,7 @@ class Brief:
             }
             for match in selection.matches
         ]
+
         dropped = [
             {"id": row.values[ID], "reason": reason, "said": DROPS[reason]}
             for row, reason in selection.drops
@@ -134,6 +137,7 @@ class Brief:
         drops = self.selection.drops
         if not drops:
             return "no live record has these paths, tags or words"
+
         row, reason = drops[0]
         more = f" and {len(drops) - 1:,} more" if len(drops) > 1 else ""
         return (
@@ -152,18 +156,22 @@ def brief(workspace: Workspace, request: BriefRequest) -> Brief:
     root = str(workspace.root)
     session = (request.session, "") if request.session else session_of_process(root)
     ledger = SessionLog(root, *session) if session is not None else None
+
     event = Event("brief:prompt", time.time())
     event.query = [*inputs.paths, *(f"#{tag}" for tag in inputs.tags)]
     event.session = ledger.name if ledger is not None else ""
     event.agent = inputs.agent[:LONGEST_NAME]
     event.details = details(inputs)
+
     try:
         selection = select(index, _context(workspace, inputs, event.at, index), ledger)
     except OSError as error:
         raise write_error(workspace.state / "log", error) from None
+
     event.set_selection(selection, tokens(render(selection)))
     event.ms = (time.monotonic() - started) * 1000
     append(root, event)
+
     return Brief(selection, ledger is not None, inputs)
 
 
@@ -193,6 +201,7 @@ def _context(workspace: Workspace, inputs: BriefInputs, now: float, index: Index
             0,
             limits.tokens,
         )
+
     return context
 
 
@@ -208,10 +217,12 @@ def details(inputs: BriefInputs) -> dict[str, object]:
         "notes": list(inputs.warnings),
     }
     del data["agent"]  # every event has it already
+
     if inputs.categories is not None:
         data["categories"] = list(inputs.categories.names)
     if opinion is not None and opinion.by == "command":
         data["task_class"] = {**opinion.as_data(), "reasons": []}
+
     return data
 
 
@@ -224,6 +235,7 @@ def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
     task = task if isinstance(task, Task) else Task()
     if request.text.strip():
         task = replace(task, text="\n\n".join(filter(None, (task.text, request.text))))
+
     task = replace(task, project=working_project(request.project or task.project))
     agent = agent_name(request.agent)
     paths = dict.fromkeys(
@@ -235,11 +247,13 @@ def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
             if task.id
             else ""
         )
+
         hint = (
             'say it in words, `orbit brief "retry uploads"`, or name a `--path`, a `--tag`, '
             "the `--agent` or a task"
         )
         raise UsageError(f"a brief needs to know the work{reason}", hint=hint)
+
     opinion = (
         class_of(workspace, task, request.task_class) if task.words or request.task_class else None
     )
@@ -254,13 +268,16 @@ def _resolve_inputs(workspace: Workspace, request: BriefRequest) -> BriefInputs:
             (not_run_message(workspace, key) for key, would_run in configured.items() if would_run),
         )
     ]
+
     categories = workspace.config.learnings.categories_for(agent)
     if categories is not None and not categories.is_mapped:
         warnings.append(
             f"no mapping names the agent {agent[:LONGEST_NAME]}: it gets `{GENERAL}` alone"
         )
+
     if opinion is not None and opinion.fault:
         warnings.append(f"tasks.classifier failed, so the task counts as `other`: {opinion.fault}")
+
     tags = dict.fromkeys(name for tag in request.tags for name in workspace.config.names_of(tag))
     return BriefInputs(tuple(paths), tuple(tags), agent, categories, task, opinion, tuple(warnings))
 

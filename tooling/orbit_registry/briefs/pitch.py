@@ -123,6 +123,7 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
     warnings = list(sources.warnings)
     items = {candidate.id: candidate for candidate in _items(sources.get("work_items"), warnings)}
     candidates = [*_decisions(records), *items.values()]
+
     if room["available"] == 0:
         result = Pitch((), (), room, NO_CAPACITY, tuple(warnings))
     else:
@@ -143,6 +144,7 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
             ),
             key=lambda entry: (-entry.score, entry.candidate.id),
         )
+
         out = tuple(
             (candidate, excluded[candidate.id])
             for candidate in candidates
@@ -151,6 +153,7 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
         result = Pitch(
             tuple(ranked[:most]), out, room, "" if ranked else "nothing to pitch", tuple(warnings)
         )
+
     ids = [entry.candidate.id for entry in result.pitched if entry.candidate.kind == ADR]
     write_event(
         workspace,
@@ -158,6 +161,7 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
         ids,
         {"pitched": len(result.pitched), "reason": result.reason or None},
     )
+
     return result
 
 
@@ -175,6 +179,7 @@ def verdict(
     """
     if author.role == "agent":
         raise RefusedError(f"an agent may not decide on {name[:100]}", hint=BY_A_PERSON)
+
     records = read_collection(workspace).records
     is_id = ":" not in name and workspace.kinds.of_id(name) is not None
     record = records.get(name) if is_id else None
@@ -182,16 +187,20 @@ def verdict(
         raise RecordNotFoundError(
             f"{name} is not a decision", hint="`orbit pitch` lists what can be decided on"
         )
+
     target = _target_of(record) if record is not None else _listed_target(workspace, name)
     existing = failures.open_failure(records, target, now)
     if approved and existing is not None:
         hint = f"`orbit clear {target}` lets it be tried again"
         raise RefusedError(f"{target} is left alone: {existing.text('reason')}", hint=hint)
+
     if record is not None:
         record = decide(workspace, record, "live" if approved else "closed", author, review)
+
     if not approved:
         reason = f"rejected in a pitch: {review.reason}"
         failures.fail(workspace, target, {"reason": reason}, author, now, verb="was")
+
     details = {
         "target": str(target),
         "verdict": "approved" if approved else "rejected",
@@ -214,6 +223,7 @@ def _listed_target(workspace: Workspace, name: str) -> failures.Target:
     if ":" not in name and target not in {candidate.target for candidate in _items(listed, [])}:
         hint = f"`orbit pitch` lists what can be decided on; {target} names what no source lists"
         raise RecordNotFoundError(f"{name} is neither a decision nor a work item", hint=hint)
+
     return target
 
 
@@ -246,11 +256,13 @@ def _items(listed: Any, warnings: list[str]) -> Iterable[Candidate]:
                 f'work_items: item {number}: it has no `id`; for example "id": "story:shop:S-4"'
             )
             continue
+
         try:
             target = _target(name)
         except OrbitError as error:
             warnings.append(f"work_items: item {number}: {error.message}")
             continue
+
         item: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
         priority = item.get("priority")
         weight = (
@@ -260,6 +272,7 @@ def _items(listed: Any, warnings: list[str]) -> Iterable[Candidate]:
             {str(target), target.id, *_texts(item.get("links")), *_texts(item.get("tasks"))}
         )
         ground = Subject(frozenset(_texts(item.get("tags"))), (*_texts(item.get("paths")),), names)
+
         title = inert_line(str(item.get("title") or name))[:300]
         yield Candidate(target, str(target), title, "work item", ground, min(max(weight, 0.0), 1.0))
 
@@ -285,6 +298,7 @@ def _worked(records: RecordSet) -> Iterable[tuple[str, Subject]]:
     for record in records.of_kind("learning"):
         if record.phase == "live" and WORKED in record.words("labels"):
             yield record.id, _subject(record)
+
     for retro in recent_retros(records):
         outcomes: Any = retro.data.get("outcomes", ())
         for outcome in outcomes:
@@ -320,6 +334,7 @@ def _score(
                 f"{candidate.priority:.2f} of 1",
             )
         )
+
     near = [
         (str(failures.target_of(record)), candidate.ground.shared(ground))
         for record, ground in failed

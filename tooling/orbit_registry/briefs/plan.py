@@ -70,6 +70,7 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
         source = configured.get(name)
         if not source:
             return name, None, "" if name == "capacity" else "no source is configured"
+
         origin = str(source.get("file", "its command"))
         try:
             value = _sanitised(
@@ -79,10 +80,12 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
             return name, None, error.message
         except (ValueError, RecursionError):
             return name, None, f"{origin} says no JSON"
+
         if isinstance(value, Mapping) and name in value:  # one program may print several sections
             value = value[name]
         if not isinstance(value, _FORMS[name]):
             return name, None, f"{origin} says no {'list' if _FORMS[name] is list else 'mapping'}"
+
         return name, value, ""
 
     with ThreadPoolExecutor(len(names)) as pool:
@@ -91,6 +94,7 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
                 answers.warnings.append(f"brief.sources.{name}: {without_secrets(fault)}")
             elif value is not None:
                 answers.values[name] = value
+
     return answers
 
 
@@ -103,15 +107,18 @@ def _text(workspace: Workspace, name: str, source: Mapping[str, Any]) -> str:
 def _sanitised(value: Any) -> Any:
     if isinstance(value, str):
         return inert_text(without_secrets(value))
+
     if isinstance(value, Mapping):
         return {
             inert_line(without_secrets(str(name))): _sanitised(member)
             for name, member in value.items()
         }
+
     if isinstance(value, float) and not isfinite(
         value
     ):  # `1e999` reads as infinity, which JSON can't hold
         raise ValueError(value)
+
     return [_sanitised(item) for item in value] if isinstance(value, list) else value
 
 
@@ -129,11 +136,13 @@ def plan_brief(
     loops = answers.get("active_loops")
     history, news, watermark = _log(workspace, now, warnings)
     retros = recent_retros(records)
+
     try:
         learnings = [*related()] if related is not None else _derived(records, retros)
     except OrbitError as error:
         learnings = []
         warnings.append(f"related_learnings: {error.message}")
+
     waiting = queue(records)
     data = {
         "generated_at": format_time(now),
@@ -166,6 +175,7 @@ def plan_brief(
     write_event(
         workspace, events.BRIEF_PLAN, [retro.id for retro in retros], details, surface="brief:plan"
     )
+
     cleaned: Mapping[str, Any] = _sanitised(data)
     return cleaned
 
@@ -208,8 +218,10 @@ def _experience(records: RecordSet) -> dict[str, list[dict[str, Any]]]:
         is_command = failures.target_from(outcome.get("target")).type == COMMAND_PURPOSE
         if result not in (COMPLETED, FAILED) or attempts == 0 or is_command:
             continue
+
         for tool in outcome.get("tools", ()):
             tools[str(tool)][result] += 1
+
         if isinstance(attempts, int):
             tried[attempts][result] += 1
 
@@ -251,6 +263,7 @@ def capacity(workspace: Workspace, sources: Sources) -> dict[str, object]:
     most = _count(limits.get("max_concurrent_loops"), usual)
     active = _count(limits.get("active_loops"), len(loops) if isinstance(loops, list) else UNKNOWN)
     free = max(0, most - active) if isinstance(most, int) and isinstance(active, int) else UNKNOWN
+
     return {"active_loops": active, "max_concurrent_loops": most, "available": free}
 
 
@@ -284,10 +297,12 @@ def _log(
                     if isinstance(listed, list)
                     else []
                 )
+
                 details = {"target": target[:300]} if isinstance(target, str) else {}
                 news.append({"at": str(row.get("at")), "event": event.kind, "ids": ids, **details})
     except OrbitError as error:
         warnings.append(f"recent_events: {error.message}")
+
     return [*reversed(history)], [*news], watermark
 
 
@@ -300,6 +315,7 @@ def _derived(records: RecordSet, retros: Iterable[Record]) -> list[dict[str, Any
     learnings.sort(
         key=lambda learning: (learning.text("updated_at") or "", learning.id), reverse=True
     )
+
     return [
         {"id": entry.id, "summary": entry.title, "path": entry.path}
         for entry in learnings[:MOST_LISTED]
@@ -312,9 +328,11 @@ def write_plan(file: Path, data: Mapping[str, Any]) -> bool:
         current = json.loads(read_text(file, limit=DOCUMENT_LIMIT))
     except (OrbitError, ValueError, RecursionError):
         current = None
+
     new = json.loads(json.dumps(data))
     if isinstance(current, dict) and {**current, "generated_at": ""} == {**new, "generated_at": ""}:
         return False
+
     write_atomic(file, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
     return True
 
@@ -324,6 +342,7 @@ def plan_text(data: Mapping[str, Any]) -> str:
     free, waiting, news = data["capacity"], data["queue"], data["recent_events"]
     kinds = ", ".join(f"{count} {kind}" for kind, count in waiting["by_kind"].items())
     failed = [{**entry, "until": entry["until"] or "cleared"} for entry in data["failed_targets"]]
+
     return "\n".join(
         [
             (

@@ -107,6 +107,7 @@ def classify(text: str) -> TaskClass:
     plain = _QUOTED.sub("", _FENCE.sub("\n", normalised))
     evidence = _Evidence(plain)
     body = _weigh_label(plain, evidence)
+
     for sentence in _SENTENCE.findall(body)[:MOST_SENTENCES]:
         is_question = sentence.rstrip().endswith("?")
         for part in filter(str.strip, _PART.split(sentence, maxsplit=MOST_PARTS)):
@@ -116,11 +117,13 @@ def classify(text: str) -> TaskClass:
                 _weigh_part(
                     phrase[len(phrase) - len(request) :], request, requested, is_question, evidence
                 )
+
     padded = f" {' '.join(_WORD.findall(plain.lower()))} "
     for phrase in _words()["phrases"]:
         for words in phrase["words"]:
             if f" {words} " in padded:
                 evidence.add(phrase["class"], phrase["weight"], f"says `{words}`")
+
     return evidence.opinion()
 
 
@@ -146,12 +149,15 @@ class _Evidence:
                 name: weight if name == CODE_GEN else min(weight / 3, 1)
                 for name, weight in weights.items()
             }
+
         order = sorted(CLASSES, key=lambda name: -weights[name])  # ties in the order of CLASSES
         first, second = weights[order[0]], weights[order[1]]
         weighed = sorted(self.reasons, key=lambda entry: -abs(entry[0]))[:MOST_REASONS]
         reasons = tuple(reason for _, reason in weighed)
+
         if first == 0:
             return TaskClass("other", 0.0, reasons or ("no word is known",))
+
         return TaskClass(order[0], first / (first + second + 1), reasons)
 
 
@@ -162,12 +168,16 @@ def _words() -> Mapping[str, Any]:
     """
     data = load(Path(__file__).with_name("task_class.yaml").read_text(encoding="utf-8"))
     assert isinstance(data, dict)
+
     for name in ("requests", "fillers"):
         data[name].sort(key=len, reverse=True)
+
     for name in ("code_nouns", "prose_nouns", "general_nouns"):
         data[name] = frozenset(_endings(data[name]))
+
     for name in ("labels", "verbs", "questions"):
         data[name] = {word: meaning for meaning, words in data[name].items() for word in words}
+
     data["questions"] = sorted(data["questions"].items(), key=lambda question: -len(question[0]))
     return data
 
@@ -184,11 +194,13 @@ def _weigh_label(text: str, evidence: _Evidence) -> str:
     match = _LABEL.match(text)
     if match is None:
         return text
+
     name = _words()["labels"].get(match[1].strip().lower())
     if name is not None:
         evidence.add(name, 4, f"the title begins with `{match[1].strip()}:`")
     elif len(match[1].split()) > 3:
         return text
+
     return text[match.end() :]
 
 
@@ -203,6 +215,7 @@ def _stripped(text: str) -> tuple[str, bool]:
         ((start, request) for start, request in openings if _begins(text, start)), None
     ):
         text, requested = _after(text, opening[0]), requested or opening[1]
+
     return text, requested
 
 
@@ -223,11 +236,13 @@ def _weigh_part(
             if _words()["verbs"].get(verb) in (CODE_GEN, "either"):
                 evidence.add(CODE_GEN, -4, f"`{start} {verb}` rules it out")
             return
+
     if not requested:
         for start, name in _words()["questions"]:
             if _begins(text, start) and (is_question or name != "unknown" or start in _OPEN):
                 _weigh_question(part, text, start, name, evidence)
                 return
+
     verb = _first(text)
     kind = _words()["verbs"].get(verb)
     if kind is None and requested:
@@ -266,6 +281,7 @@ def _weigh_request(part: str, object_text: str, verb: str, kind: str, evidence: 
         code, prose = _nearest_noun(near)
         if not (code or prose) and _first(object_text.lower()) in _PRONOUNS:
             code, prose = evidence.subject
+
         if prose:
             evidence.add("other", 3, f"asks to `{verb}` prose: {prose}")
         elif code:
@@ -293,11 +309,13 @@ def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:
         word = raw.strip(_MARKS).lower()
         if not far and index and word in _PREPOSITIONS:
             break
+
         point = _code_pointer(raw)
         if point:
             ending = point.rpartition(".")[2].lower()
             is_prose = ending in _PROSE_FILES or point.lower().startswith("docs/")
             return ("", _CODE_POINTER) if is_prose else (_CODE_POINTER, "")
+
         if word in prose_nouns or _code(word):
             for following in raw_words[index + 1 :]:
                 name = following.lower().strip(_MARKS)
@@ -305,6 +323,7 @@ def _nearest_noun(text: str, far: bool = True) -> tuple[str, str]:
                     break
                 raw, word = following, name
             return ("", word) if word in prose_nouns else (_code(word), "")
+
     return "", ""
 
 
@@ -319,14 +338,17 @@ def _is_here(part: str, text: str) -> str:
     pointer = _code_pointer(part)
     if pointer:
         return f" about {_CODE_POINTER}"
+
     padded = f" {' '.join(_WORD.findall(text))} "
     for words in _words()["here"]:
         if f" {words} " in padded:
             return f" about `{words}`"
+
     for article in _ARTICLE.finditer(padded):
         for word in article[1].split():
             if word in _words()["code_nouns"] and word not in _words()["general_nouns"]:
                 return f" about the {word}"
+
     return ""
 
 
@@ -352,15 +374,18 @@ def read_task(text: str, where: str) -> Task:
         data = load(text)
     except YamlProblemError as error:
         raise UsageError(error.problem.at(where), hint=error.problem.hint or _FORM) from None
+
     if not isinstance(data, dict):
         raise UsageError(f"{where}: this is not a task", hint=_FORM)
     if isinstance(data.get("id"), int):  # most trackers use numbers
         data["id"] = str(data["id"])
+
     data = {name: value for name, value in data.items() if value is not None}
     if not _NEEDED & data.keys():
         raise UsageError(
             f"{where}:1:1: a task needs a `title`, a `text` or `context_files`", hint=_FORM
         )
+
     problems = read_schema(TASK_SCHEMA).problems(data)
     if problems:
         position = position_of(text, problems[0].pointer)
@@ -368,6 +393,7 @@ def read_task(text: str, where: str) -> Task:
         raise UsageError(
             f"{where}:{position.line}:{position.column}: {message}", hint=problems[0].hint or _FORM
         )
+
     files = tuple(dict.fromkeys(data.get("context_files", ())))
     return Task(
         data.get("id", ""),
@@ -385,14 +411,17 @@ def resolve_task(workspace: Workspace, task_id: str) -> Task:
     words, seconds = workspace.config.tasks.command, workspace.config.tasks.timeout_seconds
     if not words or not_run_message(workspace, COMMAND):
         return Task(task_id)
+
     if not _ID.fullmatch(task_id) or len(task_id) > LONGEST_ID:
         hint = f"at most {LONGEST_ID} characters on one line, not beginning with `-` or a space"
         raise UsageError(
             f"{task_id[:80]!r} can't be given to `{words[0]}` as a task's id", hint=hint
         )
+
     if not any(PLACE in word for word in words):
         hint = f"write {PLACE} where the task's id belongs: [gh, issue, view, '{PLACE}', …]"
         raise UsageError(f"tasks.command in .orbit/config.yaml has no {PLACE}", hint=hint)
+
     printed = run_program(workspace, COMMAND, seconds, filled={PLACE: task_id})
     task = read_task(printed, f"`{words[0]}` printed for {task_id}")
     return Task(task.id or task_id, task.title, task.text, task.context_files, task.project)
@@ -416,8 +445,10 @@ def class_of(workspace: Workspace, task: Task, caller_class: str = "") -> TaskCl
     for name in CLASSES:
         if name == (CODE_GEN if caller_class == CODE else caller_class):
             return TaskClass(name, 1.0, ("the caller says so",), "caller")
+
     if not workspace.config.tasks.classifier or not_run_message(workspace, CLASSIFIER):
         return classify(task.words)
+
     request = {
         "id": task.id,
         "title": task.title,
@@ -440,10 +471,12 @@ def _opinion(answer: object) -> TaskClass:
     name = next((name for name in CLASSES if name == data.get("class")), None)
     confidence, reasons = data.get("confidence", 1.0), data.get("reasons", [])
     is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+
     if name is None or not is_number or not 0 <= confidence <= 1:
         return _other(f"it has a `class` ({', '.join(CLASSES)}) and a `confidence` from 0 to 1")
     if not isinstance(reasons, list) or not all(isinstance(reason, str) for reason in reasons):
         return _other("its `reasons` is not a list of texts")
+
     short = tuple(" ".join(reason.split())[:LONGEST_REASON] for reason in reasons[:MOST_REASONS])
     return TaskClass(name, float(confidence), short, "command")
 

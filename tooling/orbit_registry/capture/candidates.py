@@ -108,8 +108,10 @@ def propose(
         except _KnownError as error:
             result.skipped[error.reason] += 1
             continue
+
         result.candidates.append(candidate)
         existing.append(candidate.record)
+
     return result
 
 
@@ -141,9 +143,11 @@ def _candidate(
     texts = (lesson.summary, lesson.body, lesson.error_pattern, *lesson.paths, *lesson.inputs)
     if any(any(find_secrets(text)) for text in texts):
         raise _KnownError("holds what looks like a secret")
+
     is_free = lesson.pattern == "command" and any(reads_as_instruction(text) for text in texts)
     if is_free or _ORDER.search(lesson.summary):
         raise _KnownError("reads as an instruction")
+
     old = _existing_record(workspace, existing, lesson)
     summary = _plain(lesson.summary)
     was_shown = any(summary in line or line in summary for line in recalled if line)
@@ -151,6 +155,7 @@ def _candidate(
         old is None or lesson.pattern == "command"
     ):  # what is stale may be found anew
         raise _KnownError("was shown to the session")
+
     fields = _fields(workspace, lesson, provenance, old, sources)
     kind = workspace.kinds[KIND]
     try:
@@ -158,8 +163,10 @@ def _candidate(
         _refuse_duplicates(
             near for near in near_duplicates(workspace, existing, draft) if near.record is not old
         )
+
         if dry_run:
             return Candidate(draft, old)
+
         admit = refusing_copies(workspace, kind, existing, _refuse_duplicates)
         return Candidate(create_record(workspace, kind, AUTHOR, fields, admit), old)
     except InvalidRecordError:
@@ -185,18 +192,22 @@ def _existing_record(
         is_same = (is_about and lesson.core in text) or _states_lesson(
             str(record.data["summary"]), lesson
         )
+
         if is_same and record.is_rejected:
             raise _KnownError("was rejected")
         if is_same and record.phase == "pending":
             raise _KnownError("waits for review already")
+
         if record.phase == "live" and (is_same or is_about):
             if record.path in evaluate_freshness(workspace, [record]).freshness:
                 stale = record
             elif is_same:
                 raise _KnownError("is known")
+
     pending = (other for other in existing if other.phase == "pending")
     if stale is not None and any(stale.id in other.words("distinct_from") for other in pending):
         raise _KnownError("waits for review already")
+
     return stale
 
 
@@ -230,12 +241,15 @@ def _fields(
         "evidence": evidence,
         "provenance": provenance.as_data(lesson),
     }
+
     if lesson.inputs:
         try:
             fields["freshness"] = fingerprinted(workspace, {}, lesson.inputs)
         except OrbitError:  # the file has just been deleted
             raise _KnownError("rests on a file that is not there") from None
+
     if old is not None:
         links.append({"rel": "amends", "to": old.id})
         fields["distinct_from"] = [old.id]
+
     return {**fields, "links": links} if links else fields

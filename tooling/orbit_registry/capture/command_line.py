@@ -101,12 +101,15 @@ def read_command(text: str, root: str = "") -> CommandLine:
         words = list(lexer)
     except ValueError:
         return CommandLine(())
+
     if any(word and set(word) <= _MARKS and word not in ("|", "&&", ";", "&") for word in words):
         return CommandLine(())
+
     ways: list[ProjectCommand] = []
     prefix: list[str] = []
     names: list[str] = []
     folder, hides_code = "", words[-1:] == ["&"]
+
     for mark, piece in _pieces(words):
         hides_code |= bool(ways) and mark in ("|", ";", "&")
         program = piece[0]
@@ -129,6 +132,7 @@ def read_command(text: str, root: str = "") -> CommandLine:
             ways.append(replace(way, words=command, names=(*names, *way.names), folder=folder))
         elif program not in _NEUTRAL:
             return CommandLine(())
+
     return CommandLine(tuple(ways), hides_code)
 
 
@@ -164,6 +168,7 @@ def _from_root(words: Sequence[str], root: str) -> list[str]:
             result.pop()
         else:
             result.append(path or word)
+
     return result
 
 
@@ -177,6 +182,7 @@ def _settings(words: Iterable[str]) -> tuple[list[str], list[str]]:
         elif "=" in word and VARIABLE.match(name) and name not in _OF_THE_MACHINE:
             settings.append(f"{name}=…")
             names.append(name)
+
     return settings, names
 
 
@@ -194,6 +200,7 @@ def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
             mark, piece = word, []
         else:
             piece.append(word)
+
     if piece:
         yield mark, piece
 
@@ -202,6 +209,7 @@ def _project_command(words: Sequence[str]) -> ProjectCommand | None:
     position = 0
     while position < len(words) and _ANY_SETTING.match(words[position]):
         position += 1
+
     prefix, names = _settings(words[:position])
     command = words[position + (words[position : position + 1] == ["sudo"]) :]
     if (
@@ -209,13 +217,16 @@ def _project_command(words: Sequence[str]) -> ProjectCommand | None:
         and (way := _service_command(command)) is not None
     ):
         return way
+
     start = program_at(command)
     if start >= len(command) or not _take_prefix(command[:start], prefix, names):
         return None
+
     raw = command[start]
     name = _name(raw)
     if name is None or (prefix[-1:] == ["-m"] and raw != name):
         return None
+
     purpose = purpose_of(command)
     if name in TOOLS:
         action = [word for word in command[start + 1 : start + 2] if word in ACTIONS.get(name, ())]
@@ -223,15 +234,19 @@ def _project_command(words: Sequence[str]) -> ProjectCommand | None:
         return ProjectCommand(
             purpose, " ".join([*prefix, raw, *action]), name, "", tuple(names), "", arguments
         )
+
     file = command[start + 1] if name in SHELLS and len(command) > start + 1 else raw
     if file.endswith(".sh") and purpose and _FOLDER.match(file := file.removeprefix("./")):
         return ProjectCommand(purpose, " ".join([*prefix, f"./{file}"]), file, "", tuple(names))
+
     if prefix[-1:] == ["-m"] and _PLAIN.match(name):
         return ProjectCommand(
             f"python -m {name}", " ".join([*prefix, name]), "python", name, (*names, name)
         )
+
     if name not in RUNNERS:
         return None
+
     return _runner_command(command[start:], name, purpose, prefix, names)
 
 
@@ -247,6 +262,7 @@ def _runner_command(
         if purpose or "run" in words[:position]:
             return None
         script = ""
+
     verbs = ["-s"] if name == "nox" else [word for word in words[:position] if word in _VERBS]
     if name.startswith("docker"):
         if not purpose:
@@ -262,9 +278,11 @@ def _runner_command(
             for argument in _arguments([*words[1:position], *words[position + 1 :]])
             if argument.partition(" ")[0] not in _PARTS
         ]
+
     options = [*pairwise(words), *(word.partition("=")[::2] for word in words)]
     if any(option in _PARTS and value.startswith(_OUTSIDE) for option, value in options):
         return None
+
     line = [*prefix, words[0], *verbs, *filter(None, (script,)), *details]
     own = f"{name} {script}".strip()
     return ProjectCommand(
@@ -318,6 +336,7 @@ def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> b
             )
             if not plain:
                 return False
+
             if setting is not None:
                 prefix += setting[0]
                 names += setting[1]
@@ -325,12 +344,14 @@ def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> b
                 prefix.append(word)
                 if name_of(word) not in _WRAPPER_WORDS or value_follows:
                     names.append(word)
+
             value_follows = False
         elif word == "-m":
             prefix.append(word)
         elif word in WITH_VALUE:
             prefix.append(word)
             value_follows = True
+
     return True
 
 

@@ -134,6 +134,7 @@ class Observer:
         self._recovered: dict[str, tuple[_Stumble, ProjectCommand, int]] = {}
         self._worked: Counter[ProjectCommand] = Counter()
         self._orders: Counter[tuple[ProjectCommand, ...]] = Counter()
+
         self._sought: dict[str, set[int]] = {}
         self._facts: dict[str, Lesson] = {}
         self._rules: dict[str, Lesson] = {}
@@ -143,6 +144,7 @@ class Observer:
     def learn(self, turn: Turn) -> None:
         """Learn from one turn."""
         self._turn += 1
+
         for rule in turn.rules[: MOST - len(self._rules)]:
             paths = self._project.paths_in(rule)
             body = "A person said so in a session."
@@ -150,9 +152,11 @@ class Observer:
                 "correction", f"said:{rule[:200]}", rule, body, 20, rule, paths, procedural=False
             )
             self._rules.setdefault(rule, lesson)
+
         if turn.rejected:
             self._open.clear()
             return
+
         written_paths: list[str] = []
         order: list[ProjectCommand] = []
         for step in turn.steps:
@@ -162,20 +166,24 @@ class Observer:
                     for path in step.paths
                     if path in self._project.files or len(written_paths) < 40
                 ]
+
                 self._open.clear()  # the edit may have fixed the failure
                 order = []
             elif step.action == "run":
                 order += self._run(step, written_paths)
             elif step.action == "search":
                 self._seek(step.pattern)
+
         if (
             written_paths
             and len(order := list(dict.fromkeys(order))) > 1
             and len(self._orders) < MOST_KEYS
         ):
             self._orders[tuple(order)] += 1
+
         for stumble in self._now:
             stumble.paths += written_paths[:40]
+
         self._now.clear()
         self._look(written_paths[:40])
 
@@ -189,8 +197,10 @@ class Observer:
         every = [way for way in map(self._project.known, line.ways) if way is not None]
         self._prepare(every, step)
         ways = [way for way in every if way.purpose in _CODE] or every
+
         if not ways:
             return []
+
         says_so = not line.is_piped or bool(
             _PASSED.search(step.output) and not _FAILED.search(step.output)
         )
@@ -201,12 +211,14 @@ class Observer:
                     self._worked[way] += 1
                     self._recover(way, [*step.paths, *written_paths])
             return [way for way in defined if way.purpose in _CODE]
+
         if (
             len(ways) == 1
             and self._is_vouched(ways[0])
             and not (line.is_piped and _PASSED.search(step.output))
         ):
             self._stumble(ways[0], step, written_paths)
+
         return []
 
     def _prepare(self, ways: Iterable[ProjectCommand], step: Step) -> None:
@@ -226,11 +238,13 @@ class Observer:
         form, error = self._form_of(way, step.output)
         if form is None or not form.fault:
             return
+
         stumble = _Stumble(
             way, form.fault, error, [*step.paths, *written_paths], output=step.output[-MOST_OUTPUT:]
         )
         open_stumble = self._open.setdefault(way.purpose, stumble)
         open_stumble.times += open_stumble is not stumble
+
         if open_stumble.fault == UNKNOWN != form.fault:
             stumble.times = open_stumble.times
             self._open[way.purpose] = stumble
@@ -251,6 +265,7 @@ class Observer:
             and (not name or self._project.has_name(name))
         ):
             return pattern.replace("{0}", match[0]).replace("{1}", name)
+
         words = (
             pattern.partition("*")[0]
             if pattern != "{0}"
@@ -269,6 +284,7 @@ class Observer:
         stumble = self._open.pop(way.purpose, None)
         if stumble is None:
             return
+
         bad = stumble.way
         is_same = (bad.words, bad.folder) == (way.words, way.folder)
         if is_same and stumble.first is None:
@@ -281,12 +297,15 @@ class Observer:
                     if word not in bad.arguments and word[:1] not in "-+"
                 )
                 added += [word for word in operands if self._project.has_path(word)]
+
             is_same = not added
             way = replace(way, words=" ".join([way.words, *added]))
+
         if (is_same and stumble.first is None) or (
             stumble.fault == UNKNOWN and not self._project.is_alike(bad, way)
         ):
             return
+
         stumble.first = stumble.first if bad.words == way.words else None
         variables = set(_ASSIGNED.findall(way.words)).difference(_ASSIGNED.findall(bad.words))
         if name := next(
@@ -296,6 +315,7 @@ class Observer:
                 "a variable is not set",
                 stumble.error_pattern or name,
             )
+
         stumble.paths += paths
         before, _, count = self._recovered.get(way.purpose, (stumble, way, 0))
         stumble.times += before.times if count else 0
@@ -314,12 +334,14 @@ class Observer:
             is_file, is_named = self._project.has_path(value), option in output
             if option[:1] not in "-+" or option in _MILD or not (is_told or is_named or is_file):
                 continue
+
             if value:
                 added.append(
                     argument if is_file or self._project.mentions(value) else f"{option} …"
                 )
             elif len(option) > 2:
                 added.append(argument)
+
         return sorted(added)[:3]
 
     def _look(self, written_paths: list[str]) -> None:
@@ -333,6 +355,7 @@ class Observer:
                     self._keep(
                         Lesson("fact", subject, summary, "", 1, summary, (_below(path),), inputs)
                     )
+
         tests, sources = (
             [path for path in there if _is_test(path)],
             [path for path in there if not _is_test(path)],
@@ -346,6 +369,7 @@ class Observer:
                 )
                 scope = (_below(source), _below(test))
                 self._keep(Lesson("fact", subject, summary, body, 2, summary, scope, (), (test,)))
+
         new = [path for path in there if path not in self._project.files]
         old = [path for path in there if path in self._project.files]
         for path, other in product(new[:3], old[:5]):
@@ -373,6 +397,7 @@ class Observer:
         ]
         if "test" not in self._recovered:
             lessons += self._test_runner()
+
         lessons.sort(key=lambda lesson: (-lesson.weight, lesson.subject))
         is_told = any(stumble.fault != UNKNOWN for stumble, _, _ in self._recovered.values())
         return lessons[: MOST if is_told else max(QUIET, len(self._rules))]
@@ -402,6 +427,7 @@ class Observer:
             )
             phrase = _PURPOSE_PHRASES.get(purpose, f"`{purpose}` works")
             often = "once" if count == 1 else f"{count} times"
+
             if stumble.first is not None:
                 first = f"`{stumble.first.words}`"
                 summary = f"{phrase} with {good} once {first} has run; before that {stumble.fault}."
@@ -415,6 +441,7 @@ class Observer:
                     f"{bad} failed and {good} worked after it, {often}; no file was changed "
                     f"between."
                 )
+
             yield Lesson(
                 "recovery",
                 f"run:{purpose}",
@@ -445,6 +472,7 @@ class Observer:
         for order, count in self._orders.most_common(1):
             if count < FEWEST_TURNS:
                 return
+
             words = ", then ".join(f"`{way.words}`" for way in order)
             summary = f"After a change of code {words} are run."
             body = f"So it was in {count} turns that were accepted."
@@ -458,6 +486,7 @@ class Observer:
         for count, name in often[:5]:
             if count < FEWEST_TURNS:
                 return
+
             path = self._project.definition(name)
             if path:
                 summary, body = (
@@ -476,6 +505,7 @@ class Observer:
                     (path,),
                     (f"{path}::{name}",),
                 )
+
                 return
 
 
@@ -490,6 +520,7 @@ def _error_pattern(text: str, words: str, program: str) -> str:
     ):
         if any(contains_pattern(compiled_pattern(pattern), line) for line in lines):
             return pattern
+
     return ""
 
 

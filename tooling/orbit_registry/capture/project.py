@@ -83,6 +83,7 @@ class Project:
         """Return the input that defines a command; empty if the project has no such command."""
         if way.tool.endswith(".sh"):
             return (way.tool,)
+
         if way.tool in _DEFINITIONS:
             defined = _DEFINITIONS[way.tool]
             definition = re.compile(defined["form"].replace("{}", re.escape(way.script)))
@@ -90,10 +91,12 @@ class Project:
                 path for path in _in_or_above(way.folder, defined["files"]) if path in self.files
             ]
             return tuple(path for path in files if definition.search(self.text(path)))[:1]
+
         inputs = COMMANDS["inputs"].get(way.tool, COMMANDS["other_inputs"])
         if way.tool in _PACKAGES:
             is_install = way.script in ("install", "ci") and " run " not in way.words
             inputs = ["package.json" if is_install else f"package.json#scripts.{way.script}"]
+
         sources = _in_or_above(way.folder, inputs)
         if (
             way.tool in _PACKAGES and way.names
@@ -103,6 +106,7 @@ class Project:
                 for path in self.tracked
                 if path.endswith("/package.json")
             ]
+
         return next(
             ((source,) for source in sources if self._inputs.find(source).hash is not None), ()
         )
@@ -147,6 +151,7 @@ class Project:
             return None
         if way.folder and not self.has_path(way.folder):
             return None
+
         words, names = way.words, []
         for name in way.names:
             if name in COMMANDS["known_variables"] or self.has_module(name) or self.mentions(name):
@@ -155,6 +160,7 @@ class Project:
                 words = words.replace(f"{name}=… ", "")
             else:
                 return None
+
         return replace(way, words=words, names=tuple(names))
 
     def mentions(self, word: str) -> bool:
@@ -206,8 +212,10 @@ class Project:
         """
         suffix = PurePosixPath(path).suffix
         top = path.partition("/")[0]
+
         if suffix != ".py" and suffix not in _JAVASCRIPT_SUFFIXES:
             return "", ()
+
         styles_in, start, names = (
             (
                 self._python_styles,
@@ -221,6 +229,7 @@ class Project:
                 ("tsconfig.json", "jsconfig.json", "package.json"),
             )
         )
+
         alike = [
             file for file in self.tracked if file.endswith(suffix) and file.partition("/")[0] == top
         ]
@@ -248,11 +257,13 @@ class Project:
         form = name.replace(stem, "{}", 1)
         if stem not in name or form == "{}" + suffix:
             return "", 0
+
         tests = [
             PurePosixPath(file)
             for file in self.tracked
             if re.fullmatch(re.escape(form).replace(r"\{\}", ".+"), PurePosixPath(file).name)
         ]
+
         top, example = PurePosixPath(test).parts[0], form.replace("{}", "NAME")
         before, _, after = form.partition("{}")
         sources = (
@@ -263,9 +274,11 @@ class Project:
             "next to it": sum(str(path) in self.files for path in sources),
             f"in `{top}/`": sum(path.parts[0] == top for path in tests),
         }
+
         for folder, count in counts.items():
             if len(tests) >= FEWEST and count >= SHARE * len(tests):
                 return f"The test of `NAME{suffix}` is {folder}, as `{example}`.", count
+
         return "", 0
 
     def registers(self, added: str, edited: str) -> int:
@@ -280,6 +293,7 @@ class Project:
             stem for stem in (*near, added_path.stem) if re.search(rf"\b{re.escape(stem)}\b", text)
         ]
         count = len(mentioned) - 1
+
         return (
             count
             if mentioned[-1:] == [added_path.stem] and count >= max(3, SHARE * len(near))

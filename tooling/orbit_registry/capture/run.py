@@ -47,6 +47,7 @@ def _turn_data(turn: Turn) -> TurnData:
         }
         for step in turn.steps[-MOST_STEPS:]
     ]
+
     return {
         "asked": _safe(turn.prompt),
         "answer": _safe(turn.answer),
@@ -65,30 +66,36 @@ def _ask_program(
     words = workspace.config.setting("capture", "command")
     if not words or not turns_data:
         return []
+
     request = {
         "session": session,
         "max_tokens": MOST_TOKENS,
         "turns": list(turns_data),
         "found": [{"summary": lesson.summary, "pattern": lesson.pattern} for lesson in lessons],
     }
+
     seconds = float(workspace.config.setting("capture", "timeout_seconds"))
     text = run_program(workspace, "capture.command", seconds, json.dumps(request))
     name = f"`{words[0]}`"
     count = tokens(text)
+
     if count > MOST_TOKENS:
         message = f"{name}: it answered {count} tokens, where {MOST_TOKENS} are the most"
         raise ProgramError(message, hint="let it say less", fault="it said too much")
+
     fault = "its answer has another form"
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
         answer, fault = None, "what it printed is not JSON"
+
     candidates = answer.get("candidates") if isinstance(answer, Mapping) else None
     listed: list[Any] = candidates if isinstance(candidates, list) else [None]
     if not all(
         isinstance(entry, Mapping) and isinstance(entry.get("summary"), str) for entry in listed
     ):
         raise ProgramError(f"{name}: {fault}", hint=_FORM, fault=fault)
+
     return [
         _lesson(candidate) for candidate in listed[:MOST_ANSWERED] if candidate["summary"].strip()
     ]
@@ -172,7 +179,9 @@ def transcripts_of(
             raise UsageError(
                 f"{path} may be any agent's", hint=f"--from {'|'.join(READERS)} says whose it is"
             )
+
         return [(owner, path)]
+
     names = [agent] if agent in READERS else list(READERS)
     listed = [
         (name, transcript)
@@ -186,10 +195,12 @@ def transcripts_of(
             for name, transcript in listed
             if any(map(transcript.name.__contains__, ids))
         ]
+
     if not listed:
         where = ", ".join(names)
         hint = f"name its file: orbit capture SESSION.jsonl --from {names[0]}"
         raise UsageError(f"no transcript of this project is found for {where}", hint=hint)
+
     newest = newest_first(transcript for _, transcript in listed)[0]
     return [entry for entry in listed if entry[1] == newest][:1]
 
@@ -218,7 +229,9 @@ def capture(
         existing = [*records, *(candidate.record for candidate in done.candidates)]
         result = propose(workspace, existing, lessons, read.session.recalled, dry_run=dry_run)
         done.candidates += result.candidates
+
         done.skipped += result.skipped
+
         if not dry_run and not read.skipped:
             transcript = lessons[0][1].transcript if lessons else None
             details = {"agent": agent, "transcript": transcript, "turns": read.session.turns}
@@ -228,6 +241,7 @@ def capture(
                 [candidate.record.id for candidate in result.candidates],
                 details,
             )
+
     return done
 
 
@@ -246,6 +260,7 @@ def read_session(
     read, observer = SessionRead(agent, path, session), Observer(project)
     latest: deque[TurnData] = deque(maxlen=MOST_TURNS)
     digest = ""
+
     for transcript_path in (path, *reader.subagents(path)):
         progress = Progress()
         entries = entries_in(transcript_path, reader.entries, progress, on_progress)
@@ -262,24 +277,30 @@ def read_session(
                 warnings.append(message)
                 continue
             raise UnreadableFileError(message, hint="name a transcript, a plain file") from None
+
         read.size += progress.done
         read.lines += progress.lines
         read.broken += progress.broken
+
     names = (session.id, path.name.partition(".")[0])
     session.id = next((name for name in names if _SESSION.fullmatch(name)), "")
+
     if session.folder and not Path(session.folder).resolve().is_relative_to(
         workspace.root.resolve()
     ):
         read.skipped = "the session was in another folder"
     elif not session.turns:
         read.skipped = "no call of a tool is in it; --from says which agent wrote it"
+
     if read.skipped:
         return read, observer, []
+
     lessons = observer.lessons()
     try:
         lessons += _ask_program(workspace, latest, lessons, session.id)
     except ProgramError as error:
         warnings.append(error.message)
+
     source = "web" if session.is_foreign else "test"
     where = Provenance(
         source, agent, session.id, f"sha256:{digest}", workspace.git.commit("HEAD") or ""

@@ -108,6 +108,7 @@ def entries_in(
             if on_progress is not None and progress.lines % 500 == 0:
                 on_progress(progress.done)
             yield from entries(row)
+
     if on_progress is not None:
         on_progress(progress.done)
 
@@ -154,6 +155,7 @@ def read_transcript(path: Path, injected_texts: InjectedTexts) -> TranscriptReco
                     result.records.update(ids_in(text))
     except OSError:
         return None
+
     return result
 
 
@@ -194,6 +196,7 @@ def events_by_session(events: Iterable[LoggedEvent]) -> dict[str, list[LoggedEve
             by_ledger[event.session] = [*by_ledger.pop(event.session, []), event]
             if len(by_ledger) > MOST_SESSIONS:
                 by_ledger.pop(next(iter(by_ledger)))
+
     return by_ledger
 
 
@@ -208,6 +211,7 @@ def deliveries(
         session, _, subagent = ledger.partition(".")
         if any(name and safe_name(name) != name for name in (session, subagent)):
             continue  # unsafe as part of a path
+
         for name in agents:
             reader = DELIVERY_READERS[name]
             path = reader.transcript(root, session, subagent)
@@ -219,6 +223,7 @@ def deliveries(
             if delivery is not None:
                 results.append(delivery)
                 break
+
     return results
 
 
@@ -232,10 +237,12 @@ def _compare(
     read = read_transcript(path, injected_texts)
     if read is None:
         return None
+
     # The transcript can't hold what was shown after its last write.
     shown_ids = (event.shown for event in events if event.at <= read.ended + LATE_SECONDS)
     claimed = Counter(chain.from_iterable(shown_ids))
     lists = (tuple(sorted(claimed - read.records)), tuple(sorted(read.records - claimed)))
+
     return Delivery(
         ledger, agent, path, claimed.total(), (claimed & read.records).total(), *lists, read.broken
     )

@@ -64,7 +64,9 @@ def rules_in(prompt: str) -> Iterator[str]:
         if rule:
             is_part = _pattern("needs_context").match(rule) and len(before) + len(rule) < LONGEST
             rules[f"{before} {rule}".strip() if is_part else rule] = None
+
         before = sentence
+
     yield from list(rules)[:MOST_RULES]
 
 
@@ -76,10 +78,12 @@ def _rules_of(sentence: str) -> Iterator[str]:
         clauses += [
             (plain[match.end() :], bool(match["turn"])) for match in _CLAUSE.finditer(plain)
         ]
+
     for text, begins in clauses:
         fits = len(text) <= LONGEST and FEWEST_WORDS <= len(text.split()) <= MOST_WORDS
         if not fits or _pattern("of_code").match(text):
             continue
+
         if (
             is_reminder
             or _pattern("rules").match(text)
@@ -158,8 +162,10 @@ def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> It
         if entry.kind == "prompt":
             prompt = without_injected(entry.text)
             _recall(session, injected_in(entry.text))
+
             if not prompt:
                 continue
+
             turn.rejected = turn.rejected or bool(_REJECTION.match(prompt))
             yield _over(turn, session)
             turn = Turn(
@@ -185,11 +191,14 @@ def turns(entries: Iterable[TranscriptEntry], root: str, session: Session) -> It
         elif entry.kind == "result" and entry.call in waiting:
             step = _step(*waiting.pop(entry.call), entry, root, session)
             session.printed.append(entry.text)
+
             if step.action == "foreign":
                 session.is_foreign = True
             turn.steps.append(step)
+
             if len(turn.steps) > MOST_STEPS:
                 del turn.steps[: MOST_STEPS // 2]
+
     yield _over(turn, session)
 
 
@@ -216,8 +225,10 @@ def _step(
 ) -> Step:
     name = tool.casefold()
     members = arguments if isinstance(arguments, dict) else {}
+
     if _FOREIGN.match(tool):
         return Step("other" if _OWN_MCP.match(tool) else "foreign")
+
     if name in SHELLS or name == "local_shell_call":
         command = _command(arguments)
         folder = next(
@@ -227,6 +238,7 @@ def _step(
             command = f"cd {shlex.quote(folder)} && {command}"
         if _DOWNLOAD.search(command):
             return Step("foreign", command[:LONGEST_COMMAND], failed=result.failed)
+
         call = _call(name, {**members, "command": command[:LONGEST_COMMAND]}, session)
         action: Action = "write" if call.task_class == "code" else "run"
         return Step(
@@ -236,6 +248,7 @@ def _step(
             failed=result.failed,
             output=result.text,
         )
+
     call = _call(name, arguments, session)
     pattern = next(
         (
@@ -252,8 +265,10 @@ def _step(
             pattern=pattern[:LONGEST_PATTERN],
             failed=result.failed,
         )
+
     if name in WRITES or name in WRITING or call.task_class == "code":
         return Step("write", paths=_paths(call, root), failed=result.failed)
+
     action = "read" if name in READING or call.reads else "other"
     return Step(action, paths=_paths(call, root), failed=result.failed)
 
@@ -261,6 +276,7 @@ def _step(
 def _command(arguments: object) -> str:
     if isinstance(arguments, str):
         return arguments
+
     members = arguments if isinstance(arguments, Mapping) else {}
     command = next(
         (value for key in ("command", "cmd", "script") if (value := members.get(key))), ""
@@ -273,6 +289,7 @@ def _command(arguments: object) -> str:
             and words[1].startswith("-")
         )
         return words[2] if shell else " ".join(words)
+
     return command if isinstance(command, str) else ""
 
 

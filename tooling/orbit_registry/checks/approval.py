@@ -62,6 +62,7 @@ def unproved(
     if base is not None and not is_branch_only:
         others = [record for record in reviewed if record.path not in changed]
         setters += _setters(git, others, commits_touching(git, ORBIT, base))
+
     branch = (
         frozenset(git.run("rev-list", "--first-parent", f"{base}..HEAD").decode().split())
         if base
@@ -78,6 +79,7 @@ def unproved(
         *git.run_names("diff", "--name-only", "-z", "--relative", "HEAD"),
         *git.untracked(),
     }
+
     for record, setter in required:
         if setter is None:
             if proofs.state(base or "HEAD").require != "none":
@@ -97,6 +99,7 @@ def unproved(
                     False,
                     f"and {changer[:10]} of the same change alters what an approval needs",
                 )
+
             yield Unproved(
                 record,
                 f"{record.id} became {record.status.name} in {setter.name[:10]}, {problem}",
@@ -117,6 +120,7 @@ def _setters(
         for path, blob in commit.changes:
             if posixpath.basename(path) in names:
                 history.setdefault(path, []).append((commit, blob))
+
     blobs = git.blobs(
         blob for record in records for _, blob in history.get(record.path, ()) if blob
     )
@@ -135,6 +139,7 @@ def _setter(
             if record.kind.status(str(_data(blobs.get(blob)).get("status"))).phase != "live":
                 return setter
             setter = commit
+
         moved = [
             versions for versions in _versions_before(setter, record, history) if versions[0][1]
         ]
@@ -143,6 +148,7 @@ def _setter(
             versions for versions in moved if _data(blobs[versions[0][1]]).get("uid") == record.uid
         )
         versions = next(same, ())
+
     return setter
 
 
@@ -231,12 +237,14 @@ class _Proofs:
         """
         if self._base is None:
             return None
+
         files = [f":(top){self._git.prefix}{CONFIG}", *(f":(top){path}" for path in OWNER_FILES)]
         listed = (
             self._git.run("rev-list", "--full-history", f"{self._base}..HEAD", "--", *files)
             .decode()
             .split()
         )
+
         base = self.state(self._base)
         return next((commit for commit in listed if not self.state(commit).requires_as(base)), None)
 
@@ -253,11 +261,13 @@ class _Proofs:
         """
         if len(setter.parents) < 2:
             return [setter]
+
         if setter.name not in self._inner:
             between = f"{setter.parents[0]}..{setter.name}"
             self._inner[setter.name] = list(
                 commits_touching(self._git, ORBIT, between, is_first_parent=False)
             )
+
         inner = [commit for commit in self._inner[setter.name] if len(commit.parents) < 2]
         return [
             setter,
@@ -271,6 +281,7 @@ class _Proofs:
             if state.require == "signed":
                 names = by_keys.setdefault(state.keys, {})
                 names.update(dict.fromkeys(commit.name for commit in self._commits(record, setter)))
+
         for keys, names in by_keys.items():
             with tempfile.TemporaryDirectory(prefix="orbit-keys-") as folder:
                 file = Path(folder) / "allowed_signers"
@@ -280,10 +291,12 @@ class _Proofs:
 
     def problem(self, record: Record, setter: Commit) -> str:
         state = self.before(setter)
+
         if not setter.parents:
             return "or earlier: this clone is shallow, so that nothing proves it"
         if state.require == "code-owner":
             return self._owner_problem(record, setter, state)
+
         results = [
             self._signers.get((state.keys, commit.name), ("", ""))
             for commit in self._commits(record, setter)
@@ -293,6 +306,7 @@ class _Proofs:
             return ""
         if valid:
             return f"which the key of an agent signed: {', '.join(valid)}"
+
         return (
             "which is not signed"
             if {result for result, _ in results} <= {"N", ""}
@@ -303,6 +317,7 @@ class _Proofs:
         owners = {owner.casefold() for owner in state.owners(record.path)}
         if not owners:
             return f"and no line of CODEOWNERS names an owner of {record.path}"
+
         inner = self._commits(record, setter)[1:]
         authors = [commit.author for commit in inner or [setter]]
         authors += [
@@ -313,8 +328,10 @@ class _Proofs:
         stdout = self._git.run(*words, stdin=setter.message.encode("utf-8", "surrogateescape"))
         trailers = stdout.decode("utf-8", "replace")
         approvers = [identities(match[1]) for match in _APPROVAL.finditer(trailers)]
+
         if any(approver & owners and not approver & author_identities for approver in approvers):
             return ""
+
         lacks = (
             "names only its author"
             if any(approver & owners for approver in approvers)
@@ -332,4 +349,5 @@ def identities(text: str) -> frozenset[str]:
     accounts = {match[1].casefold() for match in _ACCOUNT.finditer(text)}
     if forge := _FORGE_ADDRESS.fullmatch(mail):
         accounts.add(f"@{forge[1]}")
+
     return frozenset(accounts | ({mail} if mail else set()))

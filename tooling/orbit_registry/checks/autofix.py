@@ -48,6 +48,7 @@ def apply_fixes(
         if diagnostic.code == UNFINISHED and is_selected(diagnostic):
             announce(diagnostic, ())
             applied.done.append(diagnostic)
+
     with nullcontext() if dry_run else writing(workspace):  # which ends every unfinished step
         context = replace(
             load_context(collect_inputs(workspace, against, datetime.now(UTC))), authority=authority
@@ -57,6 +58,7 @@ def apply_fixes(
             for diagnostic in run_checks(context)
             if diagnostic.fixable and is_selected(diagnostic)
         ]
+
         touched: set[str] = set()
         for diagnostic in fixable:
             check = check_of(diagnostic.code)
@@ -65,6 +67,7 @@ def apply_fixes(
             )
             if not changes or touched & {change.path for change in changes}:
                 continue
+
             try:
                 refuse_for_agent(workspace, changes)
                 announce(diagnostic, changes)
@@ -74,9 +77,11 @@ def apply_fixes(
                 applied.done.append(diagnostic)
             except RefusedError as error:
                 applied.refused[diagnostic] = f"{error.message}; a person runs `orbit check --fix`"
+
     unrecorded = [diagnostic for diagnostic in fixable if diagnostic.code == UNRECORDED]
     if unrecorded:
         _adopt(workspace, unrecorded, applied, announce, dry_run=dry_run)
+
     return applied
 
 
@@ -101,4 +106,5 @@ def _adopt(
     except RefusedError as error:
         applied.refused |= dict.fromkeys(unrecorded, f"{error.message}; {error.hint}")
         return
+
     applied.done += unrecorded if is_adopted else ()

@@ -82,9 +82,13 @@ def check(
     """Make a check of the decorated function: its name is the check's,
     its docstring says what a finding means.
     """
-    return lambda run: Check(
-        code, run.__name__.replace("_", "-"), severity, str(run.__doc__), hint, run, fix
-    )
+
+    def make(run: Run) -> Check:
+        name = run.__name__.replace("_", "-")
+        summary = " ".join(str(run.__doc__).split())
+        return Check(code, name, severity, summary, hint, run, fix)
+
+    return make
 
 
 def passed_on(

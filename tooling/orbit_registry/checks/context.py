@@ -229,11 +229,13 @@ class CheckContext:
         """
         if record.path.startswith(LOCAL):
             return True
+
         changed = self.facts.changed
         if changed is None or record.path in changed:
             return changed is not None
         if record.source is None or record.source.path not in changed:
             return False
+
         return record.prose.strip() not in self.facts.texts_before.get(record.source.path, "")
 
     def at(self, record: Record, *pointer: str | int) -> Location:
@@ -252,9 +254,11 @@ class CheckContext:
             return Location(
                 document.path, position_at(document.text, max(start, entry.span.start) + offset)
             )
+
         if not record.kind.in_record:
             path = record.source.path if record.kind.in_file and record.source else record.body_path
             return Location(path, position_at(record.prose, offset))
+
         return self.in_field(record, record.kind.prose, record.prose, offset)
 
     def in_entry(self, record: Record, section: Section | None = None) -> Location:
@@ -271,12 +275,15 @@ class CheckContext:
         text = self.text(record.path)
         if text is None:
             return Location(record.path, Position(1))
+
         start = value.rfind("\n", 0, offset) + 1
         end = value.find("\n", offset)
         line = value[start : len(value) if end < 0 else end]
         position = text.find(line) if line.strip() else -1
+
         if position < 0:
             return self.at(record, name)
+
         return Location(record.path, position_at(text, position + offset - start))
 
 
@@ -360,11 +367,13 @@ def collect_inputs(
     inside_documents = {path for path in kinds_by_document if path not in outside}
     in_file = {path for path in inside_documents if kinds_by_document[path].in_file}
     documents = frozenset((*(inside_documents - in_file), *decision_paths(workspace)))
+
     baseline = workspace.relative(workspace.baseline)
     bodies = (entry.body_path for entry in reading.entries if entry.has_body)
     paths = {*documents, *in_file, *facts.citing, *bodies, baseline}
     hashes = workspace.cache.hashes(workspace.root, paths)
     texts = {path: hashes.get(path, FileValue(path)) for path in sorted(paths)}
+
     dependencies = Dependencies.of(reading.collection.records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, facts.tracked, facts.untracked)
     changed = (
@@ -375,6 +384,7 @@ def collect_inputs(
         for record in reading.collection.records
         if "checks" in record.data or record.path in changed
     ]
+
     enforced: tuple[Diagnostic, ...] = ()
     if records or any(path.startswith(f"{ORBIT}/") for path in changed):
         from orbit_registry.enforce.run import enforce  # most projects have no check
@@ -388,6 +398,7 @@ def collect_inputs(
             proposed=proposed,
             definitions_only=definitions_only,
         )
+
     return Inputs(workspace, now, reading, documents, facts, texts, filesystem, enforced)
 
 
@@ -431,6 +442,7 @@ class Files:
             content = read_bytes(file, limit=RECORD_LIMIT if path in states else DOCUMENT_LIMIT)
             digest = hashlib.sha256(content).hexdigest()
             text = decode(content, path)
+
         self.is_steady &= state is None or digest == state.sha256
         return text
 
@@ -457,6 +469,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     records = RecordSet(
         with_prose(record, prose_in(documents, files), files) for record in collection.records
     )
+
     return CheckContext(
         records=records,
         kinds=workspace.kinds,
@@ -485,6 +498,7 @@ def _copies(inputs: Inputs) -> dict[str, str]:
             files[entry.source].append(
                 (entry.body_path[inner:], inputs.texts[entry.body_path].sha256)
             )
+
     return {source: copy_digest(hashes) for source, hashes in files.items()}
 
 
@@ -494,6 +508,7 @@ def _approvals(
     is_required = workspace.config.setting("approval", "require") != "none"
     if facts.head is None or not (is_required or CONFIG in (facts.changed or ())):
         return ()
+
     from orbit_registry.checks.approval import unproved  # few projects require it
 
     is_branch_only = facts.against is not None

@@ -30,6 +30,7 @@ def wording(record: Record) -> str:
     """
     if not record.kind.in_document:
         return f"{record.title}\n{record.prose}"
+
     # Prompts need the Markdown parser.
     from orbit_registry.repository.documents import is_prompt, prompts_of
 
@@ -50,6 +51,7 @@ def says_the_same(first: str, second: str, share: float) -> bool:
         f" {plain} " in f" {others} " or f" {others} " in f" {plain} " or common > 1
     ):
         return False
+
     differs = contrast(Words.of(first), Words.of(second))
     return common >= share * fewer and not (differs is not None and differs.alone)
 
@@ -86,10 +88,12 @@ class Neighbour:
         """When, by whom and why a review rejected it; empty if none did."""
         if not self.record.is_rejected:
             return ""
+
         approval = self.record.approval
         at = approval.get("rejected_at", "")[:10]
         rejected = f"rejected{f' on {at}' if at else ''}"
         rejected += f" by {approval['rejected_by']}" if "rejected_by" in approval else ""
+
         return rejected + (
             f": {' '.join(approval['reason'].split())}" if "reason" in approval else ""
         )
@@ -112,11 +116,13 @@ def near_duplicates_of_all(
     """
     if not news:
         return []
+
     compared = [record for record in records if _is_compared(record, news[0])]
     texts = {record.path: wording(record) for record in compared}
     by_path = {record.path: record for record in compared}
     wordings = [wording(new) for new in news]
     words_of = cache(lambda path: Words.of(texts[path]))
+
     upper = error_threshold(
         workspace.config.duplicates["error"], is_enough=len(compared) + 1 >= FEWEST_TO_ERR
     )
@@ -131,6 +137,7 @@ def near_duplicates_of_all(
                 _is_named(record, apart) and not (is_exact and record.is_rejected)
             ):
                 continue
+
             differs = None if is_exact else contrast(cut, words_of(path))
             limit = (
                 min(upper, workspace.config.duplicates["error"]) if record.is_rejected else upper
@@ -138,6 +145,7 @@ def near_duplicates_of_all(
             is_refused = score >= limit and not is_apart(differs)
             is_duplicate = is_exact or is_refused or path in titled
             near.append(Neighbour(record, score, is_exact, differs, is_duplicate))
+
         near.sort(
             key=lambda neighbour: (
                 not neighbour.is_exact,
@@ -145,7 +153,9 @@ def near_duplicates_of_all(
                 neighbour.record.sort_key,
             )
         )
+
         neighbours.append(near)
+
     return neighbours
 
 
@@ -227,9 +237,11 @@ def _scores(
         for new, other in ((pair.a, pair.b), (pair.b, pair.a)):
             if new in numbers and other in texts:
                 scores[numbers[new]][other] = pair.score
+
     for number, words in enumerate(wordings):
         if not terms(words):  # common words alone have no weights, and may be the same all the same
             scores[number] = {
                 key: 1.0 for key, text in texts.items() if normalised(text) == normalised(words)
             }
+
     return scores

@@ -93,6 +93,7 @@ def gate(
     fixed, refused = list[Diagnostic](), dict[tuple[str, str], str]()
     authority = fix if isinstance(fix, str) else None
     result, baseline = run(workspace, against, proposed=proposed), read_baseline(workspace)[0]
+
     for _ in range(_ROUNDS if fix else 0):
         parts = _compared(workspace, baseline, result, against)
         excluded = (
@@ -104,19 +105,24 @@ def gate(
         fixable = any(
             diagnostic.fixable and selected(diagnostic) for diagnostic in result.diagnostics
         )
+
         if authority is None and not fixable:
             break
+
         from orbit_registry.checks.autofix import apply_fixes
 
         fixes = apply_fixes(
             workspace, result.diagnostics, against, selected, authority, announce, dry_run=dry_run
         )
         refused |= {_subject(diagnostic): reason for diagnostic, reason in fixes.refused.items()}
+
         if dry_run or not fixes.done:
             break
+
         fixed += fixes.done
         refresh()
         result = run(workspace, against, proposed=proposed)
+
     parts = _compared(workspace, baseline, result, against)
     new = result.diagnostics if everything else parts.new
     if against is not None and any(row.check is None for row in new) and not everything:
@@ -124,6 +130,7 @@ def gate(
         new = _compared(
             workspace, Baseline(Counter(baseline.counts) | at_base), result, against
         ).new
+
     diagnostics = tuple(
         replace(
             diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint)
@@ -159,6 +166,7 @@ def _compared(
         return apply(
             baseline, result.diagnostics, lambda path: not (workspace.root / path).exists()
         )
+
     parts = apply(
         baseline, [diagnostic for diagnostic in result.diagnostics if diagnostic.check is None]
     )
@@ -174,6 +182,7 @@ def _compared(
 def _says(workspace: Workspace, result: Result) -> dict[str, tuple[str, str]]:
     if not any(diagnostic.check for diagnostic in (*result.diagnostics, *result.allowed)):
         return {}
+
     from orbit_registry.enforce.spec import checks_of  # most projects have no check
 
     address = str(workspace.config.site.get("base_url") or "").rstrip("/")
@@ -197,6 +206,7 @@ def _at_base(workspace: Workspace, against: str) -> Baseline:
     commit = workspace.git.merge_base(against)
     if commit is None:
         return Baseline()
+
     try:
         with workspace.git.checked_out(commit) as folder:
             is_there = (folder / ORBIT).is_dir()
@@ -224,11 +234,14 @@ def run(
     )
     key = inputs.key
     stored = workspace.cache.recall("check", key)
+
     if stored is not None:
         return cast("Result", row_reader(Result)(stored))
+
     result, lasts = run_uncached(inputs)
     if lasts:
         workspace.cache.remember("check", key, to_row(result))
+
     return result
 
 
@@ -239,6 +252,7 @@ def run_uncached(inputs: Inputs) -> tuple[Result, bool]:
     every = run_checks(context)
     diagnostics = tuple(diagnostic for diagnostic in every if diagnostic.allowed is None)
     allowed = tuple(diagnostic for diagnostic in every if diagnostic.allowed is not None)
+
     lasts = not expiring_today(context.records, inputs.now, context.config)
     lasts &= not any(diagnostic.code == BROKEN for diagnostic in diagnostics)
     return Result(
@@ -256,6 +270,7 @@ def update_baseline(workspace: Workspace) -> tuple[int, bool]:
     baseline_counts = Counter(map(baseline_key, parts.baselined)) + Counter(parts.resolved)
     unseen = Counter(current.counts) - baseline_counts  # of checks that did not run
     baseline = Baseline(Counter(baseline_of(diagnostics).counts) + unseen)
+
     return len(baseline), write_baseline(workspace, baseline)
 
 
@@ -272,6 +287,7 @@ def take_into_baseline(
         write_baseline(
             workspace, Baseline(Counter(current.counts) - resolved + Counter(added.counts))
         )
+
     return len(added)
 
 
@@ -288,6 +304,7 @@ def _is_selected(
 def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:
     if not paths:
         return True
+
     places = [diagnostic.location.path, *(location.path for location in diagnostic.related)]
     folders = [
         path_of_place.rpartition("/")[0]
@@ -295,6 +312,7 @@ def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:
         if path_of_place.startswith(".orbit/")
     ]
     names = [*places, *folders, *([diagnostic.record] if diagnostic.record else [])]
+
     return any(
         not path or name == path or name.startswith(f"{path}/") for path in paths for name in names
     )

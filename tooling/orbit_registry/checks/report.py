@@ -39,30 +39,38 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
         if most == MOST or not row.check or row.severity is not Severity.NOTE
     ]
     totals = Counter(diagnostic.rule for diagnostic in listed)
+
     for diagnostic in sorted(listed, key=lambda finding: severities.index(finding.severity)):
         code = diagnostic.rule
         printed[code] += 1
+
         if printed[code] <= most:
             yield from diagnostic_lines(diagnostic)
         elif printed[code] == totals[code]:
             more = "orbit check --format json" if most == MOST else f"orbit check --code {code}"
             yield f"    … and {totals[code] - most:,} more {code}: `{more}`"
+
     if len(listed) < len(outcome.diagnostics):
         count = plural(len(outcome.diagnostics) - len(listed), "note", "notes")
         yield f"{count} from checks at level advice: `orbit check --code ORB1005`"
+
     for diagnostic in outcome.fixed:
         yield printable(
             f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}"
         )
+
     yield _summary(outcome)
+
     if outcome.baselined:
         older = plural(len(outcome.baselined), "older finding is", "older findings are")
         yield f"{older} baselined: `orbit check --all`"
+
     if outcome.allowed:
         yield (
             f"{plural(len(outcome.allowed), 'place is', 'places are')} allowed by a comment "
             f"with a reason"
         )
+
     if outcome.resolved:
         resolved = plural(len(outcome.resolved), "baselined finding is", "baselined findings are")
         yield f"{resolved} gone: `orbit baseline update`"
@@ -87,6 +95,7 @@ def _summary(outcome: CheckOutcome) -> str:
     fixable = sum(diagnostic.fixable for diagnostic in outcome.diagnostics)
     result = ", ".join(counted) if counted else "nothing found"
     fixed = f"; {len(outcome.fixed)} fixed" if outcome.fixed else ""
+
     more = f"; {fixable} can be fixed: `orbit check --fix`" if fixable else ""
     return (
         f"{plural(outcome.checked_count, outcome.subject, f'{outcome.subject}s')} checked: "
@@ -181,6 +190,7 @@ def _junit(outcome: CheckOutcome) -> str:
     cases: dict[tuple[str, str], list[Diagnostic]] = defaultdict(list)
     for diagnostic in outcome.diagnostics:
         cases[diagnostic.location.path, diagnostic.rule].append(diagnostic)
+
     failed = sum(
         any(finding.severity is Severity.ERROR for finding in group) for group in cases.values()
     )
@@ -188,15 +198,18 @@ def _junit(outcome: CheckOutcome) -> str:
     counts = {"tests": str(total), "failures": str(failed), "errors": "0", "skipped": "0"}
     root = ElementTree.Element("testsuites", {"name": "orbit check", **counts})
     suite = ElementTree.SubElement(root, "testsuite", {"name": "orbit check", **counts})
+
     for (path, code), group in cases.items():
         name = f"{code} {names.get(code, '')}".strip()
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": _xml(path), "name": name, "file": _xml(path)}
         )
         _add_result(case, group)
+
     if not cases:
         name = f"{outcome.checked_count} records checked"
         ElementTree.SubElement(suite, "testcase", {"classname": ".orbit", "name": name})
+
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode", xml_declaration=False)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -240,6 +253,7 @@ def _log(outcome: CheckOutcome) -> dict[str, object]:
     results += [
         _result(diagnostic, numbers, counts, "unchanged") for diagnostic in outcome.baselined
     ]
+
     driver = {"name": "orbit-registry", "rules": rules}
     run = {
         "tool": {"driver": driver},
@@ -294,6 +308,7 @@ def _result(
         if diagnostic.hint is None
         else f"{diagnostic.message}\n{diagnostic.hint}"
     )
+
     result: dict[str, object] = {
         "ruleId": diagnostic.rule,
         "level": diagnostic.severity.value,
@@ -303,16 +318,20 @@ def _result(
     }
     if diagnostic.rule in numbers:
         result["ruleIndex"] = numbers[diagnostic.rule]
+
     if diagnostic.related:
         result["relatedLocations"] = [
             {"id": number, **_sarif_place(location)}
             for number, location in enumerate(diagnostic.related, start=1)
         ]
+
     if state is not None:
         result["baselineState"] = state
         result["suppressions"] = [{"kind": "external", "justification": "in .orbit/baseline.yaml"}]
+
     if diagnostic.allowed is not None:
         result["suppressions"] = [{"kind": "inSource", "justification": diagnostic.allowed}]
+
     return result
 
 
@@ -328,6 +347,7 @@ def _sarif_place(location: Location) -> dict[str, object]:
             "startLine": location.position.line,
             "startColumn": location.position.column,
         }
+
     return {"physicalLocation": physical}
 
 
@@ -373,6 +393,7 @@ def render_codes(name: str, outcome: CheckOutcome, codes: Sequence[str]) -> str:
     part = replace(outcome, diagnostics=chosen)
     if name != "text":
         return render(name, part)
+
     others = len(outcome.diagnostics) - len(chosen)
     counted = plural(others, "finding has another code", "findings have other codes")
     return _text(part, MOST) + (f"{counted}: `orbit check`\n" if others else "")

@@ -19,10 +19,12 @@ def folders_of(files: Sequence[str]) -> dict[str, list[str]]:
         while folder not in names_by_folder:
             names_by_folder[folder] = []
             folder = folder.rpartition("/")[0]
+
     for folder in names_by_folder:
         if folder:
             parent, _, name = folder.rpartition("/")
             names_by_folder[parent].append(name)
+
     return names_by_folder
 
 
@@ -63,13 +65,16 @@ def glob_hint(text: str, folders: Mapping[str, list[str]], otherwise: str) -> st
     """
     if text in folders:
         return f"it is a folder: write `{text}/**` for the files in it"
+
     glob = parse_glob(text)
     prefix = glob.literal_prefix if isinstance(glob, Glob) else ""
     if not prefix or prefix in folders:
         return otherwise
+
     parent, _, name = prefix.rpartition("/")
     while parent and parent not in folders:
         parent, _, name = parent.rpartition("/")
+
     inside = f"{parent}/" if parent else ""
     near = difflib.get_close_matches(name, folders[parent], n=1, cutoff=0.6)
     return f"`{inside}{name}` is not there; " + (

@@ -78,18 +78,22 @@ def add(
     values["title"] = stated_headline(
         load_kinds()["adr"], headline, values["title"], asks=may_ask(output, yes)
     )
+
     if pending and values["status"] not in (None, "proposed"):
         raise UsageError(
             "--pending and --status contradict each other", hint="leave one of them out"
         )
+
     if pending:
         values["status"] = "proposed"
+
     body = text_from(body_file) if body_file is not None else None
     if body is not None and not body.strip():
         raise UsageError(
             "the text is empty",
             hint="leave --body-file out: the document then has prompts to fill in",
         )
+
     if registry.author().role == "agent":
         if values["status"] not in (None, "proposed"):
             raise UsageError(
@@ -110,6 +114,7 @@ def add(
         else ""
     )
     text = f"{record.id}  {record.title}\n{above}  {would}{added.document}\n  {would}{record.path}"
+
     may_accept = record.phase == "pending" and not dry_run and registry.author().role != "agent"
     accept = [f"orbit adr accept {record.id}"] if may_accept else []
     text += (
@@ -117,6 +122,7 @@ def add(
         f"{record.status.name}"
         f"{f'; when its text is complete, with a cost: {accept[0]}' if accept else ''}"
     )
+
     data = {
         **record_data(record),
         "document": added.document,
@@ -130,6 +136,7 @@ def add(
         text,
         next_commands=[f"edit {added.document}", *accept, *show_commands(near), "orbit check"],
     )
+
     note_near(near)
     note_unreachable(registry, record)
 
@@ -144,6 +151,7 @@ def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, .
         if record.phase != "closed" and normalised(record.title) == title
     )
     same = next((record for record in same_titles if record.id not in ids), None)
+
     if same is not None:
         hint = f"`orbit show {same.id}`; if the two differ, add `--distinct-from {same.id}`"
         message = f"{same.id} ({same.status.name}) has the same title: {same.title}"
@@ -172,6 +180,7 @@ def amend(
             "give --text or --body-file",
             hint="one of them says what changes; `--body-file -` reads stdin",
         )
+
     amendment = text if text is not None else text_from(str(body_file))
     record = open_registry().amend_adr(any_id, amendment, task, date)
     where = record.source.path if record.source else record.path
@@ -217,5 +226,6 @@ def backfill(
         raise UsageError(
             "--moved makes no records, so it takes no documents", hint="run one after the other"
         )
+
     report = open_registry().backfill(documents, moves=moves, dry_run=dry_run)
     emit(output, report.as_data(), report.text(verbose=verbose), next_commands=["orbit check"])

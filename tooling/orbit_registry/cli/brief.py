@@ -126,19 +126,25 @@ def brief(
         "session": session,
         "project": project,
     }
+
     if purpose == "plan":
         _print_plan(registry, request, out, output)
         return
+
     if out is not None:
         raise UsageError(
             "--out keeps a plan's brief", hint="give --for plan, or redirect the output"
         )
+
     result = registry.brief(**request)
     for warning in result.inputs.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
+
     emit(output, result.as_data(), result.text())
+
     if output == "text" and not result.text():
         click.echo(result.why_empty(), err=True)
+
     warn_of_unread(registry)
 
 
@@ -173,9 +179,11 @@ def _print_plan(
     plan = plan_brief(registry.workspace, records, datetime.now(UTC), related if is_known else None)
     for warning in plan["warnings"]:
         click.echo(visible(f"warning: {warning}"), err=True)
+
     if out is not None:
         path = write_plan(Path(out).resolve(), plan)
         click.echo(visible(f"{out} {'written' if path else 'unchanged'}"), err=True)
+
     emit(output, plan, plan_text(plan), next_commands=["orbit pitch", "orbit review"])
 
 
@@ -227,16 +235,20 @@ def pitch(
     if decision is None or name is None:
         if decision is not None:
             raise UsageError(f"{decision} what", hint=f"orbit pitch {decision} ADR-0007")
+
         if by or reason:
             raise UsageError(
                 "--by and --reason belong to a verdict", hint="orbit pitch reject ID --reason WHY"
             )
+
         result = pitched(registry.workspace, registry.collection.records, now, limit)
         for warning in result.warnings:
             click.echo(visible(f"warning: {warning}"), err=True)
+
         first = [f"orbit pitch approve {result.pitched[0].candidate.id}"] if result.pitched else []
         emit(output, result.as_data(), _pitch_text(result), next_commands=first)
         return
+
     review = Review(line(by, "--by"), line(reason, "--reason"))
     review = with_reason(review, output) if decision == "reject" else review
     record = verdict(
@@ -245,6 +257,7 @@ def pitch(
     word = "approved" if decision == "approve" else "rejected"
     status = record.status.name if record is not None else None
     data = {"id": record.id if record is not None else name, "verdict": word, "status": status}
+
     consequence = "" if decision == "approve" else "; it is left alone for 7 days"
     emit(
         output,
@@ -260,6 +273,7 @@ def _pitch_text(result: Pitch) -> str:
             f"{position}. {entry.candidate.id}  {entry.candidate.title}  ({entry.score:g})"
         )
         lines += [f"     {weight:+g}  {name}: {reason}" for name, weight, reason in entry.factors]
+
     lines += [
         f"left out: {candidate.id}  {candidate.title}\n     {reason}"
         for candidate, reason in result.left_out

@@ -101,10 +101,12 @@ def check(
     """
     registry = open_registry()
     _refuse_unknown(registry, codes, of_loop=loops or events is not None)
+
     if side is not None and not fix:
         raise UsageError("--from is about --fix", hint=f"`orbit check --fix --from {side}`")
     if dry_run and not fix:
         raise UsageError("--dry-run is about --fix", hint="`orbit check --fix --dry-run`")
+
     if loops or events is not None:
         if paths or fix or against or proposed or everything:
             raise UsageError("--loop checks events only", hint="run `orbit check` for the records")
@@ -114,6 +116,7 @@ def check(
     else:
         if days is not None:
             raise UsageError("--since is about events", hint="`orbit check --loop --since 7`")
+
         checked = [_existing(registry, path) for path in paths]
         announce = _announcement(output, dry_run=dry_run)
         outcome = registry.check(
@@ -127,8 +130,10 @@ def check(
         )
         if checked and not outcome.diagnostics and not any(map(_holds_record(registry), checked)):
             print_note("no record and no document of one is at these paths")
+
     report = render_codes(output, outcome, codes) if codes else render(output, outcome)
     click.echo(report, nl=False)
+
     if not outcome.ok or (
         strict
         and any(diagnostic.severity is Severity.WARNING for diagnostic in outcome.diagnostics)
@@ -157,10 +162,12 @@ def _refuse_unknown(registry: Registry, codes: tuple[str, ...], *, of_loop: bool
             for record in registry.collection.records
             for check in checks_of(record)
         }
+
     for code in codes:
         if code.upper() not in names:
             hint = "docs/reference/checks/index.md in Orbit's documentation lists the codes"
             raise UsageError(f"no finding has the code {code!r}", hint=hint)
+
         if (len(code) == 6 and code.upper().startswith("ORB9")) is not of_loop:
             option, subject = ("", "records") if of_loop else (" --loop", "the event log")
             raise UsageError(
@@ -213,6 +220,7 @@ def update(output: str) -> None:
     text = f"{plural(count, 'finding')} in the baseline" + (
         f": {added} new, {gone} gone" if changed else ", as before"
     )
+
     data = {"held": count, "changed": changed, "added": added, "gone": gone}
     emit(output, data, text, next_commands=["orbit check --all"])
 
@@ -234,6 +242,7 @@ def resolve(context: click.Context, dry_run: bool, output: str) -> None:
     emit(
         output, report.as_data(), report.text(), next_commands=["git diff --cached", "orbit check"]
     )
+
     if report.unresolved:
         context.exit(1)
 

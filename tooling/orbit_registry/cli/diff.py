@@ -57,6 +57,7 @@ def diff(revisions: str, output: str, forge: str | None) -> None:
             next_commands=following,
             diagnostics=report.findings,
         )
+
     if forge is not None:
         from orbit_registry.exporters.comment import FORGES, post  # only CI posts
 
@@ -73,6 +74,7 @@ def _markdown(registry: Registry, report: ChangeReport) -> str:
     repository = config.setting("site", "repository") or public_address(git.origin())
     commit = report.head or git.head()
     forge = forge_of(repository, commit, commit, config.setting("site", "forge"), git.prefix)
+
     base_url = str(config.setting("site", "base_url"))
 
     def file(path: str) -> str:

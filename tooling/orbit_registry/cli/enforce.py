@@ -42,14 +42,17 @@ def try_check(name: str, file: str | None, output: str) -> None:
             "name a record or a file with checks",
             hint="`orbit enforce try ADR-0042`, or `--file checks.yaml`",
         )
+
     registry = open_registry()
     trial = registry.try_checks(name, from_root(registry, file) if file else None)
     findings = [row for row in trial.diagnostics if row.check and row.allowed is None]
     allowed = [row for row in trial.diagnostics if row.allowed is not None]
     problems = [row for row in trial.diagnostics if not row.check]
     lines = [line for row in (*problems, *findings[:SHOWN]) for line in diagnostic_lines(row)]
+
     if len(findings) > SHOWN:
         lines.append(f"    … and {len(findings) - SHOWN:,} more: `--format json`")
+
     counts = (
         f"{plural(len(findings), 'match', 'matches')}, {len(allowed)} allowed, "
         f"{plural(len(problems), 'problem')}"

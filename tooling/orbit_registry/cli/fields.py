@@ -53,6 +53,7 @@ def update_options(kind: Kind) -> list[click.Option]:
         )
         for name, metavar, field in _LISTS
     ]
+
     return (
         [option for option in options if option is not None]
         + shared_options(adding=True)
@@ -92,6 +93,7 @@ def shared_options(*, adding: bool = False) -> list[click.Option]:
                 [*flags, name.replace("-", "_")], multiple=True, metavar=metavar, help=_HELP[name]
             )
         )
+
     return [
         *options,
         click.Option(
@@ -122,6 +124,7 @@ def _field_option(kind: Kind, name: str, required: bool) -> click.Option | None:
     form = {**shared, **form}
     description = str(form.get("description", "")) or None
     flag = f"--{name.replace('_', '-')}"
+
     if "enum" in form:
         return _RequiredUnlessEdited(
             [flag],
@@ -129,18 +132,22 @@ def _field_option(kind: Kind, name: str, required: bool) -> click.Option | None:
             required=required,
             help=description,
         )
+
     if form.get("type") == "string":
         return _RequiredUnlessEdited([flag], required=required, metavar="TEXT", help=description)
     if form.get("type") == "integer":
         return _RequiredUnlessEdited([flag], type=int, required=required, help=description)
+
     if form.get("type") == "boolean":
         return click.Option(
             [f"{flag}/--no-{name.replace('_', '-')}"], default=None, help=description
         )
+
     if form.get("type") == "array" and form.get("items", {}).get("type") == "string":
         return click.Option(
             [flag.removesuffix("s"), name], multiple=True, metavar="TEXT", help=description
         )
+
     return None
 
 
@@ -149,18 +156,21 @@ def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
     fields: dict[str, object] = {}
     for name in kind.schema.properties:
         value = values.get(name)
+
         if name in MANAGED | kind.schema.managed and name != kind.headline:
             continue
         if isinstance(value, tuple):
             value = list(value)
         if value is not None and value != []:
             fields[name] = value
+
     scope = {
         "paths": list(values.get("path", ())),
         "tags": list(values.get("tag", ())),
         "symbols": list(values.get("symbol", ())),
         "semantic_seed": values.get("semantic_seed"),
     }
+
     others: dict[str, object] = {
         "scope": {axis: words for axis, words in scope.items() if words},
         "labels": list(values.get("label", ())),
@@ -200,8 +210,10 @@ def setting_from(kind: Kind, text: str) -> tuple[str, object]:
             f"--set {text!r} is not FIELD=YAML",
             hint="for example --set 'target={type: story, id: S-1}'",
         )
+
     if name.strip() in FIXED | kind.schema.managed:
         raise UsageError(f"`{name.strip()}` can't be set by hand", hint=verbs_hint(kind))
+
     try:
         return name.strip(), load(value)
     except YamlProblemError as error:
@@ -231,6 +243,7 @@ def merged_edit(
                 }
             else:
                 result[name] = _merge_lists(result, name, value)
+
         for name, _, location in _LISTS:
             removed = values.get(f"remove_{name.replace('-', '_')}", ())
             if removed:
@@ -239,6 +252,7 @@ def merged_edit(
                     location,
                     [evidence_from(entry) if name == "evidence" else entry for entry in removed],
                 )
+
         return {
             name: value
             for name, value in result.items()
@@ -273,9 +287,12 @@ def _remove_entries(
             raise RefusedError(
                 f"`{_entry_words(unwanted)}` is not in {location}", hint=f"{location} holds {there}"
             )
+
         entries = [entry for entry in entries if entry not in matches]
+
     if not axis:
         return {**data, name: entries}
+
     scope = {**mapping_in(data, name), axis: entries}
     return {**data, name: {key: value for key, value in scope.items() if value not in ([], None)}}
 

@@ -116,6 +116,7 @@ def push_command(
         _push_text(result, dry_run),
         next_commands=following,
     )
+
     warn_of_unread(registry)
 
 
@@ -127,10 +128,12 @@ def _push_text(result: PushResult, dry_run: bool) -> str:
         return "\n".join(
             [*lines, f"{name}: nothing changed, {plural(manifest.records, 'record')} in the lake"]
         )
+
     if result.outcome == "older":
         return "\n".join(
             [*lines, f"{name}: the lake has this newer commit; --force pushes the older one"]
         )
+
     rows = ", ".join(f"{count} in {table}" for table, count in manifest.rows.items()) or "none"
     done = (
         f"{plural(result.changed, 'record')} {'would be ' if dry_run else ''}written, "
@@ -183,8 +186,10 @@ def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None
         f"{plural(result.compacted, 'bucket')} {would}compacted ({pushes}), "
         f"{result.unchanged} unchanged"
     )
+
     if isinstance(lake, DuckLake):
         done = f"rows of {pushes} {would}deleted"
+
     files = (
         f"{plural(result.files_written, 'file')} {would}written, {result.files_removed} "
         f"{would}removed"
@@ -212,9 +217,11 @@ def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
     planned = removal(lake, repository)
     if yes:
         remove(lake, planned)
+
     following = [f"orbit fleet compact {quote(lake.address)} --grace 0"]
     if not yes:
         following = [f"orbit fleet remove {quote(lake.address)} {quote(repository)} --yes"]
+
     text = (
         f"{repository}: {plural(planned.records, 'record')} "
         f"{'removed' if yes else 'would be removed; --yes does it'}"
@@ -312,9 +319,11 @@ def update_command(name: str | None, dry_run: bool, output: str) -> None:
 def _update_text(each: Update) -> str:
     if each.digest == each.before and not (each.added or each.changed or each.gone):
         return f"{each.name}: nothing changed, {plural(each.records, 'record')}"
+
     counts = f"{len(each.added)} added, {len(each.changed)} changed, {len(each.gone)} gone"
     rows = (("+", each.added), ("~", each.changed), ("-", each.gone))
     lines = [f"  {mark} {each.name}:{record_id}" for mark, ids in rows for record_id in ids]
+
     return "\n".join(
         [
             f"{each.name}: {counts}, {plural(each.records, 'record')} in all",
@@ -347,6 +356,7 @@ def site_command(dest: Path, lake: str, title: str, base_url: str | None, output
             f"the title has {len(title)} characters",
             hint=f"give one of at most {LONGEST_TITLE}: --title",
         )
+
     need_site()
     from orbit_registry.site.fleet import (
         build_fleet_site,
@@ -356,5 +366,6 @@ def site_command(dest: Path, lake: str, title: str, base_url: str | None, output
     result = build_fleet_site(source, dest.resolve(), title, base_url)
     if output == "text":
         print_diagnostics(result.diagnostics)
+
     text = f"{plural(result.pages, 'page')}: {plural(result.written, 'file')} written\n{result.out}"
     emit(output, result.as_data(), text, ok=result.ok, diagnostics=result.diagnostics)

@@ -45,6 +45,7 @@ def print_stale(kind: str | None, cause: Sequence[str], output: str) -> None:
         for candidate in registry.collection.records
         if kind is None or candidate.kind.name == kind
     ]
+
     listed = [
         (record, freshness)
         for record in records
@@ -59,6 +60,7 @@ def print_stale(kind: str | None, cause: Sequence[str], output: str) -> None:
     )
     if cause and not listed:
         end = "no record is stale for that cause"
+
     text = "\n".join([*(_stale_text(*pair) for pair in listed), end])
     commands = [remedies(*pair)[0] for pair in listed if remedies(*pair)][:3]
     emit(output, [freshness_data(*pair) for pair in listed], text, next_commands=commands)
@@ -102,12 +104,14 @@ def verify(
     done: list[dict[str, object]] = []
     lines: list[str] = []
     failed: list[OrbitError] = []
+
     for any_id in any_ids:
         try:
             verified = registry.verify(any_id, statement)
         except OrbitError as error:
             failed.append(error)
             continue
+
         record = verified.record
         remaining = registry.freshness([record]).get(record.path, FRESH)
         lines.append(
@@ -122,8 +126,10 @@ def verify(
                 "hashed": list(verified.changed),
             }
         )
+
     if failed:
         print_refusals(output, done or None, "\n".join(lines), failed)
+
     emit(output, done, "\n".join(lines), next_commands=["orbit stale", "orbit check"])
 
 
@@ -157,8 +163,10 @@ def prune(
                 "--fix-renames asks git, whatever the cause",
                 hint="leave --cause and --stale-only away",
             )
+
         _follow_renames(registry, confirm, output)
         return
+
     by_path = registry.freshness()
     listed = [
         (record, freshness)
@@ -187,12 +195,15 @@ def prune(
         ],
         "retired": retired,
     }
+
     lines = [_stale_text(*pair) for pair in listed if pair[0].id not in retired]
     lines += [f"{record_id} is retired" for record_id in retired]
     lines += _prune_summary(len(listed), len(doomed), len(moved), confirm=confirm)
     text = "\n".join(lines or ["every learning is fresh"])
+
     if failed:
         print_refusals(output, data, text, failed)
+
     again = ["orbit learning prune --confirm"] if doomed and not confirm else ["orbit check"]
     emit(
         output,
@@ -207,6 +218,7 @@ def _prune_summary(listed: int, doomed: int, moved: int, *, confirm: bool) -> It
         yield f"{doomed} of {plural(listed, 'learning')} would be retired: `--confirm` does it"
     elif listed and not doomed and not moved:
         yield "none is retired: read again what changed or aged"
+
     if moved:
         corrected = plural(moved, "learning")
         yield (
@@ -230,6 +242,7 @@ def _retire(registry: Registry, doomed: Sequence[Record]) -> tuple[list[str], li
 
     if not doomed:
         return [], []
+
     try:
         done, refusals = transitions(
             registry.workspace,
@@ -239,6 +252,7 @@ def _retire(registry: Registry, doomed: Sequence[Record]) -> tuple[list[str], li
         )
     except OrbitError as error:
         return [], [error]
+
     return [record.id for record in done], refusals
 
 
@@ -255,6 +269,7 @@ def _follow_renames(registry: Registry, confirm: bool, output: str) -> None:
     ]
     names = plural(sum(move.new is not None for move in renames.moves), "name")
     end = f"{names} corrected" if confirm else f"{names} to correct: `--confirm` writes this"
+
     lines = [*([renames.diff.rstrip("\n")] if renames.changes else []), *unknown]
     text = "\n".join(
         [
@@ -268,6 +283,7 @@ def _follow_renames(registry: Registry, confirm: bool, output: str) -> None:
             ),
         ]
     )
+
     data = {"moves": moves, "diff": renames.diff, "written": confirm and bool(renames.changes)}
     again = (
         "orbit stale"

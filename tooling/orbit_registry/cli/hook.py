@@ -83,18 +83,21 @@ def install(
     """
     if (agent is None) is not is_all:
         raise UsageError("name one agent, or give --all", hint=f"agents: {', '.join(HOOK_AGENTS)}")
+
     if agent is not None:
         data, lines = _install(agent, scope, with_skills, dry_run)
         following = [f"orbit hook test {agent} --scope {data['scope']}"]
         lines += [] if dry_run else [f"try it: `{following[0]}`"]
         emit(output, data, "\n".join(lines), next_commands=following)
         return
+
     names = installation.found_agents(_root(scope))
     if not names:
         raise RefusedError(
             "no agent has a folder here or in your home",
             hint="name one: `orbit hook install claude`",
         )
+
     results = [_install(name, scope, with_skills, dry_run) for name in names]
     following = [
         f"orbit hook test {name} --scope {data['scope']}"
@@ -115,10 +118,13 @@ def _install(
         raise UsageError(
             f"{chosen.title} reads no skills", hint=f"they are for {', '.join(plugin.FOLDERS)}"
         )
+
     pages = plugin.skill_changes(open_registry().workspace.root, agent) if with_skills else []
     state = installation.install(root, chosen, scope, dry_run=dry_run)
+
     if not dry_run:
         apply_changes(root, pages)
+
     lines = [
         f"{state.path} {'would have' if dry_run else 'has'} the hook"
         if state.changed
@@ -129,12 +135,15 @@ def _install(
             f"{root / installation.LAUNCHER}, which it starts, "
             f"{'would be' if dry_run else 'was'} written"
         )
+
     if dry_run:
         lines.append(state.diff.rstrip("\n"))
+
     lines.append(installation.reach(chosen, chosen.settings, state.scope))
     lines += [f"{'would write' if dry_run else 'wrote'} the skill {page.path}" for page in pages]
     if state.scope == "local" and not dry_run:
         lines += _ignore(root, state.path)
+
     lines += [chosen.after] if chosen.after and state.changed else []
     lines += [] if chosen.proven else [f"unproven with {chosen.title}: {chosen.evidence}"]
     return {**state.as_data(), "skills": [page.as_data() for page in pages]}, list(
@@ -162,12 +171,14 @@ def _stop_ignoring(root: Path, path: Path) -> list[str]:
     )
     if top is None or text is None:
         return []
+
     line = ignore_pattern(path.relative_to(top).as_posix())
     without = re.sub(
         rf"^{re.escape(IGNORED)}\r?\n{re.escape(line)}\r?\n", "", text, count=1, flags=re.MULTILINE
     )
     if without == text:
         return []
+
     installation.write_or_remove(top / ".gitignore", without or None)
     return [f"removed from .gitignore: {line}"]
 
@@ -196,6 +207,7 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
         if state.launcher
         else ""
     )
+
     ignored = _stop_ignoring(root, state.path) if state.scope == "local" and not dry_run else []
     others = [
         f"it is still in {other.path}: `orbit hook uninstall {agent} --scope {other.scope}`"
@@ -235,11 +247,13 @@ def status(agents: tuple[str, ...], output: str) -> None:
             f"{name} ({agent.title}; {'proven' if agent.proven else 'unproven'}: {agent.evidence})"
         )
         lines += [f"  {state.scope}: {_state_text(state)} ({state.path})" for state in scopes]
+
     following = (
         []
         if any(state.current for state in states)
         else [f"orbit hook install {(agents or ['claude'])[0]}"]
     )
+
     emit(
         output,
         {"hooks": [state.as_data() for state in states]},
@@ -276,11 +290,13 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     scope = scope or next((state.scope for state in states if state.installed), None)
     state = installation.state_of(workspace.root, chosen, scope)
     command = installation.installed_command(workspace.root, chosen, state.scope)
+
     if command is None:
         scopes = [scope] if scope else [state.scope for state in states]
         paths = " or ".join(str(state.path) for state in states if state.scope in scopes)
         hint = f"`orbit hook install {agent}{f' --scope {scope}' if scope else ''}`"
         raise RefusedError(f"Orbit's hook is not in {paths}", hint=hint)
+
     result = trial.try_hook(workspace, chosen, command)
     warn_of_unread(registry)
     lines = [
@@ -303,6 +319,7 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     else:
         lines.append(f"  at an edit of {result.path}, in {result.milliseconds:.0f} ms:")
         lines += [f"    {line}" for line in result.text.splitlines()]
+
     emit(output, result.as_data(), "\n".join(lines), ok=not result.problems)
 
 
@@ -354,11 +371,13 @@ def serve(
     """
     if find_spec("mcp") is None:
         raise UsageError("the MCP server needs the extra `mcp`", hint=INSTALL_MCP)
+
     if not http:
         from orbit_registry.mcp.server import serve_stdio
 
         serve_stdio(root, aliases=aliases)
         return
+
     from orbit_registry.mcp.http import serve_http
 
     def announce(address: str, needed: str) -> None:
@@ -391,14 +410,17 @@ def install_server(agent: str, scope: Scope | None, dry_run: bool, output: str) 
         f"{shared} reads this file too" if shared else "",
     ]
     lines.append(installation.reach(state.agent, state.agent.servers, state.scope))
+
     lines += (
         ["git shares this file with everyone who uses the repository"]
         if state.scope == "project"
         else []
     )
     emit(output, state.as_data(), "\n".join(filter(None, lines)))
+
     if find_spec("mcp") is None:
         print_note(f"the server can't start yet: {INSTALL_MCP}")
+
     if shutil.which(mcp.COMMAND[0]) is None:
         print_note(
             f"`{mcp.COMMAND[0]}` is not on PATH: an agent that has this PATH can't start the server"

@@ -182,11 +182,13 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
             raise UsageError(
                 "name ids, or give --status", hint=f"`orbit {kind.name} list` has the ids"
             )
+
         review = Review(line(by, "--by"), line(reason, "--reason"))
         registry = open_registry()
         if of_status is not None:
             records = registry.collection.records.of_kind(kind.name)
             any_ids = [record.id for record in records if record.status.name == of_status]
+
         reviewed = review_of(
             any_ids, review, expect, yes or not live or dry_run or of_status is not None, output
         )
@@ -213,6 +215,7 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
             click.Option(["--by"], metavar="WHO", help="Who decides; you if not given."),
             click.Option(["--reason"], metavar="WHY", help="Why; the record keeps it."),
         ]
+
     examples = [
         f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if rejects else "")
     ]
@@ -227,10 +230,13 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
                 ["--dry-run"], is_flag=True, help="Print what would change; change nothing."
             ),
         ]
+
         examples.append(f"orbit {kind.name} {verb} --status {unstated[0]} --dry-run")
+
     summary = _with_examples(f"Set the status to {status}.", *examples)
     command = click.Command(verb, params=params, callback=move, help=summary)
     command.hidden = hidden
+
     return format_option(binding_options(command) if live else command)
 
 
@@ -250,27 +256,33 @@ def add_command(kind: Kind) -> click.Command:
         **values: Any,
     ) -> None:
         registry = open_registry()  # before a person is asked for anything
+
         if headline is not None or not editor:
             asks = may_ask(output, yes)
             values[kind.headline] = stated_headline(
                 kind, headline, values.get(kind.headline), asks=asks
             )
+
         _read_body(kind, values, body_file)
         fields = fields_from(kind, values)
         if fields.get(kind.headline) == "" and not editor:
             raise UsageError(
                 f"the {kind.headline} is empty", hint=f"orbit {kind.name} new {_EXAMPLE}"
             )
+
         if fingerprint:
             fields["freshness"] = fingerprinted(
                 registry.workspace, fields.get("freshness"), fingerprint
             )
+
         if pending:
             fields["status"] = kind.initial["agent"]
+
         ask = may_ask(output, yes)
         if not editor:
             _add(registry, kind, fields, task, output, dry_run=dry_run, ask=ask)
             return
+
         name = f"new-{kind.name}"
         with edited_text(registry.workspace, name, registry.draft_text(kind.name, fields)) as text:
             status = {"status": fields["status"]} if pending else {}
@@ -304,6 +316,7 @@ def add_command(kind: Kind) -> click.Command:
         options.append(
             click.Option(["--task"], help="The task of the vote, if the record exists already.")
         )
+
     summary = _with_examples(
         f"Add {kind.with_article}.",
         " ".join(
@@ -319,12 +332,15 @@ def stated_headline(kind: Kind, argument: str | None, option: str | None, *, ask
     """
     if argument is not None and option is not None:
         raise UsageError(f"the {kind.headline} is given twice", hint=f"leave --{kind.headline} out")
+
     headline = argument if argument is not None else option
     if headline is None and asks:
         headline = click.prompt(f"{kind.headline.capitalize()} of the {kind.label.lower()}")
+
     if headline is None:
         message = f"{kind.with_article} needs a {kind.headline}"
         raise UsageError(message, hint=f"give it: orbit {kind.name} new {_EXAMPLE}")
+
     return headline
 
 
@@ -344,11 +360,13 @@ def _required_words(kind: Kind, options: Sequence[click.Parameter]) -> list[str]
         if option.required:
             example = option.type.choices[0] if isinstance(option.type, click.Choice) else '"…"'
             words.append(f"{option.opts[0]} {example}")
+
     names = {option.name for option in options}
     for name in kind.schema.document.get("required", ()):
         if name not in names | MANAGED | kind.schema.managed:
             example = next(iter(kind.schema.document["properties"][name].get("examples", ())), "…")
             words.append(f"--set '{name}={_flow_yaml(example)}'")
+
     return words
 
 
@@ -376,10 +394,12 @@ def _add(
             task = task or click.prompt("In which task did it help")
             _print_vote(registry, chosen.record.id, task, None, output)
             return
+
         apart = [neighbour.record.id for neighbour in near if neighbour.is_duplicate]
         fields |= {"distinct_from": [*draft.words("distinct_from"), *apart]} if apart else {}
     else:
         _refuse_duplicate(kind, near, task)
+
     if dry_run:
         message = (
             f"would write {draft.path} (its id is chosen when it is written)\n\n{text}".rstrip("\n")
@@ -389,9 +409,11 @@ def _add(
             {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True},
             message,
         )
+
         note_near(near)
         note_unmatched(registry, draft)
         return
+
     peers, refuse = (
         registry.collection.records.of_kind(kind.name),
         partial(_refuse_duplicate, kind, task=task),
@@ -413,6 +435,7 @@ def _print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) ->
             *(f"to accept it: {each}" for each in accept),
         ]
     )
+
     data = {**record_data(record), "neighbours": neighbours_data(near)}
     emit(
         output,
@@ -420,6 +443,7 @@ def _print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) ->
         text,
         next_commands=[f"orbit show {record.id}", *accept, *show_commands(near), "orbit check"],
     )
+
     note_near(near)
 
 
@@ -433,6 +457,7 @@ def _refuse_duplicate(kind: Kind, near: Sequence[Neighbour], task: str | None) -
     same = next((neighbour for neighbour in near if neighbour.is_duplicate), None)
     if same is None:
         return
+
     existing = same.record
     show = f"orbit show {existing.id}"
     vote = f"orbit {kind.name} vote {existing.id} --task {task or 'TASK'}"
@@ -448,20 +473,24 @@ def _refuse_duplicate(kind: Kind, near: Sequence[Neighbour], task: str | None) -
 def _ask_person(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
     listed = list(near[:MOST_NAMED])
     click.echo("this may be known already:")
+
     for number, neighbour in enumerate(listed, start=1):
         click.echo(visible(f"  {number}  {near_text(neighbour)}"))
+
     numbers = [str(number) for number in range(1, len(listed) + 1)] if kind.voted else []
     question = (
         "vote for one (its number), add this one too (a), or stop (s)"
         if numbers
         else "add it (a), or stop (s)"
     )
+
     default = "s" if any(neighbour.is_duplicate for neighbour in near) else "a"
     answer = click.prompt(
         question, type=click.Choice([*numbers, "a", "s"]), default=default, show_choices=False
     )
     if answer == "s":
         raise click.exceptions.Exit(1)
+
     return None if answer == "a" else listed[int(answer) - 1]
 
 
@@ -478,6 +507,7 @@ def _update_command(kind: Kind) -> click.Command:
         _read_body(kind, values, body_file)
         has_options = any(value not in (None, ()) for value in values.values())
         title = values.pop("title", None) if kind.in_document else None
+
         if editor:
             if has_options or dry_run:
                 raise UsageError(
@@ -488,6 +518,7 @@ def _update_command(kind: Kind) -> click.Command:
             if not has_options:
                 hint = f"`orbit {kind.name} update --help` lists the fields"
                 raise UsageError("there is nothing to change", hint=hint)
+
             edit = merged_edit(kind, values)
             if dry_run:
                 record, changes = registry.planned_update(any_id, edit, title=title)
@@ -497,11 +528,15 @@ def _update_command(kind: Kind) -> click.Command:
                     {**record_data(record), "diff": diff, "dry_run": True},
                     diff.rstrip("\n") or "no change",
                 )
+
                 return
+
             record = registry.update(any_id, edit, title=title)
+
         files = [record.source.path] if title is not None and record.source else []
         text = "\n  ".join([f"{record.id}  {record.title}", *files, record.path])
         emit(output, record_data(record), text, next_commands=["orbit check"])
+
         if editor or values.get("path") or values.get("evidence"):
             note_unreachable(registry, record)
 
@@ -529,6 +564,7 @@ def _update_command(kind: Kind) -> click.Command:
         params.append(
             click.Option(["--editor"], is_flag=True, help="Edit the file in $VISUAL or $EDITOR.")
         )
+
     summary = _with_examples(
         f"Change fields of {kind.with_article}.\n\nLists gain entries; fields that are not "
         f"named stay.",
@@ -589,14 +625,17 @@ def _sync_command(kind: Kind) -> click.Command:
         every = registry.collection.problems
         problems = [problem for problem in every if f"{problem.location.path}/".startswith(folder)]
         broken = [problem for problem in problems if problem.code == BROKEN]
+
         votes = sum(
             len(distinct_votes(record.votes))
             for record in registry.collection.records.of_kind(kind.name)
         )
         result = registry.sync()
         wrong = any(problem.severity is Severity.ERROR for problem in problems)
+
         if output == "text":
             print_diagnostics(problems)
+
         text = f"{plural(votes, 'vote')}, {plural(len(broken), 'line')} skipped\n{result.text()}"
         data = {"votes": votes, "skipped": len(broken), "snapshot": result.as_data()}
         emit(
@@ -628,16 +667,19 @@ def kind_group(name: str) -> click.Group:
         _update_command(kind),
         _supersede_command(kind),
     ]
+
     for verb, status in kind.verbs.items():
         standard = kind.verb_of(status)
         commands.append(_status_command(kind, standard, status))
         if standard != verb:
             commands.append(_status_command(kind, verb, status, hidden=True))
+
     commands += [_renumber_command(kind)] if kind.numbering == "sequence" else []
     commands += [_vote_command(kind), _sync_command(kind)] if kind.voted else []
     for command in commands:
         if command.name != "supersede" or "superseded" in kind.statuses:
             group.add_command(command)
+
     add_synonym(group)
     return group
 

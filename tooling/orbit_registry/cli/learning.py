@@ -71,6 +71,7 @@ def _find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
         raise UsageError(
             f"{name!r} is not a name of a lesson", hint="`orbit lessons list` shows ids and slugs"
         )
+
     for _, owner in _registries(registry):
         matches = _lesson_matches(owner, name)
         if len(matches) > 1:
@@ -79,8 +80,10 @@ def _find_lesson(registry: Registry, name: str) -> tuple[Registry, Record]:
             raise AmbiguousIdError(
                 message, candidates=tuple(record.id for record in matches), hint="name an id"
             )
+
         if matches:
             return owner, matches[0]
+
     hint = (
         f"`orbit lessons list` shows ids and slugs; the beginning of a slug has {FEWEST} "
         f"characters or more"
@@ -96,6 +99,7 @@ def _lesson_matches(registry: Registry, name: str) -> list[Record]:
         if record.kind.name == KIND
     ]
     matches = matches or [record for record in learnings if slug(record.title) == name]
+
     return matches or [
         record
         for record in learnings
@@ -127,6 +131,7 @@ def list_lessons(everything: bool, output: str) -> None:
         (record.id, record.status.name, scope, slug(record.title)[:60]) for scope, record in listed
     ]
     emit(output, data, table(("id", "status", "scope", "slug"), rows) or "no lessons")
+
     warn_of_unread(registry)
 
 

@@ -152,6 +152,7 @@ class _Suggesting(click.Group):
         except click.UsageError:
             if args[0].startswith("-"):
                 raise
+
             kinds = [
                 kind
                 for kind in ("adr", "learning", *_kind_names())
@@ -185,6 +186,7 @@ class Commands(_Suggesting):
             command = kind_group(cmd_name)
         elif cmd_name == "new":
             command = _New("new", help=_NEW_HELP, hidden=True)
+
         return command and _with_example_lines(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -253,6 +255,7 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
         for title, rows in JOBS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, summary) for name, (_, summary) in rows.items()])
+
         with formatter.section("Other kinds of records"):
             formatter.write_dl(
                 [
@@ -260,8 +263,10 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
                     for name in _kind_names()
                 ]
             )
+
         click.echo(formatter.getvalue().lstrip("\n"), nl=False)
         return
+
     orbit.main([*words, "--help"], prog_name="orbit", standalone_mode=False)
 
 
@@ -279,6 +284,7 @@ def _kind_names() -> list[str]:
                     *(file.parent.name for file in (parent / ".orbit/kinds").glob("*/kind.yaml")),
                 }
             )
+
     return sorted(shipped)
 
 
@@ -317,6 +323,7 @@ def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code."""
     as_json = _wants_json(arguments)
     _written_roots().clear()
+
     try:
         _refuse_bytes(arguments)
         try:
@@ -349,11 +356,13 @@ def run(arguments: list[str]) -> int:
             )
             click.echo("  hint: free some, or write elsewhere; the command did its work", err=True)
             return WriteError.exit_code
+
         import traceback
 
         if as_json:
             message = f"orbit failed: {type(error).__name__}: {error}"
             _print_error(message, "this is a bug: report it with the error output", as_json=True)
+
         click.echo("orbit failed; this is a bug, please report it with what follows:", err=True)
         click.echo(traceback.format_exc(), err=True)
         return INTERNAL_ERROR
@@ -403,7 +412,9 @@ def _print_error(
                 envelope(None, ok=False, error=message, hint=hint, next_commands=next_commands)
             )
         )
+
         return
+
     click.echo(visible(f"error: {message}"), err=True)
     click.echo(visible(f"  hint: {hint}"), err=True)
 
@@ -414,6 +425,7 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
     unknown = re.match(r"No such (?:command|option) '([\w-]+)'", message)
     if unknown is not None and context is not None and (same := _usual_word(context, unknown[1])):
         message = f"{unknown[0]}. Did you mean `{same}`?"
+
     parameter = error.param if isinstance(error, click.BadParameter) else None
     if parameter is not None and isinstance(parameter.type, click.Choice):
         if isinstance(error, click.MissingParameter):
@@ -429,8 +441,10 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
                 "".join(error.message.split("'")[1:2]), parameter.type.choices, "`"
             ):
                 message = f"{message}. {near[0].upper()}{near[1:].rstrip()}"
+
     if context is None:
         return f"{message[:1].lower()}{message[1:]}", "`--help` after a command shows its usage"
+
     hint = f"`{context.command_path} --help` shows the usage"
     lines = (
         ()
@@ -440,6 +454,7 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
     example = next((line.strip() for line in lines if line.strip().startswith("orbit ")), None)
     if example is not None:
         hint = f"for example `{example.partition('  #')[0].rstrip()}`; {hint}"
+
     return f"{message[:1].lower()}{message[1:]}", hint
 
 

@@ -55,12 +55,14 @@ def match(
         raise UsageError(
             "nothing to match", hint="name a path or a `--tag`; `orbit list` lists every record"
         )
+
     from orbit_registry.matching.match import texts
 
     registry = open_registry()
     files = [from_root(registry, path) for path in paths]
     for missing in (path for path in paths if not Path(path).exists()):
         print_note(f"there is no file {missing}")
+
     matches = registry.match(files, tags, task=task, everything=everything, project=project)
     listed = matches[:limit]
     omitted = len(matches) - len(listed)
@@ -72,9 +74,12 @@ def match(
         text,
         next_commands=[f"orbit show {match.as_data()['id']}" for match in listed[:1]],
     )
+
     note_unknown(registry, tag=tags)
+
     if not matches:
         note_empty(registry, by_scope=True)
+
     warn_of_unread(registry)
 
 
@@ -94,17 +99,20 @@ def explain(path: str, project: str, output: str) -> None:
     note_stale_index(registry)
     verdicts = registry.explain(from_root(registry, path), project=project)
     lines: list[str] = []
+
     for verdict in verdicts:
         entry = verdict.as_data()
         cause = f" ({verdict.doubt})" if verdict.key in ("stale", "doubted") else ""
         lines.append(f"{'+' if entry['pushed'] else '-'} {entry['id']}  {entry['title']}")
         lines.append(f"    {verdict.glob or f'link with {verdict.link}'}: {entry['said']}{cause}")
+
     if not lines and path in registry.collection.records:
         lines.append(
             f"no record applies to a path of that name; {path} is a record: `orbit show {path}`"
         )
     elif not Path(path).exists():
         print_note(f"there is no file {path}")
+
     checks = registry.checks_of_file(from_root(registry, path))
     lines = lines or ["no record applies"]
     lines += [
@@ -117,6 +125,7 @@ def explain(path: str, project: str, output: str) -> None:
         ],
     }
     emit(output, data, "\n".join(lines))
+
     warn_of_unread(registry)
 
 
@@ -138,8 +147,10 @@ def coverage(enforced: bool, output: str) -> None:
         report = open_registry().enforcement()
         emit(output, report.as_data(), report.text(), next_commands=["orbit check"])
         return
+
     result = open_registry().coverage()
     emit(output, result.as_data(), result.text())
+
     if output == "text" and result.uncovered:
         click.echo(
             f"{plural(len(result.uncovered), 'file')} without a record: `--format json` lists them",
@@ -173,10 +184,12 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     changes = registry.add_globs(suggestions, write=write)
     records = {record.path: record for record in registry.collection.records}
     lines: list[str] = []
+
     for path, proposals in suggestions.items():
         for proposal in proposals:
             head = f"# {records[path].id}: {proposal.glob} ({plural(proposal.files, 'file')})"
             lines.append(escaped_line(f"{head}: {'; '.join(proposal.reasons)}"))
+
     none = sum(not proposals for proposals in suggestions.values())
     diff = unified_diff(changes)
     end = (
@@ -188,12 +201,14 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
         if none
         else ""
     )
+
     complete = "" if suggestions else "# every record that waits or holds names paths"
     text = "\n".join(
         part
         for part in (*lines, diff.rstrip("\n"), end if changes else "", without, complete)
         if part
     )
+
     data = {
         "suggestions": [
             {
@@ -213,6 +228,7 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
         "diff": diff,
         "written": write and bool(changes),
     }
+
     emit(
         output,
         data,

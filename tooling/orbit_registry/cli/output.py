@@ -57,6 +57,7 @@ def emit(
         click.echo(json_text(answer))
     elif text:
         click.echo(visible(text))
+
     if not ok:
         raise click.exceptions.Exit(exit_code)
 
@@ -68,11 +69,14 @@ def print_refusals(output: str, data: object, text: str, errors: Sequence[OrbitE
         answer = envelope(data, ok=False, error=message, hint=errors[0].hint)
         click.echo(json_text(answer))
         raise click.exceptions.Exit(errors[0].exit_code)
+
     if text:
         click.echo(visible(text))
+
     for error in errors[:-1]:
         click.echo(visible(f"error: {error.message}"), err=True)
         click.echo(visible(f"  hint: {error.hint}"), err=True)
+
     raise errors[-1]
 
 
@@ -84,6 +88,7 @@ def progress_display() -> Iterator[Callable[[str, int, int], None]]:
     if not sys.stderr.isatty():
         yield lambda step, done, of: None
         return
+
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -127,6 +132,7 @@ def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 5) -> None:
         click.echo(visible(f"{diagnostic.location}: {line}"), err=True)
         if diagnostic.hint:
             click.echo(f"    {diagnostic.hint}", err=True)
+
     if len(weighed) > most:
         click.echo(f"… and {len(weighed) - most} more; --format json lists all", err=True)
 
@@ -174,6 +180,7 @@ def note_unreachable(registry: Registry, record: Record) -> None:
             f"suggest {record.id}`"
         )
         print_note(f"it names no path and no tag, so no edit will show it: {hint}")
+
     note_unmatched(registry, record)
     rests = record.evidence or "freshness" in record.data  # to look costs a Markdown parser
     for freshness in registry.freshness([record]).values() if rests else ():
@@ -203,6 +210,7 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
         for word in words:
             if word in used:
                 continue
+
             advice = did_you_mean(word, sorted(used), "`")
             labelled = [
                 record.id for record in records if name == "tag" and word in record.words("labels")
@@ -212,6 +220,7 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
                     f"it is a label of {plural(len(labelled), 'record')}, for search: "
                     f"`orbit search {word}`"
                 )
+
             print_note(f"no record has the {name} `{word}`; {advice}".rstrip("; "))
 
 
@@ -251,6 +260,7 @@ def from_root(registry: Registry, path: str) -> str:
         raise UsageError(
             "a path is empty", hint="`.` is the folder you are in; a shell variable may be unset"
         )
+
     relative = path_from_root(registry.workspace.root, Path.cwd(), path)
     is_folder = (
         relative != ""
@@ -276,12 +286,14 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     relative = edited_path(workspace, name)
     copy = inside(workspace.root, relative)
     copy.parent.mkdir(parents=True, exist_ok=True)
+
     if not copy.exists():
         write_atomic(copy, text)
     elif read_text(copy) != text:  # an earlier edit's text differs from the registry's
         click.echo(
             f"going on with the text in {relative}; remove that file to start again", err=True
         )
+
     try:
         click.edit(
             filename=os.path.relpath(copy)
@@ -289,6 +301,7 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     except (click.ClickException, ValueError) as error:
         hint = "set EDITOR to a program that opens a file and waits, such as vi or 'code --wait'"
         raise UsageError(f"the editor can't be used: {error}", hint=hint) from None
+
     try:
         yield read_text(copy)
     except OrbitError as error:
@@ -298,4 +311,5 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
             f"{hint}{notice}: the same command continues with it; remove that file to start again"
         )
         raise
+
     copy.unlink(missing_ok=True)

@@ -69,8 +69,10 @@ def build(out: Path, base_url: str | None, strict: bool, output: str) -> None:
         result = build_site(
             registry, out.resolve(), base_url=base_url, strict=strict, progress=progress
         )
+
     if output == "text":
         print_diagnostics(result.diagnostics)
+
     done = (
         f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, "
         f"{result.removed} removed"
@@ -185,6 +187,7 @@ def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> N
     is_written = not (check or dry_run)
     for export in exports if is_written else ():
         write(workspace, export)
+
     lines = [line for export in exports for line in _rule_lines(export, is_written=is_written)]
     has_changes = any(export.changes for export in exports)
     again = f"orbit export rules {' '.join(f'--agent {export.agent}' for export in exports)}"
@@ -222,6 +225,7 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
     is_written = not (check or dry_run)
     if is_written:
         apply_changes(root, changes)
+
     again = f"orbit export skills --agent {agent}"
     _print_changes(
         output,
@@ -255,6 +259,7 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     if not dry_run:
         target.mkdir(parents=True, exist_ok=True)
         apply_changes(target, changes)
+
     data, install = {"folder": str(target)}, f"claude plugin marketplace add {folder}"
     _print_changes(output, data, f"{folder}: the plugin", changes, not dry_run, following=[install])
 
@@ -275,12 +280,14 @@ def reference(folder: Path, dry_run: bool, output: str) -> None:
     planned = resource_files.plan(open_registry().workspace, folder.expanduser())
     if not dry_run:
         resource_files.write(planned)
+
     head = f"{folder}: {plural(len(planned.files), 'resource')}"
     data = {
         "folder": str(planned.folder),
         "files": sorted(planned.files),
         "notes": list(planned.notes),
     }
+
     _print_changes(
         output,
         data,
@@ -320,12 +327,14 @@ def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str)
     is_written = not (check or dry_run)
     if is_written and workspace.git.top is not None:
         apply_changes(workspace.git.top, planned.changes)
+
     head = f"{planned.path}: {plural(planned.count, 'line')}"
     lines = [
         f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in planned.unsupported
     ]
     if planned.unowned:
         lines.append(f"  no decider is an account: {', '.join(planned.unowned)}")
+
     lines += [
         f"  no account: {', '.join(names)} of {record_id}"
         for record_id, names in planned.unusable.items()
@@ -335,6 +344,7 @@ def codeowners(owners: tuple[str, ...], check: bool, dry_run: bool, output: str)
         if dry_run and planned.changes
         else []
     )
+
     _print_changes(
         output,
         planned.as_data(),
@@ -384,6 +394,7 @@ def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
             "  records are exported that are live, not stale (`orbit stale`) and have a glob "
             "(`orbit scope suggest`)"
         )
+
     lines += _change_lines(export.changes, is_written)
     lines += [
         f"  not said: {entry.glob} of {entry.id}: {entry.reason}" for entry in export.unsupported
@@ -392,6 +403,7 @@ def _rule_lines(export: RuleExport, *, is_written: bool) -> list[str]:
         lines.append(f"  {plural(export.omitted, 'record')} had no room: a file holds 1,000 tokens")
     if export.ignore and any(change.what == "add" for change in export.changes):
         lines.append(f"  to keep them out of git, put this into .gitignore: {export.ignore}")
+
     return lines
 
 
@@ -435,6 +447,7 @@ def query(sql: str, output: str) -> None:
         emit(output, json.loads(answer), "")
     else:
         click.echo(answer, nl=False)
+
     warn_of_unread(registry)
 
 

@@ -65,6 +65,7 @@ def list_command(kind: Kind | None) -> click.Command:
             if legacy_id is not None
             else set()
         )
+
         matching = [
             record
             for record in (records.of_kind(only.name) if only else records)
@@ -76,6 +77,7 @@ def list_command(kind: Kind | None) -> click.Command:
             and (feature is None or record.text("feature") == feature)
             and (task is None or task in record.words("tasks") or task in record.scope.tasks)
         ]
+
         closed_too = bool(everything or status or phase or legacy_id is not None)
         listed = [record for record in matching if closed_too or record.phase != "closed"]
         chosen = render.in_order(listed, sort)[:limit]
@@ -85,6 +87,7 @@ def list_command(kind: Kind | None) -> click.Command:
             text = render.records_table(
                 chosen, [*only.columns, *(["votes"] if sort == "votes" and only.voted else [])]
             )
+
         hidden = len(matching) - len(listed)
         text += f"\n{plural(hidden, 'closed record')} not listed: --all lists all" if hidden else ""
         emit(output, [render.record_data(record) for record in chosen], text)
@@ -132,6 +135,7 @@ def list_command(kind: Kind | None) -> click.Command:
                 ["--kind", "kind_option"], metavar="KIND", help="Only records of this kind."
             ),
         )
+
     what, example = (
         (kind.labels.lower(), f"{kind.name} list")
         if kind
@@ -168,6 +172,7 @@ def print_part(registry: Registry, record: Record, name: str, output: str) -> No
     if not name:
         print_record(registry, record, output)
         return
+
     chunk = render.named_chunk(record, name)
     note_opened(registry.workspace, record.id)
     freshness = registry.freshness([record]).get(record.path, FRESH)
@@ -175,6 +180,7 @@ def print_part(registry: Registry, record: Record, name: str, output: str) -> No
     text = render.with_retirement(
         retirement, f"{render.chunk_head(record, chunk, freshness)}\n\n{chunk.body}"
     )
+
     data = {**render.chunk_data(record, chunk, freshness), **render.retirement_data(retirement)}
     emit(output, data, text, next_commands=[f"orbit show {record.id}"])
 
@@ -193,6 +199,7 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
         "freshness_reasons": render.reasons_data(freshness),
         "outcome": became or None,
     }
+
     retirement = registry.collection.records.retirement(record)
     commands = (
         render.remedies(record, freshness) if freshness.reasons else _show_successors(retirement)
@@ -201,6 +208,7 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
         retirement,
         render.record_text(record, freshness, outcome_words(became)) + render.details_text(record),
     )
+
     if record.source is not None and not record.prose.strip():
         document = load_document(registry.workspace, record.source.path)
         if isinstance(document, Diagnostic):
@@ -208,6 +216,7 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
                 f"its document can't be read: {document.location}: {document.message}; "
                 f"{document.hint}"
             )
+
     data_of_record = {
         **render.record_data(record, prose=True),
         **data,
@@ -243,6 +252,7 @@ def review_of(
         raise UsageError(
             "--expect is the digest of one record", hint="name one id, or take them one by one"
         )
+
     stated_review = replace(review, expected=(expect or "").strip())
     asks = not (yes or expect) and output == "text" and sys.stdin.isatty()
     return lambda record: (
@@ -293,6 +303,7 @@ def _moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False
             else ""
         )
         lines += [f"  the status was `{replaced}`"] if len(replaced.split()) > 1 else []
+
     documents = [
         record.source.path for record in changed if record.source and record.kind.in_document
     ]
@@ -300,6 +311,7 @@ def _moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False
         return "\n".join(
             [*lines, *(f"  {path}" for path in (*documents, *(record.path for record in changed)))]
         )
+
     return "\n".join(
         [
             *lines,
@@ -326,12 +338,14 @@ def print_moved(
             moved.append(move(any_id))
         except OrbitError as error:
             refused.append(error)
+
     data, text = (
         [render.record_data(record) for _, record in moved],
         _moved_text(moved, dry_run=dry_run),
     )
     if refused:
         print_refusals(output, data or None, text, refused)
+
     emit(output, data, text or empty, next_commands=next_commands)
 
 
@@ -431,6 +445,7 @@ def related(any_id: str, depth: int, direction: str, output: str) -> None:
     result = walked(registry.workspace, registry.reading, record, depth=depth, direction=direction)
     retirement = registry.collection.records.retirement(record)
     shows = [f"orbit show {neighbour.record.id}" for neighbour in result.reached[:3]]
+
     data = {**render.related_data(result), **render.retirement_data(retirement)}
     emit(
         output,
@@ -438,6 +453,7 @@ def related(any_id: str, depth: int, direction: str, output: str) -> None:
         render.with_retirement(retirement, render.related_text(result)),
         next_commands=shows,
     )
+
     warn_of_unread(registry)
 
 
@@ -465,8 +481,10 @@ def search_command(kind: Kind | None) -> click.Command:
             if hit.record.kind.name != SKILL
         ]
         show_commands = [f"{orbit} show {name}" for orbit, name in there]
+
         summary = result_text(result, explain=explain)
         emit(output, result_data(result, explain=explain), summary, next_commands=show_commands)
+
         if output == "text" and result.generic:
             click.echo(GENERIC, err=True)
         if output == "text" and result.note:
@@ -475,6 +493,7 @@ def search_command(kind: Kind | None) -> click.Command:
             note_empty(registry, by_scope=bool(values["path"] or values["tag"]))
         if output == "text" and result.unknown and len(registry.collection.records):
             click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
+
         note_unknown(registry, tag=values["tag"])
         warn_of_unread(registry)
 
@@ -508,6 +527,7 @@ def search_command(kind: Kind | None) -> click.Command:
     ]
     if kind is None:
         params.insert(1, click.Option(["--kind"], help="Only of this kind."))
+
     what = kind.labels.lower() if kind is not None else "records of every kind"
     example = f"orbit {kind.name} search" if kind is not None else "orbit search"
     summary = (

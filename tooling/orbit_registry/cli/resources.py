@@ -68,10 +68,12 @@ def _import_command(type_: str, summary: str) -> click.Command:
         fields = fields_from(kind, values)
         if pending:
             fields["status"] = kind.initial["agent"]
+
         chunking = {
             **mapping_in(fields, "chunking"),
             **({"strategy": strategy} if strategy else {}),
         }
+
         if source == STANDARD_INPUT and type_ == intake.DOC:
             text = intake.source_from_stream(sys.stdin.buffer)
             if not (title or name):
@@ -80,6 +82,7 @@ def _import_command(type_: str, summary: str) -> click.Command:
                 )
         else:
             text = intake.source_at(workspace, from_root(registry, source))
+
         file_name = name or (PurePosixPath(text.path).name if text.path else _file_name(str(title)))
         request = intake.IntakeRequest(type_, text, file_name, title, versions, chunking, fields)
         done = intake.import_resource(
@@ -88,6 +91,7 @@ def _import_command(type_: str, summary: str) -> click.Command:
         if preview:
             emit(output, {**_cut_data(done.cut), "path": text.path}, _cut_text(done.cut))
             return
+
         waits = " (waits for review)" if done.record.phase == "pending" else ""
         was = (
             "would be added"
@@ -103,12 +107,14 @@ def _import_command(type_: str, summary: str) -> click.Command:
             "added": done.is_new and not dry_run,
             "chunks": len(done.cut.chunks),
         }
+
         emit(
             output,
             {**data, "notes": list(done.notes)},
             line,
             next_commands=[f"orbit show {done.record.id}"],
         )
+
         _print_notes(done.notes)
 
     params: list[click.Parameter] = [
@@ -138,6 +144,7 @@ def _import_command(type_: str, summary: str) -> click.Command:
         params.insert(
             2, click.Option(["--name"], help="The name of the copy; else the file's name.")
         )
+
     return format_option(click.Command(type_, params=params, callback=take, help=summary))
 
 
@@ -187,6 +194,7 @@ def refresh_command(
     )
     done = refresh(registry.workspace, any_id, registry.author(), request, dry_run=dry_run)
     was = "unchanged" if not done.is_changed else "would be refreshed" if dry_run else "refreshed"
+
     refs = f"{(done.old_ref or 'no commit')[:12]} → {(done.new_ref or 'no commit')[:12]}"
     head = f"{done.record.id}  {done.record.title}: {was} ({refs}), {_chunk_count(done.cut)}"
     data = {
@@ -199,12 +207,14 @@ def refresh_command(
         "notes": list(done.notes),
         "dry_run": dry_run,
     }
+
     emit(
         output,
         data,
         "\n".join(filter(None, (head, done.diff.rstrip("\n")))),
         next_commands=["orbit check"],
     )
+
     _print_notes(done.notes)
 
 
@@ -244,6 +254,7 @@ def run_command(
     ran = run(registry.workspace, registry.get(any_id), registry.author(), order)
     if ran.is_over_time:
         click.echo(f"ended after {timeout:g} s", err=True)
+
     emit(output, ran.as_data(any_id), "", ok=ran.exit_code == 0, exit_code=ran.exit_code)
 
 

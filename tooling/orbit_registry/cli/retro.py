@@ -79,16 +79,19 @@ def _retro(
 ) -> None:
     if ctx.invoked_subcommand is not None:
         return
+
     trigger = {
         kind: name for kind, name in zip(TRIGGERS, (loop, session, incident), strict=True) if name
     }
     if not (trigger or source or outcomes or summary or any(lists.values())):
         click.echo(ctx.get_help())
         return
+
     if len(trigger) > 1:
         raise UsageError(
             "a retro looks back on one thing", hint=f"give one of --{', --'.join(trigger)}"
         )
+
     parts: dict[str, Any] = {
         name: tuple(" ".join(sentence.split()) for sentence in sentences)
         for name, sentences in lists.items()
@@ -101,10 +104,12 @@ def _retro(
         outcomes=tuple(map(read_outcome, outcomes)),
         **parts,
     )
+
     read = read_retro(text_from(source), _source_name(source)) if source is not None else Retro()
     read, from_options = _one_run(read, from_options, project, _source_name(source))
     registry = open_registry()
     gathered: GatheredRetro | None = None
+
     if from_options.trigger and not (
         source or outcomes or summary or paths or tags or any(lists.values())
     ):
@@ -112,6 +117,7 @@ def _retro(
         read = gathered.retro
         for warning in gathered.warnings:
             click.echo(visible(f"warning: {warning}"), err=True)
+
     scope = {"paths": list(paths), "tags": list(tags)}
     result = record_retro(
         registry.workspace,
@@ -129,6 +135,7 @@ def _retro(
         if result.record and is_written
         else []
     )
+
     text = "\n".join([retro_text(result), *([WOULD] if dry_run else [])])
     data = {**retro_data(result), "dry_run": dry_run}
     emit(output, data, text, ok=result.outcome != REFUSED, next_commands=shows)
@@ -180,11 +187,13 @@ def _one_run(read: Retro, from_options: Retro, project: str, where: str) -> tupl
     trigger = read.trigger
     if trigger is None:
         return read, from_options
+
     flag = from_options.trigger or replace(trigger, project=project)
     if (trigger.type, trigger.id) != (flag.type, flag.id) or (
         trigger.project and flag.project and trigger.project != flag.project
     ):
         raise UsageError(f"{where} is of {trigger}, not of {flag}", hint="leave one of them out")
+
     run = replace(trigger, project=trigger.project or flag.project)
     return replace(read, trigger=run), replace(from_options, trigger=run)
 
@@ -237,6 +246,7 @@ def ensure_command(
                 "--batch says everything in its lines",
                 hint="leave --key, --title and --body-file out",
             )
+
         read = [*read_entries(text_from(batch).splitlines(), kind)]
         entries = [entry for entry in read if isinstance(entry, EnsureRequest)]
         faults = [fault for fault in read if isinstance(fault, UsageError)]
@@ -246,27 +256,32 @@ def ensure_command(
                 "of which kind, and by which key",
                 hint="orbit ensure learning --key meeting/7/1 --title …",
             )
+
         record_kind = workspace.kinds[kind]
         fields = fields_from(record_kind, values)
         fields |= {record_kind.headline: title} if title is not None else {}
         prose = "body" if record_kind.in_document else record_kind.prose
         fields |= {prose: text_from(body_file)} if body_file is not None else {}
         entries = [EnsureRequest(kind, key, fields, status)]
+
     results = ensure(workspace, entries, registry.author(), pending=pending, dry_run=dry_run)
     refused = [entry for entry in results if entry.outcome == REFUSED]
     totals = counts(results)
     totals[REFUSED] += len(faults)
     entries_data = [entry.as_data() for entry in results]
+
     messages = [fault.message for fault in faults]
     data = {"counts": totals, "entries": entries_data, "faults": messages, "dry_run": dry_run}
     listed = [entry_line(entry) for entry in (results if len(results) <= _MOST_LINES else refused)]
     counted = ", ".join(f"{count} {name}" for name, count in totals.items() if count)
     total = [counted or "no line holds an entry"] if len(results) != 1 or faults else []
+
     following = [
         f"orbit show {entry.record.id}"
         for entry in results[:3]
         if entry.record is not None and not dry_run
     ]
+
     would = [WOULD] if dry_run else []
     text = "\n".join(
         [*listed, *(f"{fault.message}; {fault.hint}" for fault in faults), *total, *would]
@@ -346,6 +361,7 @@ def note(
     )
     result = noted(registry.workspace, registry.collection.records, request, registry.author())
     data = note_data(request, result)
+
     unsolved = result.unsolved
     following = (
         [f"orbit show {unsolved.id}"]
@@ -412,25 +428,30 @@ def fail(
     if check:
         if reason is not None or attempts is not None or ttl_days is not None or paths or evidence:
             raise UsageError("--check writes nothing", hint="leave the other options out")
+
         existing = failures.open_failure(Registry.open().collection.records, target_read, now)
         data = (
             failures.state(existing, now)
             if existing
             else {"target": str(target_read), "holds": False}
         )
+
         following = [f"orbit clear {target_read}"] if existing else []
         emit(output, data, failure_text(data), ok=existing is None, next_commands=following)
         return
+
     if not line(reason, "--reason"):
         raise UsageError(
             "--reason is missing", hint='say why: --reason "the sandbox has no browser"'
         )
+
     registry = open_registry()
     fields: dict[str, object] = {"reason": reason, "attempts": attempts, "ttl_days": ttl_days}
     if paths:
         fields["scope"] = {"paths": list(paths)}
     if evidence:
         fields["evidence"] = [evidence_from(reference) for reference in evidence]
+
     record, is_new = failures.fail(
         registry.workspace, target_read, fields, registry.author(), now, dry_run=dry_run
     )
@@ -505,6 +526,7 @@ def capture(
     workspace = registry.workspace
     if at_session_end and workspace.config.setting("capture", "at_session_end") is not True:
         return
+
     sessions: set[str] = set()
     if agent == EVENTS:
         files = [path] if path is not None else log_files(workspace.state)
@@ -513,6 +535,7 @@ def capture(
             for event in logged_events(files, time.time(), LogScan())
             if event.session
         }
+
     transcripts = transcripts_of(
         workspace, agent or "", path.absolute() if path is not None else None, sessions
     )
@@ -526,8 +549,10 @@ def capture(
             dry_run=dry_run,
             on_progress=lambda done: show("MB read", done // 1_000_000, megabytes),
         )
+
     for warning in result.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
+
     data = {
         "transcripts": [read.as_data() for read in result.reads],
         "candidates": [
@@ -556,18 +581,23 @@ def _capture_lines(result: CaptureResult, *, dry_run: bool) -> Iterator[str]:
             f"{read.agent}: {plural(read.session.turns, 'turn')} in {read.size / 1e6:.1f} "
             f"MB{skipped}"
         )
+
         if read.broken:
             yield f"  {plural(read.broken, 'line')} can't be read"
+
     for candidate in result.candidates:
         instead = (
             f", in the place of {candidate.instead_of.id}, which is stale"
             if candidate.instead_of
             else ""
         )
+
         waits = "would wait" if dry_run else "waits"
         yield f"{'' if dry_run else candidate.record.id + '  '}{candidate.record.title}"
         yield f"  {waits} for review{instead}"
+
     for skipped, count in sorted(result.skipped.items()):
         yield f"left out: {plural(count, 'finding')}: {skipped}"
+
     if not result.candidates and not result.skipped:
         yield "nothing was found that is worth keeping"

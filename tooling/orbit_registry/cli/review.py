@@ -60,12 +60,14 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
         from orbit_registry.exporters.notify import notify, of_queue
 
         click.echo(f"{notify(registry.workspace, 'queue', of_queue(waiting))} told", err=True)
+
     of_kind = Counter(record.kind.name for record in waiting)
     unknown = review.without_status(registry.collection.records, kind)
     data: dict[str, object] = {"count": len(waiting), "kinds": dict(of_kind)}
     if counts:
         emit(output, data, str(len(waiting)))
         return
+
     waiting = registry.whole(waiting)
     rows = [
         (
@@ -79,6 +81,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
         )
         for record in waiting
     ]
+
     times = review.due_times(registry.workspace, registry.collection.records)
     first = waiting[0] if waiting else None
     following = (
@@ -90,6 +93,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
             f"orbit reject {first.id} --reason WHY",
         ]
     )
+
     data |= {
         "unknown": len(unknown),
         "records": [record_data(record) for record in waiting],
@@ -98,14 +102,17 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
         },
         "digests": {record.id: record.digest for record in waiting},
     }
+
     text = (
         table(("id", "kind", "status", "since", "digest", "by", "title"), rows)
         or "nothing waits for review"
     )
     emit(output, data, text, next_commands=following)
+
     if unknown and output == "text":
         command = review.approval_command(unknown)
         click.echo(f"no status stated for {plural(len(unknown), 'record')}: `{command}`", err=True)
+
     warn_of_unread(registry)
 
 
@@ -125,6 +132,7 @@ def review_command(kind: str | None, output: str) -> None:
     records = registry.collection.records
     chosen = [record for record in records if kind in (None, record.kind.name)]
     waiting = registry.whole(review.queue(records, kind))
+
     unknown = review.without_status(records, kind)
     by_path = registry.freshness(chosen)
     stale = [record for record in chosen if record.path in by_path]
@@ -133,6 +141,7 @@ def review_command(kind: str | None, output: str) -> None:
         for record in open_failures(records, datetime.now(UTC))
         if kind in (None, record.kind.name)
     ]
+
     accept_unknown = review.approval_command(unknown)
     sections = (
         ("Waiting for review", waiting, "orbit accept ID, or orbit reject ID --reason WHY"),
@@ -140,6 +149,7 @@ def review_command(kind: str | None, output: str) -> None:
         ("May no longer hold", stale, "orbit stale"),
         ("Failed, not tried again", failed, "orbit clear TARGET"),
     )
+
     lines: list[str] = []
     for title, listed, command in sections:
         if listed:
@@ -148,12 +158,14 @@ def review_command(kind: str | None, output: str) -> None:
                 [f"… and {len(listed) - MOST_LISTED} more"] if len(listed) > MOST_LISTED else []
             )
             lines.append("")
+
     data = {
         "waiting": [{**record_data(record), "digest": record.digest} for record in waiting],
         "unknown": [record_data(record) for record in unknown],
         "stale": [freshness_data(record, by_path[record.path]) for record in stale],
         "failures": [record_data(record) for record in failed],
     }
+
     text = "\n".join(lines).rstrip() or "nothing needs attention"
     following = [f"orbit show {waiting[0].id}"] if waiting else []
     following += [command for _, listed, command in sections[1:3] if listed]
@@ -193,11 +205,13 @@ def accept(
     if due == bool(any_ids):
         both = "give ids or --due, not both" if due else "name ids, or give --due"
         raise UsageError(both, hint="`orbit review` lists what waits")
+
     if due:
         if expect is not None:
             raise UsageError("--expect is of one record", hint="name its id")
         _promote_due(output)
         return
+
     review = Review(line(by, "--by"), line(reason, "--reason"))
     _decide(any_ids, "live", review_of(any_ids, review, expect, yes, output), output)
 
@@ -296,6 +310,7 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
             raise UsageError("--consolidate looks at all learnings", hint="leave the ids out")
         _consolidate(registry, dry_run, output)
         return
+
     records = registry.collection.records
     ids = [_learning(registry, any_id) for any_id in any_ids]
     skills, problems = read_skills(registry.workspace)
@@ -303,10 +318,12 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     workspace = registry.workspace
     more = [] if ids else recommended(workspace, records)
     drafts = proposals.skill_drafts(records, skills, history, ids, more)
+
     if not ids:
         drafts += record_drafts(
             workspace, records, logged_events(log_files(workspace.state), time.time(), LogScan())
         )
+
     author = registry.author()
     proposed_records, waiting = proposals.write_proposals(
         workspace, drafts, history, author, dry_run=dry_run
@@ -324,6 +341,7 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
         for path, decided in waiting.items()
     ]
     lines += [f"left out: {problem}" for problem in problems]
+
     no_skill = "" if skills else ": no skill was found in skills/ or an agent's own folder"
     nothing = f"there is nothing to propose{no_skill}"
     first = next(
@@ -334,6 +352,7 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
         if first
         else ["orbit review --kind proposal"]
     )
+
     text = "\n".join(lines if proposed_records or waiting else [nothing, *lines])
     emit(output, data, text, next_commands=following)
 
@@ -356,6 +375,7 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
     report = effect(workspace)
     unneeded = consolidation.retirement_candidates(records, report, datetime.now(UTC))
     drafts = consolidation.retirements(workspace, records, unneeded)
+
     author, history = registry.author(), proposals.ProposalHistory.from_records(records)
     proposed = [
         None if dry_run else consolidation.propose_cluster(workspace, cluster, author)
@@ -372,6 +392,7 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
             f"needed"
         )
     )
+
     data = {
         "clusters": [
             {"id": record.id if record is not None else None, **cluster.as_data()}
@@ -382,15 +403,18 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
         "note": note,
         "dry_run": dry_run,
     }
+
     lines: list[str] = []
     for cluster, record in zip(clusters, proposed, strict=True):
         name = record.id if record is not None else "would propose"
         alike = f"{cluster.likeness:.0%} alike: {', '.join(cluster.shared)}"
         lines.append(f"{name}  {cluster.kind}  of {len(cluster.members)}, {alike}")
         lines += [f"  {member.id}  {member.title}" for member in cluster.members]
+
     for offer in offered:
         name = offer.record.id if offer.record is not None else "would propose"
         lines.append(f"{name}  {offer.draft.title}\n  {offer.draft.reason}")
+
     lines.append(note or "")
     nothing = f"nothing to consolidate among {len(live)} learnings"
     text = "\n".join(filter(None, lines)) if clusters or offered else nothing
@@ -433,6 +457,7 @@ def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str
         click.echo(visible(diff))
         click.confirm(f"Put this into {proposals.path_of(record)}?", abort=True, err=True)
         expect = digest_of(diff)
+
     record, diff = apply_proposal(
         workspace, any_id, author, dry_run=dry_run, expected=(expect or "").strip()
     )
@@ -445,6 +470,7 @@ def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str
         if dry_run
         else f"{record.id} is {record.status.name} to {path}"
     )
+
     digest = digest_of(diff)
     data = {
         "proposal": record_data(record),
@@ -453,6 +479,7 @@ def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str
         "digest": digest,
         "applied": not dry_run,
     }
+
     following = (
         [f"orbit apply {record.id} --expect {digest}"] if dry_run else ["git diff", "orbit check"]
     )

@@ -62,12 +62,14 @@ def init(
     if demo is not None:
         _make_demo(Path(demo), output)
         return
+
     if not yes and not dry_run and sys.stdin.isatty():
         planned = Registry.init(
             Path(folder), adr_folder=adr_folder or "", schemas=schemas, dry_run=True
         )
         if planned.created or planned.changed or planned.driver:
             click.echo(visible("\n".join(_found_lines(planned))))
+
             if (
                 planned.detected is not None
                 and adr_folder is None
@@ -79,8 +81,10 @@ def init(
                 planned = Registry.init(
                     Path(folder), adr_folder=adr_folder, schemas=schemas, dry_run=True
                 )
+
             click.echo(_setup_text(planned, "would be "))
             click.confirm("Go on?", default=True, abort=True)
+
     report = Registry.init(
         Path(folder), adr_folder=adr_folder or "", schemas=schemas, dry_run=dry_run
     )
@@ -93,11 +97,13 @@ def init(
         "unrecorded": report.unrecorded,
         "baselined": report.baselined,
     }
+
     steps = ["orbit import . --dry-run", 'orbit adr new "Title"', "orbit check"]
     steps = steps if report.unrecorded or (report.files and report.files.elsewhere) else steps[1:]
     text = _setup_text(report, "would be " if dry_run else "")
     if report.created and not dry_run:
         text += f"\nnext: `{steps[0]}`"
+
     emit(output, data, text, next_commands=steps)
 
 
@@ -127,6 +133,7 @@ def _found_lines(report: SetupReport) -> list[str]:
         f"  {title}: {', '.join(entries[:5])}{' …' if len(entries) > 5 else ''}"
         for title, entries in parts.items()
     ]
+
     return [
         "found:",
         *(line for line, entries in zip(lines, parts.values(), strict=True) if entries),
@@ -143,11 +150,13 @@ def _setup_text(report: SetupReport, would: str) -> str:
     )
     if lines and report.root != Path.cwd().resolve():
         lines.insert(0, f"in {report.root}:")
+
     lines += [f"{path} {would}changed: lines added" for path in report.changed]
     if report.driver:
         lines.append(
             f"this clone's git settings {would}changed: it merges decision logs entry by entry"
         )
+
     if report.detected is not None:
         style = (
             "one file each in " + report.detected.folder
@@ -155,6 +164,7 @@ def _setup_text(report: SetupReport, would: str) -> str:
             else "logs"
         )
         lines.append(f"decisions: {style}")
+
     if report.unrecorded:
         lines.append(
             f"{plural(report.unrecorded, 'decision has', 'decisions have')} no record yet: an "
@@ -167,9 +177,11 @@ def _setup_text(report: SetupReport, would: str) -> str:
             "files are named like decisions",
         )
         lines.append(f"{others}: an import shows which it takes")
+
     if report.baselined:
         baselined = plural(report.baselined, "older finding is", "older findings are")
         lines.append(f"{baselined} baselined: `orbit check --all` lists them")
+
     return "\n".join(lines) or f"nothing to do: {report.root} is a workspace already"
 
 
@@ -250,6 +262,7 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
     """
     if yes + listed + revoke > 1:
         raise UsageError("--yes, --list and --revoke exclude each other", hint="give one of them")
+
     if listed:
         every = dict(trusted_commands.allowed_repositories())
         text = "\n\n".join(
@@ -257,6 +270,7 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         )
         emit(output, {"repositories": every}, text or "nothing is allowed anywhere")
         return
+
     workspace = open_registry().workspace
     if revoke:
         was = trusted_commands.revoke(workspace)
@@ -265,7 +279,9 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
             {"revoked": was},
             "no command is allowed here any more" if was else "no command was allowed here",
         )
+
         return
+
     configured = {**trusted_commands.configured_commands(workspace), **_site_code(workspace.root)}
     files = {key: trusted_commands.files_of(workspace, words) for key, words in configured.items()}
     states = {
@@ -278,6 +294,7 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
             for key in states
         }
     }
+
     listing = "\n".join(_command_lines(configured, states, files))
     if set(states.values()) <= {"allowed"}:
         text = (
@@ -287,38 +304,47 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         )
         emit(output, data, text)
         return
+
     if (
         output == "json" and not yes
     ):  # to look is not to ask: a program or an agent may see what waits for a person
         emit(output, data, "", next_commands=["orbit trust"])
         return
+
     if acting_role() == "agent":
         raise RefusedError(
             "an agent can't allow commands", hint="a person runs `orbit trust` in a terminal"
         )
+
     if output == "text":
         click.echo(visible(f"{workspace.root}\n{listing}"))
+
     if not yes:
         if not sys.stdin.isatty():
             raise RefusedError(
                 "there is no terminal to ask in", hint="read them, then `orbit trust --yes`"
             )
         click.confirm("Run these commands when they are needed?", abort=True, err=True)
+
     file = trusted_commands.allow(workspace, configured, files)
+
     for command in data["commands"].values():
         command["state"] = "allowed"
+
     emit(output, data, f"allowed, in {file}", next_commands=["orbit trust --revoke"])
 
 
 def _site_code(root: Path) -> Mapping[str, tuple[str, ...]]:
     if not (root / "mkdocs.yml").is_file():
         return {}
+
     try:
         from orbit_registry.site.config import FILE, read_user_config
 
         config = read_user_config(root)
     except (ImportError, OrbitError):
         return {}
+
     return {FILE: config.code_settings} if config is not None and config.code_settings else {}
 
 
@@ -336,6 +362,7 @@ def _command_lines(
             f"    {json.dumps(path)}  {digest[:16]}"
             for path, digest in sorted((files or {}).get(key, {}).items())
         ]
+
     return lines
 
 
@@ -400,14 +427,17 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
                 "watchdog",
                 {entry.topic: "\n".join(map(plain, entry.lines())) for entry in grave},
             )
+
         if once or every is None:
             ok = not result.failed(strict=strict)
             emit(output, result.as_data(), result.text(), ok=ok, next_commands=result.next_steps)
             return
+
         if output == "json":
             click.echo(json.dumps(envelope(result.as_data(), ok=not result.failed(strict=strict))))
         else:
             click.echo(f"{result.as_data()['at']}\n{visible(result.text())}")
+
         time.sleep(
             window.total_seconds()
         )  # for a machine without a timer: between two looks there is nothing to do

@@ -56,7 +56,9 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
             measured.text(),
             next_commands=["orbit stats", "orbit replay --effect"],
         )
+
         return
+
     result = counted(open_registry().workspace, days)
     nothing = not result.tally.total.calls
     following = ["orbit hook status", "orbit doctor"] if nothing else ["orbit doctor"]
@@ -82,14 +84,17 @@ def _head(result: Stats) -> Iterator[str]:
         )
     else:
         yield from _counts(total, tally)
+
     before, after = tally.failed_before.total(), tally.failed_after.total()
     if before or after:
         yield (
             f"failures   that a record describes: {before} before it was shown to the "
             f"session, {after} after"
         )
+
     for fault, count in total.faults.most_common():
         yield f"fault      {fault}: {count}"
+
     for reason, count in result.log.skipped.most_common():
         yield f"skipped    {plural(count, 'line')} of the log: {reason}"
 
@@ -102,6 +107,7 @@ def _counts(total: UsageSlice, tally: Tally) -> Iterator[str]:
     yield (
         f"shown      {plural(total.shown, 'record')} in {plural(total.speaking, 'call')}, {waited}"
     )
+
     yield (
         f"opened     {_share_text(tally.opened_after.total(), tally.pairs)} shown to a "
         f"session; {total.opened} in all"
@@ -112,6 +118,7 @@ def _counts(total: UsageSlice, tally: Tally) -> Iterator[str]:
     )
     median, late = _ms_text(total.time_of(0.5)), _ms_text(total.time_of(0.99))
     yield f"time       half within {median}, 99 of 100 within {late}"
+
     if tally.without_session:
         yield (
             f"           {plural(tally.without_session, 'call')} named no session: nothing "
@@ -141,6 +148,7 @@ def _sections(result: Stats) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         "most shown": [(record_id, _record_text(result, record_id)) for record_id in ranked],
     }
     yield from ((title, rows) for title, rows in sections.items() if rows)
+
     never = result.never
     if never:
         rows = [(record_id, result.records[record_id].title[:60]) for record_id in never[:LISTED]]
@@ -228,7 +236,9 @@ def replay(
             measured.text(),
             next_commands=["orbit stats --effect", "orbit replay"],
         )
+
         return
+
     result = replayed(Registry.open(repo).workspace, since, commits)
     emit(
         output,
@@ -268,6 +278,7 @@ def prove(count: int, output: str) -> None:
             count,
             lambda step: show(step, 0, 1),
         )
+
     following = ["orbit stats --effect", "orbit replay", "orbit scope suggest"]
     emit(output, proof.as_data(), proof.text(), next_commands=following)
 
@@ -313,7 +324,9 @@ def tail(count: int, follows: bool, output: str) -> None:
         maxlen=count,
     )
     number = newest[0].stat().st_ino if newest else 0
+
     rows.extend(row for _, row in rows_in(newest, time.time(), met))
+
     if not follows:
         emit(
             output,
@@ -321,7 +334,9 @@ def tail(count: int, follows: bool, output: str) -> None:
             "\n".join(map(_event_line, rows)),
             next_commands=["orbit events stats"],
         )
+
         return
+
     for row in chain(rows, follow(state, (number, met.offset))):
         click.echo(json.dumps(row) if output == "json" else visible(_event_line(row)))
 
@@ -339,11 +354,13 @@ def count_events(output: str) -> None:
     names: Counter[str] = Counter()
     surfaces: Counter[str] = Counter()
     first = last = None
+
     for event, _ in rows_in(log_files(open_registry().workspace.state), time.time(), met):
         names[event.kind if event.kind in NAMES else "(unknown)"] += 1
         surfaces[event.surface] += 1
         first = event.at if first is None else min(first, event.at)
         last = event.at if last is None else max(last, event.at)
+
     data = {
         "first": stamp(first),
         "last": stamp(last),
@@ -353,6 +370,7 @@ def count_events(output: str) -> None:
         "surfaces": dict(surfaces.most_common(100)),
         "skipped": dict(met.skipped),
     }
+
     summary = (
         f"{plural(names.total(), 'event')} in {plural(len(met.files), 'file')}, {met.size:,} bytes"
     )
@@ -387,6 +405,7 @@ def export(endpoint: str | None, everything: bool, output: str) -> None:
         raise UsageError(
             "no address to send to", hint="orbit events export --endpoint http://localhost:4318"
         )
+
     sent = send(open_registry().workspace, where, everything=everything)
     data = {"sent": sent, "endpoint": where}
     emit(output, data, f"{plural(sent, 'span')} sent", next_commands=["orbit events stats"])

@@ -127,6 +127,7 @@ def _versions() -> Iterator[Finding]:
                 sys.prefix,
                 "install orbit-registry again",
             )
+
     yield Finding("ok", "versions", ", ".join(parts), sys.executable)
 
 
@@ -140,6 +141,7 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
         f"{'waits' if waiting == 1 else 'wait'} for review, "
         f"{len(unknown)} {'has' if len(unknown) == 1 else 'have'} no status stated"
     )
+
     step = (
         approval_command(unknown)
         if unknown
@@ -150,8 +152,10 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
         else 'orbit adr new "Title"'
     )
     yield Finding("ok", "workspace", message, str(workspace.root), step)
+
     if unread := unread_text(collection.problems):
         yield Finding("problem", "workspace", unread, orbit, "orbit check")
+
     torn = sorted(
         {problem.location.path for problem in collection.problems if problem.code == BROKEN}
     )
@@ -163,6 +167,7 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
             orbit,
             "orbit check",
         )
+
     if unfinished_steps(workspace):
         message, step = (
             "a change was begun and not finished",
@@ -178,20 +183,25 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
     except GitStoppedError as error:
         yield Finding("problem", "git", error.message, str(workspace.root), error.hint)
         return
+
     if top is None:
         message = "no git repository: nothing is reviewed, and no scope is broad"
         yield Finding("warning", "git", message, str(workspace.root), "git init")
         return
+
     yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {top}")
+
     if current_author(git).name == UNKNOWN:
         message = f"git does not know your name: what you write is by `{UNKNOWN}`"
         yield Finding(
             "warning", "git", message, str(top), 'git config --global user.name "Your Name"'
         )
+
     try:
         lines = (workspace.root / ".gitattributes").read_text("utf-8", "replace").splitlines()
     except OSError:
         lines = []
+
     files, adr = project_files(workspace.root), workspace.config.adr
     missing = [line for line in attributes(files, adr) if line not in lines]
     if missing:
@@ -202,9 +212,11 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
             ".gitattributes",
             "orbit init",
         )
+
     if git.ask("check-ignore", ".orbit/state/log") is None:
         message = "git does not ignore .orbit/state/, which is this machine's own"
         yield Finding("warning", "git", message, ".gitignore", "orbit init")
+
     driver = git.ask("config", f"merge.{DRIVER}.driver")
     if driver is None and not has_logs(files, adr):
         yield from () if missing else [Finding("ok", "git", "attributes are set")]
@@ -244,8 +256,10 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
             "folder may not be written"
         )
         yield Finding("problem", "derived", message, str(workspace.state), MAKE_WRITABLE)
+
     index = open_index(workspace)
     path = index_file(str(workspace.root))
+
     if not isinstance(index, Index):
         state, level = index.reason, "ok" if index.reason == MISSING else "warning"
     elif not is_whole(index):
@@ -257,12 +271,14 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
         )
     else:
         state, level = f"the push index of {plural(index.records, 'record')} is current", "ok"
+
     try:
         done = sync(workspace, rebuild=level != "ok")
     except OrbitError as error:
         message = f"{state}; bringing it up to date failed: {error.message}"
         yield Finding("problem", "derived", message, path, error.hint)
         return
+
     now = "; it was made again now" if done.index is not None and done.index.built else ""
     yield Finding("ok" if level == "ok" else "warning", "derived", f"{state}{now}", path)
     action = "was built now" if done.built else "is current"
@@ -312,17 +328,21 @@ def _examine_hooks(
             str(state.path),
             "correct the file",
         )
+
     installed = [state for state in states if state.installed]
     if not installed:
         message = f"no hook of {agent or 'any agent'} is installed"
         yield Finding("warning", "hook", message, "", f"orbit hook install {agent or 'claude'}")
+
     for state in installed:
         yield from _try_hook(workspace, state, hooks)
+
     yield from _repeated_hooks(installed)
 
 
 def _try_hook(workspace: Workspace, state: HookState, hooks: list[TriedHook]) -> Iterator[Finding]:
     again = f"orbit hook install {state.agent.name} --scope {state.scope}"
+
     try:
         command = installation.installed_command(workspace.root, state.agent, state.scope)
         result = None if command is None else trial.try_hook(workspace, state.agent, command)
@@ -331,10 +351,13 @@ def _try_hook(workspace: Workspace, state: HookState, hooks: list[TriedHook]) ->
             "problem", "hook", f"{_hook_name(state)}: {error.message}", str(state.path), error.hint
         )
         return
+
     if result is None or command is None:
         return
+
     tried = TriedHook(state, result)
     hooks.append(tried)
+
     if result.problems:
         step = again if is_writable(workspace.state / "log") else MAKE_WRITABLE
         yield Finding(
@@ -344,16 +367,20 @@ def _try_hook(workspace: Workspace, state: HookState, hooks: list[TriedHook]) ->
             str(state.path),
             step,
         )
+
         return
+
     spoke = (
         f"shows records at an edit of {result.path}"
         if result.path
         else "is silent: no record is pushed for a file here"
     )
+
     proven = "" if state.agent.proven else "; unproven: no real session was seen to show it"
     message = f"{_hook_name(state)}: {spoke}, and its answer is what the agent takes{proven}"
     yield Finding("ok", "hook", message, str(state.path))
     spent = trial.silent_cost(workspace, state.agent, command)
+
     if spent is None:
         yield Finding(
             "problem",
@@ -362,7 +389,9 @@ def _try_hook(workspace: Workspace, state: HookState, hooks: list[TriedHook]) ->
             str(state.path),
             again,
         )
+
         return
+
     tried.cost = spent
     message = (
         f"{_hook_name(state)}: a silent call costs {spent.ratio:.1f} × an interpreter that does "
@@ -414,6 +443,7 @@ def _examine_delivery(
     except OrbitError as error:
         yield Finding("problem", "log", error.message, log, error.hint)
         return
+
     yield from _log(tally, met, log, installed)
     names = [name for name in DELIVERY_READERS if agent in (None, name)]
     compared += deliveries(workspace.root, events, names)
@@ -427,18 +457,22 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
         step = "use the agent once, then ask again" if installed else ""
         yield Finding(level, "log", "no call is in the event log", log, step)
         return
+
     quiet = 100 * (total.calls - total.speaking) / total.calls
     message = (
         f"{plural(total.calls, 'call')}, {quiet:.0f} % silent, "
         f"{plural(total.shown, 'record')} shown"
     )
     yield Finding("ok", "log", message, log, "orbit stats")
+
     if met.skipped:
         reasons = ", ".join(f"{count} × {reason}" for reason, count in met.skipped.most_common())
         yield Finding("warning", "log", f"lines are not events: {reasons}", log)
+
     if total.faults:
         reasons = ", ".join(f"{count} × {fault}" for fault, count in total.faults.most_common())
         yield Finding("warning", "log", f"calls went wrong: {reasons}", log, "orbit stats")
+
     late = total.skips["deadline"]
     if late > LATE_SHARE * total.calls:
         message = f"{late} of {total.calls} calls ran out of time and showed nothing"
@@ -449,6 +483,7 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
             log,
             "set ORBIT_HOOK_DEADLINE_MS, or see what else the machine does",
         )
+
     unready = total.skips["no index"]
     if unready > LATE_SHARE * total.calls:
         yield Finding(
@@ -476,6 +511,7 @@ def _transcripts(
         message = f"{some} shown something has a transcript that can be read here"
         step = f"transcripts of {' and '.join(DELIVERY_READERS)} are known"
         yield Finding("warning", "transcript", message, "", step)
+
     for delivery in compared:
         if delivery.broken:
             message = (
@@ -483,8 +519,10 @@ def _transcripts(
                 f"block can't be read"
             )
             yield Finding("warning", "transcript", message, str(delivery.path))
+
         if delivery.missing:
             yield _missing_finding(delivery)
+
     claimed, there = (
         sum(delivery.claimed for delivery in compared),
         sum(delivery.found for delivery in compared),
@@ -498,6 +536,7 @@ def _transcripts(
         )
         message = f"the transcripts have {there} of {shown}"
         yield Finding("ok", "transcript", message + extra)
+
     if "claude" in names and tally.first is not None:
         sessions, logged = without_event(root, tally.sessions, tally.first)
         if logged < sessions:
@@ -516,6 +555,7 @@ def _missing_finding(delivery: Delivery) -> Finding:
     level: Level = "warning" if delivery.found else "problem"
     given_up = "orbit stats; the agent may have given up on a call"
     step = given_up if delivery.found else f"orbit hook test {delivery.agent}; it takes no answer"
+
     return Finding(level, "transcript", message, str(delivery.path), step)
 
 
@@ -555,6 +595,7 @@ def examine(start: Path, agent: str | None = None) -> Examination:
         findings += _versions()
         findings.append(Finding("problem", "workspace", error.message, str(start), error.hint))
         return Examination(findings, tried, compared)
+
     findings += examine_workspace(workspace)
     findings += _examine_hooks(workspace, agent, tried)
     findings += _examine_delivery(workspace, agent, bool(tried), compared)

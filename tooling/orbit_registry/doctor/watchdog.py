@@ -91,6 +91,7 @@ def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[
         yield Finding("problem", "store-shrunken", message, path, "git log --stat -- .orbit")
     else:
         yield Finding("ok", "store", plural(count, "record"), path)
+
     if count >= most:
         folder = Path(private_folder(str(workspace.root), "log"))
         write_atomic(folder / MEMORY, json.dumps({"records": count, "at": now.timestamp()}))
@@ -111,6 +112,7 @@ def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Find
     path = workspace.relative(workspace.cache_folder)
     hours = workspace.config.setting(SECTION, "stale_hours")
     finding = Finding("ok", "sync", "snapshot and push index are there", path)
+
     if built is None:
         finding = Finding(
             "warning", "derived-missing", "there is no snapshot, or it is damaged", path
@@ -132,6 +134,7 @@ def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Find
                 f"the last sync was {age // timedelta(hours=1)} hours ago, and {hours} are admitted"
             )
             finding = Finding("warning", "sync-stale", message, path)
+
     yield finding if finding.level == "ok" else _heal(workspace, finding)
 
 
@@ -156,6 +159,7 @@ def _events(log: LoopLog) -> Iterator[Finding]:
         yield Finding(
             "ok", "retrieval", f"{retrievals} retrievals, {dispatches} dispatches and turns", path
         )
+
     missing = [ended for ended, note in turns(log) if note is None]
     if missing:
         message = (
@@ -206,6 +210,7 @@ def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Findin
     }
     live = [record for record in records.of_kind("learning") if record.phase == "live"]
     alone = [record for record in live if record.id not in consolidated]
+
     if len(alone) > most:
         message = f"{plural(len(alone), 'unconsolidated learning')}; the limit is {most}"
         yield Finding("warning", "learnings-many", message, "", "orbit propose")

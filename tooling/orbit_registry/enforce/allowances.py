@@ -42,6 +42,7 @@ def allows_in(path: str, text: str) -> Iterator[Allow]:
     """
     if MARK not in text:
         return
+
     spans = [*comments_and_strings(path, text)]
     starts = line_starts(text)
     for mark in re.finditer(re.escape(MARK), text):

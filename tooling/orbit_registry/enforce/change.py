@@ -90,4 +90,5 @@ def change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> Change:
             earlier[next(fields)] = name
         else:
             earlier[name] = "" if status == "A" else name
+
     return Change(git, base, earlier, gone)

@@ -65,6 +65,7 @@ class Enforcement:
         counts, total = self.counts, len(self.classes)
         if not total:
             return "no decision is accepted"
+
         lines = [
             (
                 f"{self.share:.0%} of the decisions that can be checked are enforced ({total} "
@@ -75,8 +76,10 @@ class Enforcement:
         lines += [f"{counts[name]:>6}  {name}: {words}" for name, words in CLASSES.items()]
         unclassified = [row for row in self.classes if row.name == "unclassified"]
         ids = [row.record.id for row in unclassified if not row.reason]
+
         if ids:
             lines += ["", f"Neither a check nor a reason: {listed(ids, _LISTED)}"]
+
         rows = [f"  {row.record.id}: {row.reason}" for row in unclassified if row.reason]
         return "\n".join([*lines, *(["", "Their checks do not count:", *rows] if rows else [])])
 
@@ -96,6 +99,7 @@ def _classified(record: Record, tree: Tree) -> Classified:
     pattern_checks = [
         check for check in own if check.must != "have" or sum(map(check.reads, tree.paths)) > 1
     ]
+
     if any(check.level != "advice" for check in pattern_checks):
         name = "enforced"
     elif any(check.is_reference for check in counted):
@@ -106,6 +110,7 @@ def _classified(record: Record, tree: Tree) -> Classified:
         name = "anchored"
     else:
         name = "not checkable" if record.data.get("not_checkable") else "unclassified"
+
     names = [
         f"{check.name} ({off[check.number]})" if check.number in off else check.name
         for check in checks
@@ -121,8 +126,10 @@ def _why_off(check: DecisionCheck, tree: Tree) -> str:
             if check.problems[0].code == "ORB1002"
             else "it can't be used"
         )
+
     if not check.is_reference or not isinstance(check.finder, Survey):
         return ""
+
     return next(
         (what for _, what in check.finder.find(tree, [*filter(check.covers, tree.paths)])), ""
     )

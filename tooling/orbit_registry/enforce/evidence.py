@@ -46,12 +46,14 @@ def read_evidence(workspace: Workspace, base: str | None = None) -> dict[str, di
         text = (workspace.git.read(base, FILE) or b"").decode("utf-8", "replace")
     else:
         text = read_text(file) if file.is_file() else ""
+
     try:
         value = load(text)
     except YamlProblemError as error:
         raise UsageError(
             f"{FILE}: {error.problem.message}", hint="correct it, or delete it and replay again"
         ) from None
+
     checks = value.get("checks") if isinstance(value, dict) else None
     entries = checks.items() if isinstance(checks, dict) else ()
     return {
@@ -103,6 +105,7 @@ def label(workspace: Workspace, name: str, key: str, is_true: bool) -> None:
                 f"no kept match of {name} has the key {key!r}",
                 hint=f"`orbit enforce replay {name}`",
             )
+
         entry["labels"] = {**entry.get("labels", {}), key: is_true}
         write_atomic(workspace.root / FILE, _text(evidence))
 
@@ -110,15 +113,18 @@ def label(workspace: Workspace, name: str, key: str, is_true: bool) -> None:
 def promote(workspace: Workspace, check: DecisionCheck, author: Author) -> str:
     """Raise a check by one level, if its evidence is enough; return the new level."""
     levels = list(LEVELS)
+
     if author.role == "agent":
         raise RefusedError(
             "an agent may not raise the level of a check",
             hint="a person runs `orbit enforce promote`",
         )
+
     if check.level == levels[-1]:
         raise RefusedError(
             f"{check.name} is at level {check.level} already", hint="nothing is above it"
         )
+
     level = levels[levels.index(check.level) + 1]
     with writing(workspace):
         evidence = read_evidence(workspace)
@@ -131,11 +137,13 @@ def promote(workspace: Workspace, check: DecisionCheck, author: Author) -> str:
                 else hint
             )
             raise RefusedError(f"{check.name} can't have level {level}: {missing}", hint=hint)
+
         evidence[check.name]["promoted"] = {
             "to": level,
             "by": author.name,
             "at": f"{datetime.now(UTC):%Y-%m-%d}",
         }
+
         before = read_text(workspace.root / check.record.path)
         data = cast("dict[str, Any]", load(before))
         checks = [dict(row) for row in data["checks"]]
@@ -144,7 +152,9 @@ def promote(workspace: Workspace, check: DecisionCheck, author: Author) -> str:
             FileChange(check.record.path, before, rewrite(before, {**data, "checks": checks}))
         ]
         write_step(workspace, "enforce-promote", changes, author=author)
+
         write_atomic(workspace.root / FILE, _text(evidence))
+
     return level
 
 
@@ -170,20 +180,25 @@ def refusal(check: DecisionCheck, level: str, entry: Evidence | None) -> str:
         return f"it was never replayed; run `orbit enforce replay {check.name}`"
     if entry["digest"] != check.digest:
         return f"it changed after its replay; run `orbit enforce replay {check.name}` again"
+
     if excess := exceptions_of(entry):
         return (
             f"{excess[0]} of its {excess[1]} matches are allowed or false alarms; narrow it, "
             f"and replay it again"
         )
+
     if level == "warning":
         return ""
+
     labels = entry.get("labels", {})
     unlabelled = [row["key"] for row in entry["kept"] if row["key"] not in labels]
     if unlabelled:
         count = plural(len(unlabelled), "kept match has", "kept matches have")
         return f"{count} no label: `orbit enforce label {check.name} {unlabelled[0]} true|false`"
+
     false = sum(not value for value in labels.values())
     true = entry["edited_away"] + len(labels) - false
+
     if not are_rare(false, entry["relevant"]):
         count = (
             f"{plural(false, 'false alarm')} in {plural(entry['relevant'], 'change')} of its files"
@@ -192,6 +207,7 @@ def refusal(check: DecisionCheck, level: str, entry: Evidence | None) -> str:
             f"{count} may be a rate above {MOST_FALSE_ALARMS:.0%}; none in 299 changes is "
             f"enough, or 1 in 473"
         )
+
     total = true + false
     if total and least_precision(true, total) < LEAST_PRECISION:
         target = f"a precision of {least_precision(true, total):.2f} at least"
@@ -199,6 +215,7 @@ def refusal(check: DecisionCheck, level: str, entry: Evidence | None) -> str:
             f"{true} of {total} matches were right, which shows {target}; {LEAST_PRECISION} "
             f"is needed"
         )
+
     return ""
 
 
@@ -222,6 +239,7 @@ def replay_text(check: DecisionCheck, entry: Evidence) -> str:
     if labels:
         right = sum(labels.values())
         remaining += f" ({right} right, {len(labels) - right} false)"
+
     stale = "" if entry["digest"] == check.digest else "; the check changed since"
     return (
         f"{entry.get('replayed', 0):,} commits, {entry['relevant']:,} changed its files; of "
@@ -238,6 +256,7 @@ def are_rare(events: int, trials: int) -> bool:
     rate = MOST_FALSE_ALARMS
     if events >= rate * trials:
         return False
+
     terms = (
         math.exp(
             math.lgamma(trials + 1)

@@ -128,9 +128,11 @@ class CheckKind:
             raise InvalidCheckError(
                 f"`{self.name}` has either {' or '.join(f'`{name}`' for name in self.forms)}"
             )
+
         subject = chosen[0] if chosen else self.name
         if must == "have" and self.demands is not None and subject not in self.demands:
             raise InvalidCheckError(f"`{subject}` says itself what must be: leave out `must`")
+
         return self.make(fields, must)
 
 
@@ -158,6 +160,7 @@ def match_at(text: str, start: int, end: int) -> Match:
     excerpt = " ".join(text[start : min(end, start + 4 * MOST_SHOWN)].split())
     excerpt = excerpt or repr(text[start : min(end, start + MOST_SHOWN)])[1:-1]  # white space alone
     excerpt = cut(excerpt, MOST_SHOWN)
+
     last = starts[end_line] - 1 if end_line < len(starts) else len(text)
     first = starts[line - 1]
     lines = " ".join(text[first : min(last, first + _MOST_COMPARED)].split())

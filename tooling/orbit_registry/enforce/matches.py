@@ -72,6 +72,7 @@ def read_file(checks: Iterable[DecisionCheck], path: str, text: str) -> FileMatc
                 matches[check.name] = rows
         except NotRunError as error:
             not_run[check.name] = str(error)
+
     return FileMatches(matches, [*allows_in(path, text)], not_run)
 
 
@@ -86,6 +87,7 @@ def scopes_of(checks: Mapping[str, DecisionCheck], paths: Iterable[str]) -> Scop
             finder = checks[name].finder
             if isinstance(finder, Finder) and finder.reads(path):
                 readers.setdefault(path, []).append(name)
+
     return Scopes(files, readers)
 
 
@@ -121,6 +123,7 @@ class Side:
                         and check.name not in value.not_run
                     )
                     matches = [WHOLE_FILE] if is_lacking else ()
+
                 for match, allow in (
                     allowances(check.name, matches, value.allows) if matches else ()
                 ):
@@ -138,6 +141,7 @@ class Side:
             for value in self.values.values()
         ):
             return True
+
         others = (path for path in self.scope(check) if path not in self.values)
         try:
             readable = ((path, self.tree.text(path) or "") for path in others if finder.reads(path))
@@ -159,8 +163,10 @@ def new_breaks(
     rest.subtract(row.key for row in before)
     rows.sort(key=lambda row: 0 < rest[row.key] < counts[row.key] and not is_added(row))
     new = []
+
     for row in rows:
         if rest[row.key] > 0:
             rest[row.key] -= 1
             new.append(row)
+
     return new

@@ -116,6 +116,7 @@ def replay_check(
         raise UsageError(
             f"{check.name} can't be replayed: {error}", hint=f"`orbit enforce try {check.name}`"
         ) from None
+
     if check.must != "not" or not check.is_about_one_file:
         message = (
             f"{check.name} can't be replayed: it does not look for what a file alone must not have"
@@ -123,16 +124,20 @@ def replay_check(
         raise UsageError(
             message, hint="raise the level in the record, in a change that people review"
         )
+
     if since and not _is_date(since):
         raise UsageError(f"`{since[:40]}` is not a date", hint="write it as 2025-01-31")
+
     if workspace.git.head() is None:
         raise UsageError(
             "there is no commit to replay", hint="a replay reads the history that git has"
         )
+
     if workspace.git.is_shallow:
         raise UsageError(
             "the clone is shallow, so its history says too little", hint="`git fetch --unshallow`"
         )
+
     start = since or era_of(check)
     result = replay(
         workspace.git,
@@ -144,10 +149,12 @@ def replay_check(
     if not result.commits:
         message = f"no commit to replay {check.name} over{f' since {start}' if start else ''}"
         raise UsageError(message, hint="name an earlier day: `--since`")
+
     rows = enforce(workspace, [check.record], *workspace.git.files(), name=check.name)
     allowed = sum(bool(row.allowed) for row in rows)
     data = {**result.as_data(), **({"allowed": allowed} if allowed else {})}
     write_replay(workspace, check.name, data, {entry.key for entry in result.introductions})
+
     return result
 
 
@@ -189,6 +196,7 @@ def replay(
     open_matches: Open = defaultdict(lambda: defaultdict(list))
     unread: Lines = {}
     steps = commit_steps(git, most, since)
+
     for start in range(0, len(steps), _BATCH):
         batch = [
             CommitStep(
@@ -207,6 +215,7 @@ def replay(
             result.first, result.last = result.first or step.name, step.name
             result.relevant += bool(step.files)
             _take(result, step, lines, open_matches)
+
     return result
 
 
@@ -223,20 +232,24 @@ def commit_steps(git: Git, most: int, since: str = "") -> list[CommitStep]:
         "--format=%H",
         *([f"--since={since}T00:00:00"] if since else []),
     ]
+
     steps: list[CommitStep] = []
     fields = iter(git.run_names("log", *options, "HEAD", "--"))
     for words in fields:
         if not words.lstrip("\n").startswith(":"):
             steps.append(CommitStep(words.strip(), []))
             continue
+
         _, _, old, new, status = words.split(" ")
         before = after = next(fields)
         if status[0] in "RC":
             after = next(fields)
+
         step = FileStep(
             "" if status[0] in "AC" else before, "" if status[0] == "D" else after, old, new
         )
         steps[-1].files.append(step)
+
     return steps[::-1]
 
 
@@ -268,6 +281,7 @@ def _lines_of(git: Git, check: DecisionCheck, finder: Finder, steps: Sequence[Co
             )
         except NotRunError:
             matches[path, blob] = None
+
     return matches
 
 
@@ -279,18 +293,22 @@ def _take(result: Replay, step: CommitStep, lines: Lines, open_matches: Open) ->
         if file.before and file.after and file.before != file.after:
             for text, entries in open_matches.pop(file.before, {}).items():
                 _move(entries, open_matches, file.after, text)
+
         before = lines.get((file.before, file.blob_before)) or ()
         after = lines.get((file.after, file.blob_after), ())
         if after is None:  # nothing in it is gone
             after = lines[file.after, file.blob_after] = before
+
         path, fate = (file.after, "edited away") if file.after else (file.before, "deleted")
         for text in (_counts(before) - _counts(after)).elements():
             removed[text].append((path, fate))
+
         fresh = _counts(after) - _counts(before)
         for match in after:
             if fresh[match.lines] > 0:
                 fresh[match.lines] -= 1
                 added.append((path, match))
+
     occurrences: Counter[str] = Counter()
     for path, match in added:
         if removed[match.lines]:  # moved within the commit
@@ -298,13 +316,16 @@ def _take(result: Replay, step: CommitStep, lines: Lines, open_matches: Open) ->
             entries = open_matches[old][match.lines]
             _move([entries.pop()] if entries else [], open_matches, path, match.lines)
             continue
+
         name = f"{step.name}{path}{match.line}{match.text}"
         occurrences[name] += 1
         name += f"\n{occurrences[name]}" if occurrences[name] > 1 else ""
         key = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:_HASH_SIZE]
         entry = Introduction(key, step.name, path, match.text)
         result.introductions.append(entry)
+
         open_matches[path][match.lines].append(entry)
+
     for text, places in removed.items():
         for path, fate in places:
             if entries := open_matches[path][text]:

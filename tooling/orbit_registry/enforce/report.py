@@ -47,9 +47,12 @@ class Report:
                     f"{check.name} is not run: {message}",
                     "correct it where it comes from",
                 )
+
             location = Location(CONFIG)
+
         if check.record.origin and code == "ORB1003":
             return  # what a source's check looks at may be in other repositories
+
         severity = severity or (
             Severity.ERROR if code in ("ORB1001", "ORB1002") else Severity.WARNING
         )
@@ -57,6 +60,7 @@ class Report:
         location = location or self.location(check.record, check.pointer)
         if source_of(location.path):
             location = Location(CONFIG)  # findings in the copies are left to their own repository
+
         row = Diagnostic(
             code, severity, message, location, hint, check.record.id, check=name, allowed=allowed
         )
@@ -77,6 +81,7 @@ class Report:
         if check.is_reference:
             self.add(check, "ORB1009", row.what)
             return
+
         record, location = check.record, Location(row.path) if row.path else None
         hint = check.kind.hint
         if row.match is not None:
@@ -88,6 +93,7 @@ class Report:
             hint = hint or ("move or rename the file" if row.path else "add what is missing")
             if row.path and check.kind.has_exceptions and not record.origin:
                 hint += ", leave it out with `except:`"
+
         hint += f", or {'override' if record.origin else 'supersede'} the decision"
         allowed, code = row.allow.reason if row.allow else None, "ORB1005"
         if allowed == "":
@@ -96,6 +102,7 @@ class Report:
                 "ORB1006",
                 f"add the reason: `orbit: allow {record.id} because …`",
             )
+
         title = f" ({record.title})" if check.say != record.title else ""
         message = f"{row.what} breaks {record.id}{title}: {check.say}"
         severity = LEVELS[check.level]

@@ -83,6 +83,7 @@ def enforce(
         if name in ("", check.name)
     ]
     evidence = _with_evidence(workspace, checks, report, base)
+
     for check in checks:
         for problem in check.problems:
             report.add(
@@ -92,17 +93,22 @@ def enforce(
                 report.location(check.record, problem.pointer),
                 hint=problem.hint,
             )
+
     runnable = _runnable(
         (check for check in checks if check.record.phase == "live" or proposed), report
     )
+
     if definitions_only:
         return tuple(report.diagnostics)
+
     change = change_since(workspace.git, base, untracked) if base is not None else None
     run = Run(runnable, tree_of(workspace, tracked, untracked), report, evidence, change)
     run.add_blind()
     run.add_all()
+
     if change is not None:
         _add_weakened(run, change, _at_base(workspace, records, change))
+
     return tuple(report.diagnostics)
 
 
@@ -125,6 +131,7 @@ def check_text(
     Run(
         _runnable(checks, report), Tree([path], {path: text}.get), report, evidence, paths=[path]
     ).add_all()
+
     return tuple(row for row in report.diagnostics if row.code != "ORB1010")
 
 
@@ -139,9 +146,11 @@ class CheckTrial:
 def try_checks(workspace: Workspace, record: Record, name: str = "") -> CheckTrial:
     """Run the checks of a live or proposed record, or one by its id."""
     checks = checks_named(record, name)
+
     if record.phase == "closed":
         message = f"{record.id} is {record.status.name}, so its checks never run"
         raise UsageError(message, hint="`orbit enforce try --file` tries them from a YAML file")
+
     full_name = f"{record.id}/{name}" if name else ""
     rows = enforce(workspace, [record], *workspace.git.files(), proposed=True, name=full_name)
     findings = sorted((row for row in rows if row.code != "ORB1007"), key=lambda row: row.sort_key)
@@ -155,6 +164,7 @@ def record_of_file(workspace: Workspace, path: str) -> Record:
     except YamlProblemError as error:
         hint = f"correct the YAML; {KINDS_PAGE}"
         raise InvalidRecordError(f"{path}: {error.problem.message}", hint=hint) from None
+
     kind = next(kind for kind in workspace.kinds if kind.in_document)
     status = next(name for name, status in kind.statuses.items() if status.phase == "live")
     moment = "2000-01-01T00:00:00Z"
@@ -168,8 +178,10 @@ def record_of_file(workspace: Workspace, path: str) -> Record:
         "updated_at": moment,
         **(value if isinstance(value, dict) else {}),
     }
+
     for problem in kind.schema.problems(data):
         raise InvalidRecordError(f"{path}: {problem.message}", hint=problem.hint or KINDS_PAGE)
+
     return Record(kind, data, path)
 
 
@@ -191,11 +203,13 @@ def _with_evidence(
                 report.diagnostics.append(
                     Diagnostic("ORB1010", Severity.WARNING, message, Location(FILE), error.hint)
                 )
+
     for check in checks:
         if is_stale(check, files):
             message = f"{check.name} changed after its replay, so it counts as advice"
             report.add(check, "ORB1010", message, hint=f"run `orbit enforce replay {check.name}`")
             check.counts_as_advice = True
+
     return files[0] if files else {}
 
 
@@ -209,6 +223,7 @@ def _runnable(checks: Iterable[DecisionCheck], report: Report) -> dict[str, Deci
                 runnable[check.name] = check
         except NotRunError as error:
             report.add(check, "ORB1004", f"{check.name} is not run: {error}")
+
     return runnable
 
 
@@ -236,6 +251,7 @@ class Run:
         for name, check in self.checks.items():
             if name in self.blind and not self.change:
                 continue
+
             try:
                 rows = [*self._side.breaks(check)]
                 self.needed.update((row.path, row.allow) for row in rows if row.allow)
@@ -253,21 +269,25 @@ class Run:
         for path, value in self._side.values.items():
             for name, reason in value.not_run.items():
                 skipped[name, reason].append(path)
+
         for check, rows in self.breaks():
             for row in rows:
                 self.report.add_break(check, row)
+
         for (name, reason), files in skipped.items():
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             check, message = self.checks[name], f"{name} is not run on {files[0]}{more}: {reason}"
             # Else a file could hide from a check behind a long sum.
             severity = Severity.ERROR if check.level == "error" and reason != NO_AST_GREP else None
             self.report.add(check, "ORB1004", message, severity=severity)
+
         for path, value in self._side.values.items():
             old = (
                 self._before.values.get(self._side.earlier.get(path, ""))
                 if self._before is not None
                 else None
             )
+
             earlier = (
                 Counter(allow.name + allow.reason for allow in old.allows)
                 if old
@@ -284,6 +304,7 @@ class Run:
             if name in self.blind:
                 hint = "correct `in:`, or remove the check if its subject is gone"
                 self.report.add(check, "ORB1003", f"{name} looks at no file", hint=hint)
+
             exceptions = [str(text) for text in check.fields.get("except", ())]
             counts = count_matches(exceptions, self.tree.paths)
             for text in [text for text in exceptions if text not in counts]:
@@ -324,6 +345,7 @@ class Run:
             self._stored(readers) if self.paths is None else self._read(readers, self.tree.text)
         )
         earlier = self.change.earlier if self.change is not None else {}
+
         return Side(
             self.tree, readers, values, lambda check: self._scopes.files[check.name], earlier
         )
@@ -333,11 +355,13 @@ class Run:
         """The files before the change; in a moved one also what the checks of its name now find."""
         if (change := self.change) is None:
             return None
+
         readers = scopes_of(self.checks, change.before).readers
         moved = [path for path, old in change.earlier.items() if old not in ("", path)]
         for path, names in scopes_of(self.checks, moved).readers.items():
             old = change.earlier[path]
             readers[old] = list(dict.fromkeys([*readers.get(old, ()), *names]))
+
         readers = {path: names for path, names in readers.items() if path in change.texts}
         tree = change.tree_before(self.tree)
         return Side(
@@ -375,6 +399,7 @@ class Run:
         ]
         namespace = f"enforce {digest(key)[:16]}"
         values: dict[str, FileMatches] = {}
+
         for path, state in workspace.cache.files(
             namespace, workspace.root, readers, parse, limit=FILE_LIMIT
         ).items():
@@ -386,6 +411,7 @@ class Run:
                 and _is_text(workspace.root / path)
             ):
                 reasons[path] = f"larger than {FILE_LIMIT:,} bytes"
+
         not_run = {path: dict.fromkeys(readers[path], reason) for path, reason in reasons.items()}
         return values | {path: FileMatches({}, not_run=rows) for path, rows in not_run.items()}
 
@@ -417,11 +443,13 @@ class Run:
         nearest = check or self.checks[names[0]]
         message = f"`orbit: allow {allow.name}` allows nothing here"
         hint = "remove the comment, or correct the id"
+
         if not allow.name:
             message, hint = (
                 "this allowance can't be read",
                 f"write `orbit: allow {nearest.record.id} because …`",
             )
+
         self.report.add(
             nearest, "ORB1007", message, Location(path, Position(allow.line)), hint=hint
         )
@@ -448,8 +476,10 @@ def _at_base(
         home = f"{INHERITED}/{source}/" if source else f"{ORBIT}/"
         kind = workspace.kinds.of_plural(path.removeprefix(home).split("/")[0])
         data = data_in(content.decode("utf-8", "replace")) if kind is not None else None
+
         if kind is None or data is None or not kind.schema.is_valid(data):
             continue
+
         data = namespaced(data, source) if source else data
         current = by_uid.get(str(data["uid"]))
         earlier = Record(kind, data, path)
@@ -484,6 +514,7 @@ def _add_weakened(run: Run, change: Change, before: Iterable[DecisionCheck]) -> 
     checks = _runnable(
         (check for check in before if check.must == "not" and not check.is_reference), scratch
     )
+
     for check, rows in Run(
         checks, run.tree, scratch, run.evidence, change, change.earlier
     ).breaks():

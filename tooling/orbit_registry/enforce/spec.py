@@ -125,6 +125,7 @@ class DecisionCheck:
         """Say whether it looks at a file: one of its scope, in a form that its kind reads."""
         if self.problems or self.is_reference or not self.covers(path):
             return False
+
         try:
             return (
                 self.is_about_one_file
@@ -222,12 +223,15 @@ def _misread(
         near = did_you_mean(str(name), [*SHARED, *all_kinds()], "`")
         message = f"`{name}` is neither a field nor a kind of check"
         yield SpecProblem("ORB1001", message, (*pointer, name), near + kinds)
+
     if kind is NO_KIND and not unknown:
         message = f"a check has one kind; this one has {' and '.join(chosen) or 'none'}"
         yield SpecProblem("ORB1001", message, pointer, kinds)
+
     for problem in kind.schema.problems(entry[kind.name]) if kind is not NO_KIND else ():
         message = problem.message.replace("`the record`", f"`{kind.name}`")
         yield SpecProblem("ORB1001", message, (*pointer, kind.name, *problem.pointer), problem.hint)
+
     for name in ("in", "except"):
         for position, text in enumerate(entry.get(name, ())):
             glob = parse_glob(str(text))
@@ -235,6 +239,7 @@ def _misread(
                 reason = glob.message if isinstance(glob, Problem) else "it starts with `!`"
                 message = f"`{str(text)[:80]}` is no glob that includes: {reason}"
                 yield SpecProblem("ORB1001", message, (*pointer, name, position))
+
     if entry.get("id") in before:
         message = f"{check.record.id} has two checks with the id `{entry.get('id')}`"
         yield SpecProblem("ORB1001", message, (*pointer, "id"))
@@ -253,12 +258,14 @@ def _disproved(check: DecisionCheck) -> Iterator[SpecProblem]:
         return
     except NotRunError:
         return
+
     for name in () if check.is_reference else ("passes", "fails"):
         if not check.fields.get(name):
             hint = f"add a text that {'keeps to' if name == 'passes' else 'breaks'} the decision"
             yield SpecProblem(
                 "ORB1002", f"{check.name} has no example under `{name}:`", check.pointer, hint
             )
+
         for position, example in enumerate(check.fields.get(name, ())):
             try:
                 result = _tried(check, finder, name, example)
@@ -266,6 +273,7 @@ def _disproved(check: DecisionCheck) -> Iterator[SpecProblem]:
                 result = f"an example of {check.name} can't be read: {error}", None
             except NotRunError:
                 return
+
             if result is not None:
                 yield SpecProblem("ORB1002", result[0], (*check.pointer, name, position), result[1])
 
@@ -282,18 +290,22 @@ def _tried(
         extensions = EXTENSIONS.get(str(check.body.get("language")), ())
         names = [*check.kind.example_names, *(f"example.{end}" for end in extensions)]
         path, text = _path_for(check, finder, names), str(example)
+
     if not path:
         at = _path_for(check, finder, ["file.py", "file.ts"]) or "src/file.py"
         return (
             f"an example of {check.name} does not say what file it is",
             f"write `{{at: {at}, text: …}}`",
         )
+
     breaks = is_broken(check, finder, path, text)
     if breaks == (name == "fails"):
         return None
+
     hint = "correct the check or the example: a check that was never seen failing proves nothing"
     if isinstance(finder, Finder) and not check.covers(path):
         hint = f"{path} is not in the check's scope; correct `at:`, or `in:` of the check"
+
     return (
         f"an example under `{name}:` {'breaks' if breaks else 'does not break'} {check.name}",
         hint,
@@ -307,8 +319,10 @@ def is_broken(check: DecisionCheck, finder: Finder | Survey, path: str, text: st
         return any(
             True for _ in finder.find(tree, [path for path in tree.paths[:1] if check.covers(path)])
         )
+
     if not check.covers(path) or not finder.reads(path):
         return False
+
     return any(True for _ in finder.find(path, text)) != (check.must == "have")
 
 
@@ -323,4 +337,5 @@ def _path_for(check: DecisionCheck, finder: Finder | Survey, names: Sequence[str
             path = f"{folder}/{name}".lstrip("/")
             if check.covers(path) and (isinstance(finder, Survey) or finder.reads(path)):
                 return path
+
     return ""

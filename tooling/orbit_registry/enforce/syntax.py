@@ -164,10 +164,13 @@ def _literal_parts(text: str, start: int, end: int, opening: str) -> Iterator[tu
         if opening == "{" and text.startswith("{{", brace):
             at = brace + 2
             continue
+
         yield start, brace, "string"
         depth, at = 1, brace + len(opening)
         while at < end and depth:
             depth += (text[at] == "{") - (text[at] == "}")
             at += 1
+
         start = at
+
     yield start, end, "string"

@@ -70,6 +70,7 @@ def _spell(alternative: Alternative) -> str:
     text = rules.plain(alternative)
     if sign := _UNSUPPORTED.search(text):
         raise rules.UnsupportedError(f"`{sign[0]}` in a name can't be said there")
+
     text = "*" if text == "**" else text if text.startswith("**") else f"/{text}"
     return (
         text.removesuffix("**").replace(" ", "\\ ")
@@ -94,12 +95,14 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
                 f"{owner!r} is no owner",
                 hint="write @account, @organisation/team or an e-mail address",
             )
+
     top = workspace.git.top
     if top is None:
         raise GitError(
             "there is no git repository here",
             hint="forges read CODEOWNERS at the top of a repository",
         )
+
     path = next((name for name in OWNER_FILES if (top / name).is_file()), NEW)
     records = [
         record
@@ -112,6 +115,7 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
         for record in records
         if record.id not in owned and (record.globs or record.symbols)
     ]
+
     unusable = {
         record.id: names
         for record in records
@@ -126,6 +130,7 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
     changes = rules.differences(
         current, {path: rules.with_block(current[path], text, path, _MARKS)}
     )
+
     return OwnersExport(path, lines, changes, unsupported, unowned, unusable)
 
 
@@ -142,10 +147,12 @@ def _lines(
         except rules.UnsupportedError as reason:
             globs = ", ".join((*record.globs, *record.symbols))
             unsupported.append(rules.UnsupportedGlob(record.id, globs, str(reason)))
+
         for pattern, matched in patterns.items():
             earlier = merged.get(pattern, _Line(pattern, (), matched, ()))
             owners = tuple(dict.fromkeys((*earlier.owners, *owned[record.id])))
             merged[pattern] = _Line(pattern, owners, matched, (*earlier.ids, record.id))
+
     ordered = sorted(merged.values(), key=lambda line: (-len(line.files), line.pattern))
     return [_text(line, _owners(line, ordered), prefix) for line in ordered], unsupported
 

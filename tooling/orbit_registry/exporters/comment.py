@@ -44,6 +44,7 @@ def github() -> Forge:
     repository, number = _variable("GITHUB_REPOSITORY", "github"), _pull_request()
     server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
     run = os.environ.get("GITHUB_RUN_ID", "")
+
     return Forge(
         name="GitHub",
         api=os.environ.get("GITHUB_API_URL", "https://api.github.com"),
@@ -112,12 +113,14 @@ def _variable(name: str, forge: str) -> str:
             name, f"`--post {forge}` is for jobs of its CI that run for a pull request"
         )
         raise UsageError(f"the environment has no {name}", hint=hint)
+
     if (
         not value.isascii() or not value.isprintable() or " " in value
     ):  # the value itself is never shown
         raise UsageError(
             f"{name} has a space or a character that is not ASCII", hint="set it without quotes"
         )
+
     return value
 
 
@@ -134,6 +137,7 @@ def post(forge: Forge, marker: str, text: str) -> tuple[str, str]:
             return "updated", _address(
                 forge, _call(forge, forge.update, forge.comment.format(comment["id"]), body)
             )
+
     return "created", _address(forge, _call(forge, "POST", forge.comments, body))
 
 
@@ -141,11 +145,13 @@ def fitted_comment(text: str, run: str) -> str:
     """Return a text that fits into one comment: its first lines, then where the rest is."""
     if len(text) <= LONGEST:
         return text
+
     note = f"[The rest is in the CI run]({run})" if run else "The rest is in the log of the CI run"
     end = f"\n\n{note}: `orbit diff` prints all of it.\n"
     head = text[: LONGEST - len(end) - len("\n\n</details>")]
     head = head[: head.rfind("\n")]
     is_open = head.rfind("<details>") > head.rfind("</details>")
+
     return head + ("\n\n</details>" if is_open else "") + end
 
 

@@ -59,14 +59,17 @@ def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
             f"the forms"
         )
         raise ConfigError(f"no address to notify: {PLACES} is empty", hint=hint)
+
     memory = Path(private_folder(str(workspace.root), "log")) / MEMORY
     delivered = _delivered(memory)
     old = [key for key in delivered.get(topic, ()) if key in texts]
     fresh = [key for key in texts if key not in old]
+
     if fresh:
         more = [f"… and {len(fresh) - MOST} more"] if len(fresh) > MOST else []
         body = "\n\n".join([*(texts[key] for key in fresh[:MOST]), *more])
         _deliver(addresses, f"{plain(workspace.name)}: {topic}", body)
+
     write_atomic(memory, json.dumps({**delivered, topic: [*old, *fresh[:MOST]]}))
     return len(fresh[:MOST])
 
@@ -84,6 +87,7 @@ def _deliver(addresses: Sequence[str], title: str, body: str) -> None:
         library = importlib.import_module("apprise")
     except ImportError:
         raise ConfigError("apprise is not installed", hint=_EXTRA) from None
+
     sender = library.Apprise()
     for number, address in enumerate(addresses, 1):
         if not sender.add(address):  # an address may hold a password, so that none is printed
@@ -91,6 +95,7 @@ def _deliver(addresses: Sequence[str], title: str, body: str) -> None:
                 f"address {number} of {PLACES} is not a service that apprise knows",
                 hint="see its wiki for forms",
             )
+
     if not sender.notify(title=title, body=body, body_format=library.NotifyFormat.TEXT):
         raise DeliveryError(
             "not everybody could be told", hint="see that the addresses answer, and try again"

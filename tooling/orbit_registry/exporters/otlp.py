@@ -59,6 +59,7 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
     parts = [(file, file.stat().st_ino) for file in log_files(workspace.state)]
     first = next((at for at, (_, inode) in enumerate(parts) if inode == number), 0)
     met = LogScan(offset=offset if parts and parts[first][1] == number else 0)
+
     count = 0
     record_ids = frozenset(record.id for record in read_collection(workspace).records)
     batch: list[tuple[LoggedEvent, Mapping[str, Any]]] = []
@@ -68,10 +69,13 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
         if len(batch) == BATCH:
             count += _deliver(batch, workspace.name, record_ids, endpoint)
             batch = []
+
     count += _deliver(batch, workspace.name, record_ids, endpoint)
+
     if parts and met.files:
         inode = parts[first + len(met.files) - 1][1]
         write_atomic(mark, json.dumps({"endpoint": endpoint, "inode": inode, "place": met.offset}))
+
     return count
 
 
@@ -122,6 +126,7 @@ def _deliver(
                 "sent the next time"
             )
             raise DeliveryError(f"{endpoint} did not take the spans", hint=hint)
+
     return len(batch)
 
 
@@ -140,6 +145,7 @@ def _span(
         is_remote=False,
         trace_flags=trace.TraceFlags(trace.TraceFlags.SAMPLED),
     )
+
     start = round(event.at * 1e9)
     return sdk.ReadableSpan(
         name=SPANS[event.kind],
@@ -157,6 +163,7 @@ def _attributes(row: Mapping[str, Any], record_ids: Container[str]) -> Iterator[
         value = row.get(key)
         if isinstance(value, Mapping):
             value = value.get("name")  # the agent of a brief
+
         if isinstance(value, list):
             texts = [item for item in value if isinstance(item, str)]
             yield f"orbit.{key}", [text for text in texts if key not in IDS or text in record_ids]

@@ -41,6 +41,7 @@ def skill_changes(root: Path, agent: str) -> list[Change]:
             raise RefusedError(
                 f"{path} is not our skill", hint="move it away, then run the command again"
             )
+
     return differences(current, expected)
 
 
@@ -62,6 +63,7 @@ def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
         "owner": {"name": "Orbit maintainers"},
         "plugins": [{"name": NAME, "source": "./"}],
     }
+
     command = f'sh "${{CLAUDE_PLUGIN_ROOT}}/{LAUNCHER}" claude 2>/dev/null || :'
     handler = {"type": "command", "command": command, "timeout": TIMEOUT}
     hooks = {
@@ -69,6 +71,7 @@ def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
         for event, matcher in events.items()
     }
     server = {"command": PROGRAM, "args": ["mcp", "serve"]}
+
     return {
         MANIFEST: _json(manifest),
         ".claude-plugin/marketplace.json": _json(market),

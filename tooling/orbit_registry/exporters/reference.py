@@ -52,6 +52,7 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
     listed = workspace.private / "reference" / f"{name}.json"
     is_occupied = target.is_dir() and not listed.is_file() and any(target.iterdir())
     no_folder = target.is_symlink() or (target.exists() and not target.is_dir())
+
     ours = (
         target.is_relative_to(workspace.orbit)
         or workspace.root.is_relative_to(target)
@@ -66,10 +67,12 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
             f"came here goes first"
         )
         raise RefusedError(f"{folder} can't hold the tree: {reason}", hint=hint)
+
     notes: list[str] = []
     expected, executable = _expected_files(workspace, notes)
     exported = _exported_files(listed, target)
     current: dict[str, bytes | None] = {}
+
     for path in {*expected, *exported}:
         file = inside(target, path)
         content = read_bytes(file, limit=DOCUMENT_LIMIT) if os.path.lexists(file) else None
@@ -82,6 +85,7 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
         else:
             notes.append(f"{path} is not what was written there, and stays")
             expected.pop(path, None)
+
     changes, programs = (
         tuple(differences(current, expected)),
         frozenset(executable & expected.keys()),
@@ -95,19 +99,23 @@ def write(reference: Reference) -> None:
     """
     if not reference.changes:
         return
+
     digests = {path: raw_digest(content) for path, content in reference.files.items()}
     before = _exported_files(reference.list, reference.folder)
     _save_list(reference, {**before, **digests})
     apply_changes(reference.folder, reference.changes)
+
     for path in reference.executable:
         file = reference.folder / path
         file.chmod(file.stat().st_mode | 0o111)
+
     for change in reference.changes:
         for parent in (reference.folder / change.path).parents if change.content is None else ():
             if parent == reference.folder:
                 break
             with contextlib.suppress(OSError):  # it holds other files, or is gone
                 parent.rmdir()
+
     _save_list(reference, digests)
 
 
@@ -118,14 +126,17 @@ def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, b
         source = record.source
         if source is None or record.phase != "live":
             continue
+
         try:
             content = read_bytes(file := inside(workspace.root, source.path), limit=LARGEST)
         except OrbitError as error:
             notes.append(f"{record.id} is left out: {error.message}")
             continue
+
         if any(find_secrets(content.decode("utf-8", "replace"))):
             notes.append(f"{record.id} is left out: its text holds a secret")
             continue
+
         project = (
             _NO_NAME.sub("-", record.text("project") or workspace.name).strip(". ") or "project"
         )
@@ -138,9 +149,12 @@ def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, b
                 if dot and "/" not in suffix
                 else f"{path}-{record.id}"
             )
+
         files[path] = content
+
         if os.access(file, os.X_OK):
             executable.add(path)
+
     return files, executable
 
 

@@ -70,6 +70,7 @@ def differences(
                     after,
                 )
             )
+
     return changes
 
 
@@ -89,6 +90,7 @@ def apply_changes(root: Path, changes: Sequence[Change]) -> None:
         if change.content is not None:
             write_atomic(path, change.content)
             continue
+
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -155,6 +157,7 @@ def rules_for(rows: Sequence[Row], spell: Spell) -> tuple[list[Rule], list[Unsup
         if row.flags & BROAD or _is_everything([glob for _, glob in globs]):
             grouped.setdefault((), []).append(row)
             continue
+
         patterns: list[str] = []
         excluded = False
         for text, glob in globs:
@@ -165,8 +168,10 @@ def rules_for(rows: Sequence[Row], spell: Spell) -> tuple[list[Rule], list[Unsup
                     UnsupportedGlob(row.values[ID], text.removeprefix(SYMBOL), str(reason))
                 )
                 excluded = excluded or glob.exclude
+
         if patterns and not excluded:  # without what it excludes a scope would be a wider one
             grouped.setdefault(tuple(sorted(set(patterns))), []).append(row)
+
     return [_rule(globs, members) for globs, members in sorted(grouped.items())], unsupported
 
 
@@ -271,6 +276,7 @@ def exporters() -> Mapping[str, Exporter]:
     )
     modules = [import_module(f"orbit_registry.exporters.{name}") for name in names]
     listed = [exporter for module in modules for exporter in getattr(module, "EXPORTERS", ())]
+
     return {
         exporter.agent: exporter
         for exporter in sorted(listed, key=lambda exporter: str(exporter.agent))
@@ -320,6 +326,7 @@ class RuleFormat:
         ignore = "" if self.own_folder else f"/{self.folder}/{self.prefix}*{self.suffix}"
         ids = sorted({row.values[ID] for rule in rules for row in rule.rows})
         omitted = sum(rule.omitted for rule in rules)
+
         folder = self.folder if self.own_folder else ""
         return RuleExport(
             self.agent, sorted(expected), ids, changes, unsupported, omitted, ignore, folder
@@ -342,6 +349,7 @@ class RuleFormat:
             elif name in expected:
                 hint = "move it away, then run the command again"
                 raise RefusedError(f"{name} is not a file that we made", hint=hint)
+
         return files
 
 
@@ -355,6 +363,7 @@ def plan(workspace: Workspace, agents: Sequence[str]) -> list[RuleExport]:
             raise UsageError(
                 f"there are no rule files for {agent!r}", hint=f"one of {', '.join(available)}"
             )
+
     rows = exported(current_index(workspace), time.time())
     return [available[agent].plan(workspace, rows) for agent in dict.fromkeys(agents)]
 
@@ -386,18 +395,22 @@ def block_of(rows: Sequence[Row]) -> tuple[str, list[Row], int]:
     lines: list[str] = []
     included: list[Row] = []
     scope = ""
+
     for row in rows:
         described = _scope(row)
         entry_lines = [f"Where {described}:"] if described != scope else []
         entry_lines += entry(row.teaser.replace("<!--", "&lt;!--"))
         cost = tokens("\n".join(entry_lines)) + 1
+
         if cost <= budget:
             budget -= cost
             lines += entry_lines
             included.append(row)
             scope = described
+
     if not included:
         return "", [], len(rows)
+
     omitted = len(rows) - len(included)
     notes = [START, INTRODUCTION, *lines, *([f"omitted: {omitted}"] if omitted else []), NOTES_END]
     return "\n".join([BEGIN, "", *notes, "", END]), included, omitted
@@ -416,6 +429,7 @@ def with_block(
             return content
         apart = b"" if not current else b"\n" if current.endswith(b"\n") else b"\n\n"
         return current + apart + text.encode() + b"\n"
+
     start, end = (current.find(mark) for mark in marks)
     if (begins, ends) != (1, 1) or start > end:
         raise RefusedError(
@@ -423,9 +437,11 @@ def with_block(
             hint=f"remove what is left of it, from `{marks[0].decode()} …` to "
             f"`{marks[1].decode()}`, and run it again",
         )
+
     after = end + len(marks[1])
     if text:
         return current[:start] + text.encode() + current[after:]
+
     remaining = current[:start] + current[after:]
     return remaining if remaining.strip() else None
 

@@ -48,6 +48,7 @@ def compact(
     if isinstance(lake, DuckLake):
         with contextlib.nullcontext() if dry_run else lake.turn(COMPACTION):
             return _compact_catalogue(lake, grace_hours, dry_run)
+
     totals = {
         "compacted": 0,
         "unchanged": 0,
@@ -56,6 +57,7 @@ def compact(
         "files_written": 0,
         "files_removed": 0,
     }
+
     now = datetime.now(UTC)
     before = now - timedelta(hours=grace_hours)
     times = {
@@ -65,11 +67,14 @@ def compact(
     }
     for bucket in lake.all_buckets():
         totals["repositories"] += sum(not push.removed for push in bucket.heads.values())
+
         if bucket.unreadable:
             continue  # its next push repairs it; until then no file goes
+
         if bucket.pushes:
             totals["compacted"] += 1
             totals["pushes"] += bucket.pushes
+
             if dry_run:
                 totals["files_written"] += len(TABLES)
             else:
@@ -77,12 +82,15 @@ def compact(
                 bucket = lake.bucket(bucket.number)
         else:
             totals["unchanged"] += 1
+
         earlier = lake.bucket_before(bucket.number, times, before) if grace_hours else bucket
         limits = (before, min(before, now - timedelta(hours=PUSH_HOURS)))
         removable = list(_without_use(bucket, earlier, times, limits))
         totals["files_removed"] += len(removable)
+
         if not dry_run:
             lake.store.remove(removable)
+
     return CompactResult(**totals)
 
 
@@ -94,6 +102,7 @@ def _compact_bucket(lake: Lake, bucket: Bucket) -> int:
         with tempfile.TemporaryDirectory() as folder, memory_database(lake) as connection:
             add_tables(connection, lake, bucket.files)
             add_state(connection, [bucket])
+
             for table in TABLES:
                 file = Path(folder) / f"{table}.parquet"
                 select = (
@@ -106,9 +115,11 @@ def _compact_bucket(lake: Lake, bucket: Bucket) -> int:
                 lake.store.put(file, files[-1])
     except duckdb.Error as error:
         raise damage(lake, error, bucket.number) from None
+
     if not lake.commit_compaction(bucket, files, bucket.heads.values()):
         lake.store.remove(files)  # another compaction was first
         return 0
+
     return len(files)
 
 
@@ -122,6 +133,7 @@ def _compact_catalogue(lake: DuckLake, grace_hours: float, dry_run: bool) -> Com
     if not dry_run:
         with lake.turn():
             lake.transaction(lambda: _delete_replaced(lake))
+
         for merge in (
             "rewrite_data_files('lake', delete_threshold => 0)",
             "merge_adjacent_files('lake')",
@@ -137,8 +149,10 @@ def _compact_catalogue(lake: DuckLake, grace_hours: float, dry_run: bool) -> Com
     uncommitted = _uncommitted(
         lake, datetime.now(UTC) - timedelta(hours=max(grace_hours, PUSH_HOURS))
     )
+
     if not dry_run:
         lake.store.remove(uncommitted)
+
     repositories = sum(not push.removed for push in bucket.heads.values())
     done = (int(replaced > 0), int(not replaced), replaced, repositories)
     return CompactResult(*done, written, removed + len(uncommitted))
@@ -148,6 +162,7 @@ def _uncommitted(lake: DuckLake, before: datetime) -> list[str]:
     """Return the files of pushes that were killed before they added them to the catalogue."""
     if not lake.owns_files():
         return []
+
     times = {name: time for table in TABLES for name, time in lake.store.times(table).items()}
     tables = (
         f"__ducklake_metadata_lake.ducklake_{table}"
@@ -157,6 +172,7 @@ def _uncommitted(lake: DuckLake, before: datetime) -> list[str]:
     committed = {
         name for (name,) in lake.retried(lambda: lake.connection.execute(select).fetchall())
     }
+
     return [
         name
         for name, time in times.items()
@@ -178,6 +194,7 @@ def _delete_replaced(lake: DuckLake) -> None:
     for table in reversed(TABLES):  # the records last: they say what counts
         rows = f"DELETE FROM lake.lake_{table} WHERE (repository, record_id, sequence)"
         lake.connection.execute(f"{rows} NOT IN ({current})")
+
     rows = "DELETE FROM lake.lake_pushes WHERE (repository, sequence)"
     lake.connection.execute(f"{rows} NOT IN (SELECT (repository, sequence) {NEWEST})")
 
@@ -205,6 +222,7 @@ def _without_use(
         folder, bucket_folder, file = name.split("/", 2)
         if bucket_folder != folder_name(bucket.number) or name in counted:
             continue
+
         manifest = (
             name
             if folder == "manifests"
@@ -225,6 +243,7 @@ def removal(lake: Lake, repository: str) -> Push:
     if head is None or head.removed:
         hint = "`orbit fleet repositories` lists them"
         raise LakeError(f"{lake.address} has no repository {repository!r}", hint=hint)
+
     sequence = lake.next_sequence(repository, bucket)
     now = format_time(datetime.now(UTC))
     return replace(

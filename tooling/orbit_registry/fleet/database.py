@@ -77,6 +77,7 @@ def add_tables(
     )
     chosen = f"WHERE repository = {quoted(repository)}" if repository else ""
     names = list(files)
+
     for table in TABLES:
         columns = ", ".join(
             name for name, *_ in connection.execute(f"DESCRIBE form.{table}").fetchall()
@@ -118,11 +119,13 @@ def open_lake(lake: Lake, repository: str | None = None) -> Iterator[duckdb.Duck
     if repository is not None and not any(not push.removed for push in buckets[0].heads.values()):
         hint = "`orbit fleet repositories` lists them"
         raise LakeError(f"{lake.address} has no repository {repository!r}", hint=hint)
+
     files = [
         name
         for bucket in buckets
         for name in (bucket.files if repository is None else bucket.files_of(repository))
     ]
+
     if (
         not lake.store.is_local
     ):  # a file that was listed is opened without four questions about its size and time
@@ -130,12 +133,14 @@ def open_lake(lake: Lake, repository: str | None = None) -> Iterator[duckdb.Duck
             lake.store.times(
                 table if repository is None else f"{table}/{folder_name(buckets[0].number)}"
             )
+
     with memory_database(lake) as connection:
         add_tables(connection, lake, files, repository or "")
         add_state(connection, buckets)
         connection.execute(VIEWS_SQL.read_text("utf-8"))
         connection.execute(SCOPE_MATCH_SQL.read_text("utf-8"))
         connection.execute(f"SET allowed_directories = [{quoted(lake.store.path(''))}]")
+
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         yield connection
@@ -156,6 +161,7 @@ def with_lake(
         except duckdb.Error as error:
             if is_last:
                 raise damage(lake, error) from None
+
     raise AssertionError
 
 
@@ -167,17 +173,21 @@ def damage(lake: Lake, error: duckdb.Error, number: int | None = None) -> LakeEr
     match = re.search(r"bucket=(\d+)/([^/'\"]+)\.parquet", text)
     if match is not None:
         number = int(match[1])
+
     if not lake.writes_anew:
         return LakeError(
             f"{lake.address}: {text}", hint="restore this file from a copy of the store"
         )
+
     if number is None:
         return LakeError(
             f"{lake.address}: {text}", hint="`orbit fleet compact` says which bucket is damaged"
         )
+
     names = [name for name, push in lake.bucket(number).heads.items() if not push.removed]
     if match is not None:
         names = [name for name in names if match[2].startswith(f"{file_stem(name)}.")] or names
+
     command = f"`orbit fleet push {quote(lake.address)} --force`"
     hint = f"{command} in {', '.join(sorted(names))} writes all records anew"
     return LakeError(f"{lake.address}: bucket {number} is damaged: {text}", hint=hint)

@@ -89,6 +89,7 @@ def lake_at(
     if data:
         hint = "leave it out: the files are at this address"
         raise UsageError("--data is for addresses that begin with `ducklake:`", hint=hint)
+
     return Lake(address, create=create, may_be_new=may_be_new)
 
 
@@ -111,15 +112,20 @@ class DuckLake(Lake):
         is_file = self._database != "postgres"
         self._mode = "" if create or writes else ", READ_ONLY"
         self._lock = contextlib.ExitStack()
+
         if is_file and (
             create or (writes and Path(self._catalogue).exists())
         ):  # a file is for one writer at a time
             self._lock.enter_context(locked(Path(f"{self._catalogue}.lock")))
+
         config = {**OFFLINE, "memory_limit": MEMORY, "temp_directory": ""}
         self.connection = duckdb.connect(":memory:", config=config)
+
         for name in ("ducklake", _EXTENSIONS.get(self._database, "")):
             self._load(name)
+
         self.is_new = not self._attached()
+
         if self.is_new:
             if not may_be_new:
                 raise LakeError(f"{self._shown} is no lake", hint="`orbit fleet push` makes one")
@@ -127,24 +133,31 @@ class DuckLake(Lake):
             if not data:
                 hint = "say where the files of the new lake go: --data s3://decisions/files"
                 raise UsageError(f"{self._shown} is no lake yet", hint=hint)
+
         super().__init__(data if self.is_new else self._data_path())
         self.address = self._shown
+
         if data and Store(data).path("") != self.store.path(""):
             raise UsageError(
                 f"the files of {self.address} are in {self.store.path('')}", hint="leave out --data"
             )
+
         if not self.store.is_local:
             self.connection.register_filesystem(self.store.files)
         if self.is_new:
             self._refuse_used_folder()
+
         if create:
             self.connection.execute(
                 TABLES_SQL.read_text("utf-8") + HEADS.replace("lake_heads", PUSHES)
             )
+
             if self.is_new:
                 self.retried(lambda: self._attach(f"DATA_PATH {quoted(self.store.path(''))}"))
                 self.is_new = False
+
             self._claim()
+
             if self._missing_columns():
                 with self.turn():
                     self.transaction(self._add_columns)
@@ -160,6 +173,7 @@ class DuckLake(Lake):
         """
         name = self.store.foreign_file()
         self.is_new = not (name == CLAIM and self._attached())
+
         if self.is_new and name is not None:
             message = (
                 f"{self.store.path('')} has {name}, and is no folder for the files of a new lake"
@@ -172,9 +186,11 @@ class DuckLake(Lake):
         """Note in the folder of the files that they are this catalogue's."""
         if self.owns_files():
             return
+
         if self.store.foreign_file() is None:
             text = json.dumps({"format": "orbit-ducklake", "catalogue": self._id()})
             self.store.create(CLAIM, text.encode())
+
         if self.store.read([CLAIM, MARK]) and not self.owns_files():
             message = f"{self.store.path('')} has the files of another lake"
             raise RefusedError(
@@ -220,6 +236,7 @@ class DuckLake(Lake):
     def _bucket_now(self, number: int, repository: str | None) -> Bucket:
         if self.is_new:
             return Bucket(number, {}, (), 0, (), 0, ())
+
         names = ", ".join(f'"{name}"' for name in _COLUMNS)
         chosen = f"WHERE repository = {quoted(repository)}" if repository else ""
         rows = self.connection.execute(f"SELECT {names} FROM ({NEWEST}) {chosen}").fetchall()
@@ -228,11 +245,13 @@ class DuckLake(Lake):
             for push in (Push(**dict(zip(_COLUMNS, row, strict=True))) for row in rows)
         }
         files: list[str] = []
+
         for table in TABLES:
             listed = self.connection.execute(
                 f"SELECT data_file FROM ducklake_list_files('lake', 'lake_{table}')"
             )
             files += [path.removeprefix(self.store.path("")) for (path,) in listed.fetchall()]
+
         count = self.connection.execute("SELECT count(*) FROM lake.lake_pushes").fetchall()[0][0]
         return Bucket(number, heads, tuple(files), 0, (), count, ())
 
@@ -251,16 +270,19 @@ class DuckLake(Lake):
         last = self.connection.execute(newest, [push.repository]).fetchall()[0][0]
         if last is not None and last >= push.sequence:
             return False
+
         for name in push.files:
             table, path = name.partition("/")[0], quoted(self.store.path(name))
             options = "allow_missing => true, hive_partitioning => false"
             self.connection.execute(
                 f"CALL ducklake_add_data_files('lake', 'lake_{table}', {path}, {options})"
             )
+
         marks = ", ".join("?" * len(_COLUMNS))
         names = ", ".join(f'"{name}"' for name in _COLUMNS)
         values = [getattr(push, name) for name in _COLUMNS]
         self.connection.execute(f"INSERT INTO lake.lake_pushes ({names}) VALUES ({marks})", values)
+
         return True
 
     @contextlib.contextmanager
@@ -276,6 +298,7 @@ class DuckLake(Lake):
         if self._database != "postgres":
             yield  # the file is locked
             return
+
         with self.retried(lambda: self._turn(key)):
             yield
 
@@ -295,8 +318,10 @@ class DuckLake(Lake):
                 ).fetchall()
         except BaseException as error:
             cursor.close()
+
             if "lock timeout" not in str(error):
                 raise
+
             writer = "a compaction" if key == COMPACTION else "other pushes and compactions"
             message = f"{self._shown}: waited {seconds:g} s for {writer}"
             hint = (
@@ -304,6 +329,7 @@ class DuckLake(Lake):
                 "session has the lock"
             )
             raise LockTimeoutError(message, hint=hint) from None
+
         return cursor
 
     def transaction(self, action: Callable[[], Result]) -> Result:
@@ -315,6 +341,7 @@ class DuckLake(Lake):
 
         def once() -> Result:
             self.connection.execute("BEGIN")
+
             try:
                 result = action()
                 self.connection.execute("COMMIT")
@@ -322,6 +349,7 @@ class DuckLake(Lake):
                 with contextlib.suppress(duckdb.Error):  # a failed COMMIT has ended it
                     self.connection.execute("ROLLBACK")
                 raise
+
             return result
 
         return self.retried(once)
@@ -335,6 +363,7 @@ class DuckLake(Lake):
                 if attempt + 1 == ATTEMPTS or not _DISTURBED.search(str(error)):
                     raise self._error(error) from None
             time.sleep(random.uniform(0.1, 1) * min(LONGEST_WAIT, 0.2 * 2**attempt))
+
         raise AssertionError
 
     def _error(self, error: duckdb.Error) -> LakeError:
@@ -343,6 +372,7 @@ class DuckLake(Lake):
         reason = match["reason"] if match else re.split(r"\n\n|\nLINE |\nDETAIL", text)[0]
         if match and _MISTAKEN.search(reason):  # it may have a part of a password
             reason = "PostgreSQL can't read the address"
+
         reason = without_user(" ".join(reason.split()))
         hint = (
             "see that the server runs, the address is right, and its user may write there; "
@@ -354,12 +384,14 @@ class DuckLake(Lake):
         """Attach the catalogue; False where there is none."""
         if self._database != "postgres" and not Path(self._catalogue).exists():
             return False
+
         try:
             self.retried(lambda: self._attach(f"CREATE_IF_NOT_EXISTS false{self._mode}"))
         except LakeError as error:
             if "explicitly disabled" in error.message:
                 return False
             raise
+
         return True
 
     def _attach(self, option: str) -> None:
@@ -386,6 +418,7 @@ class DuckLake(Lake):
         """
         if not name:
             return
+
         spec = find_spec(f"duckdb_extension_{name}")
         folder = Path(spec.origin or "").parent / "extensions" if spec else Path()
         file = folder / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
@@ -411,6 +444,7 @@ class DuckLake(Lake):
         result: dict[str, dict[str, str]] = {}
         for table, column, kind in self.connection.execute(columns, [database]).fetchall():
             result.setdefault(table, {})[column] = kind
+
         return result
 
     def _missing_columns(self) -> dict[str, dict[str, str]]:
@@ -424,12 +458,14 @@ class DuckLake(Lake):
             }
             if missing:
                 result[table] = missing
+
         return result
 
     def _add_columns(self) -> None:
         existing = self._columns()
         for option, value in OPTIONS.items() if not existing else ():
             self.connection.execute(f"CALL lake.set_option('{option}', '{value}')")
+
         for table, columns in self._missing_columns().items():
             if table not in existing:
                 self.connection.execute(f"CREATE TABLE lake.{table} AS FROM memory.{table} LIMIT 0")
@@ -437,6 +473,7 @@ class DuckLake(Lake):
                     f"ALTER TABLE lake.{table} SET SORTED BY (repository, sequence)"
                 )
                 continue
+
             for name, kind in columns.items():
                 self.connection.execute(f'ALTER TABLE lake.{table} ADD COLUMN "{name}" {kind}')
 
@@ -456,9 +493,11 @@ def _parts(address: str) -> tuple[str, str]:
         raise UsageError(f"the catalogue of a lake can't be in {kind or 'nothing'}", hint=hint)
     if kind == "postgres":
         return kind, rest
+
     file = Path(rest if colon else kind).expanduser()
     if file.is_dir():  # as is the empty name
         raise UsageError(
             f"{file} is a folder", hint="name the file of the catalogue: ducklake:lake.db"
         )
+
     return kind if colon else "", str(file.absolute())

@@ -107,19 +107,24 @@ class Lake:
                 raise RefusedError(
                     message, hint="give an empty folder, or one that does not exist yet"
                 )
+
             if not self._create:
                 return BUCKETS
+
             text = json.dumps({"format": "orbit-lake", "version": 1, "buckets": BUCKETS})
             self.store.create(MARK, text.encode())
             mark = self.store.read([MARK]).get(MARK)
+
         if mark is None:
             hint = "give the address of a lake; `orbit fleet push` makes one"
             raise LakeError(f"{self.address} is no lake: it has no {MARK}", hint=hint)
+
         try:
             data = json.loads(mark)
             version, buckets = int(data["version"]), int(data["buckets"])
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             version, buckets = 0, 0
+
         if version != 1 or not 1 <= buckets <= 10_000:
             message = (
                 f"{self.store.path(MARK)} states no version and number of buckets that "
@@ -128,6 +133,7 @@ class Lake:
             raise LakeError(
                 message, hint="a newer Orbit may have written it: upgrade, or repair the file"
             )
+
         return buckets
 
     def stored(self, line: str) -> str:
@@ -172,6 +178,7 @@ class Lake:
         heads: dict[str, Push] = {}
         files: list[str] = []
         manifests: list[str] = []
+
         pushed: list[Push] = []
         compaction = max(numbers, default=0)
         if compaction:
@@ -184,12 +191,15 @@ class Lake:
                     message,
                     hint="remove it, and run `orbit fleet push` in the repositories of the bucket",
                 )
+
             heads = {push.repository: push for push in pushes if push is not None}
             files, manifests = _data_files(_list(data, "files")), [name]
+
         compacted = dict(heads)
         bases = {repository_key(name): push.sequence for name, push in heads.items()}
         later = [name for name in names if self._is_later(name, bases, repository)]
         contents = self.store.read(later)
+
         for name in later:
             push = _push_of(_parsed(contents.get(name, b"")))
             if (
@@ -199,16 +209,22 @@ class Lake:
             ):
                 damaged.append(name)
                 continue
+
             if push.repository not in heads or push.sequence > heads[push.repository].sequence:
                 heads[push.repository] = push
+
             pushed.append(push)
             manifests.append(name)
+
         unreadable = _without_damage(heads, damaged)
+
         if not any(_counts(push, heads) for push in compacted.values()):
             files = []
+
         files += [name for push in pushed if _counts(push, heads) for name in push.files]
         if repository is not None:
             heads = {name: push for name, push in heads.items() if name == repository}
+
         counted = len(manifests) - (1 if compaction else 0)
         return Bucket(
             number, heads, tuple(files), compaction, tuple(manifests), counted, tuple(unreadable)
@@ -272,6 +288,7 @@ def _without_damage(heads: dict[str, Push], damaged: Iterable[str]) -> list[str]
             result.append(manifest)
         if head is not None and int(number) > head.sequence:
             del heads[head.repository]
+
     return result
 
 
@@ -302,6 +319,7 @@ def valid_repository(name: str) -> str:
     if not _NAME.match(name):
         hint = "letters, digits and . _ / + - are allowed, at most 200: --repository example/shop"
         raise UsageError(f"{name!r} is no name of a repository", hint=hint)
+
     return name
 
 
@@ -330,14 +348,17 @@ def _push_of(data: object) -> Push | None:
     """
     if not isinstance(data, dict):
         return None
+
     texts = ("repository", "commit", "committed_at", "pushed_at", "digest")
     numbers = ("sequence", "since", "records", "schema_version")
     fields = {name: data[name] for name in Push.__slots__ if name in data}
     typed = all(isinstance(fields.get(name), str) for name in texts) and all(
         isinstance(number := fields.get(name), int) and 0 <= number < MOST for name in numbers
     )
+
     if not typed or not _NAME.match(fields["repository"]):
         return None
+
     rows = fields.get("rows")
     fields["rows"] = rows if isinstance(rows, dict) else {}
     fields["removed"] = fields.get("removed") is True

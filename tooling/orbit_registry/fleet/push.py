@@ -82,11 +82,13 @@ class PushResult:
             for name, value in asdict(self.push).items()
             if name not in ("since", "removed", "files", "origin", "extends")
         }
+
         counts = {
             "outcome": self.outcome,
             "records_written": self.changed,
             "records_removed": self.removed,
         }
+
         return {
             **data,
             **counts,
@@ -117,6 +119,7 @@ def push(
     extends = ", ".join(
         f"{source_repository(each)} {each.digest[7:19]}" for each in workspace.config.extends
     )
+
     digests = {record_id: _digest(tables) for record_id, tables in rows.items()}
     for _ in range(ATTEMPTS):
         bucket = lake.bucket(lake.bucket_of(name), name)
@@ -129,6 +132,7 @@ def push(
         planned = _plan(
             name, commit_name, committed_at, digests, (number, since), (origin, extends)
         )
+
         if head is not None and not head.removed and not force:
             if head.origin and head.origin != origin:
                 hint = (
@@ -140,16 +144,21 @@ def push(
                     f"{origin or 'one without a remote'}"
                 )
                 raise RefusedError(message, hint=hint)
+
             if head.digest == planned.digest and not bucket.unreadable:
                 if committed_at <= head.committed_at or commit_name == head.commit or dry_run:
                     return PushResult(head, "unchanged")
+
                 if not lake.commit(
                     planned
                 ):  # that this commit has the same state: an older one is then older
                     continue
+
                 return PushResult(planned, "unchanged")
+
             if committed_at < head.committed_at:
                 return PushResult(head, "older", unreadable=bucket.unreadable)
+
         stored = {} if is_whole else _stored_digests(lake, bucket, name)
         changed = [
             record_id for record_id in sorted(rows) if stored.get(record_id) != digests[record_id]
@@ -159,13 +168,17 @@ def push(
         new_rows = _written_rows(
             planned, {record_id: rows[record_id] for record_id in changed}, removed_ids, digests
         )
+
         if dry_run:
             return PushResult(_with_files(planned, new_rows, ()), "pushed", *counts)
+
         files = _write(lake, planned, new_rows)
         final = _with_files(planned, new_rows, files)
         if lake.commit(final):
             return PushResult(final, "pushed", *counts)
+
         lake.store.remove(files)
+
     message = f"{ATTEMPTS} other pushes of {name} came between"
     raise LakeError(message, hint="let one job of the repository push at a time")
 
@@ -208,6 +221,7 @@ def commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
     if commit != head and (commit is not None or (name is not None and _HASH.match(name))):
         message = f"{name!r} is not the commit that is checked out"
         raise UsageError(message, hint="check it out first, or leave out --commit")
+
     if commit is not None:
         changes = git.run(
             "status", "--porcelain", "--", ".orbit", workspace.config.adr.folder
@@ -215,10 +229,12 @@ def commit_of(workspace: Workspace, name: str | None) -> tuple[str, str]:
         if changes:
             message = f"the records have uncommitted changes: {changes.splitlines()[0][3:]}"
             raise RefusedError(message, hint="commit them first, or name the state with --commit")
+
     if commit is None and (name is None or not _COMMIT.match(name)):
         missing = "there is no commit" if shutil.which("git") else "git is not installed"
         message = missing if name is None else f"{name!r} names no commit"
         raise UsageError(message, hint="commit the records, or name the state: --commit 2026-11-26")
+
     time_text = git.ask("show", "-s", "--format=%cI", commit) if commit else None
     return commit or str(name), format_time(
         parse_time(time_text) if time_text else datetime.now(UTC)
@@ -247,10 +263,13 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
     )
     result: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     reasons: dict[tuple[object, object, object], object] = {}
+
     for row in map(json.loads, rows.shared.get("records", ())):
         record_id = row.pop("id")
+
         if row["origin"]:
             continue  # its own repository pushes it
+
         body_terms = list(map(stem, words(f"{row['summary'] or ''} {row['body']}")))
         text_key = hashlib.sha256(" ".join(body_terms).encode()).hexdigest()[:32]
         row |= title_fields(row["title"])
@@ -259,27 +278,34 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
             (record_id, link["rel"], link["to"]): link.get("reason")
             for link in data.get("links", ())
         }
+
         data.pop(workspace.kinds[row["kind"]].prose, None)  # `body` has it
         row["data"] = json.dumps(data, ensure_ascii=False)
         row["text_key"] = text_key if len(body_terms) >= _TELLING_TERMS else None
         result[record_id]["records"].append({"record_id": record_id, **row})
+
     for row in map(json.loads, rows.shared.get("scope_globs", ())):
         row |= {"axis": "path", "value": row.pop("pattern")}
         result[row["record_id"]]["scopes"].append(row)
+
     for row in map(json.loads, rows.shared.get("tags", ())):
         result[row["record_id"]]["scopes"].append(
             {"record_id": row["record_id"], "axis": row["axis"], "value": row["tag"]}
         )
+
     for row in map(json.loads, rows.shared.get("rejected_options", ())):
         fields = title_fields(row["option"])
         row["option_key"] = (
             None if fields["negated"] else fields["title_key"]
         )  # who rejects "no X" is not against X
         result[row["record_id"]]["rejected"].append(row)
+
     for row in map(json.loads, rows.shared.get("votes", ())):
         result[row["record_id"]]["votes"].append(row)
+
     for row in _links(workspace, list(map(json.loads, rows.shared.get("links", ()))), reasons):
         result[str(row["record_id"])]["links"].append(row)
+
     return {record_id: tables for record_id, tables in result.items() if tables["records"]}
 
 
@@ -372,6 +398,7 @@ def _written_rows(
         for table, rows in tables.items():
             more = {"removed": False, "digest": digests[record_id]} if table == "records" else {}
             lines[table] += [json.dumps({**row, **mark, **more}) for row in rows]
+
     lines["records"] += [
         json.dumps({"record_id": record_id, "removed": True, **mark}) for record_id in removed_ids
     ]
@@ -400,6 +427,7 @@ def _write(lake: Lake, planned: Push, written: Mapping[str, Sequence[str]]) -> l
             write_parquet(connection, f"FROM lake_{table} ORDER BY record_id", file)
             names.append(f"{table}/{folder}/{stem_of_files}.parquet")
             lake.store.put(file, names[-1])
+
     return names
 
 

@@ -70,6 +70,7 @@ def questions() -> dict[str, Question]:
         if match is None:
             raise ValueError(f"{file.name} does not begin with `-- title:` and `-- answers:`")
         result[file.stem] = Question(file.stem, match["title"], match["answers"], match["sql"])
+
     return result
 
 
@@ -83,12 +84,14 @@ def report(lake: Lake, name: str | None, *, rows: int, engine: str = "duckdb") -
     if name is not None and name not in by_name:
         hint = f"{did_you_mean(name, by_name)}questions: {', '.join(by_name)}"
         raise UsageError(f"there is no question {name!r}", hint=hint)
+
     chosen = list(by_name.values()) if name is None else [by_name[name]]
     if engine == "spark":
         from orbit_registry.fleet import spark  # needs Java, and a package of 400 MB
 
         results = spark.answers(lake, [question.sql for question in chosen], rows)
         return [Answer(question, result) for question, result in zip(chosen, results, strict=True)]
+
     return with_lake(lake, lambda connection: _answers(connection, chosen, rows))
 
 

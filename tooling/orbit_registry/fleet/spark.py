@@ -42,6 +42,7 @@ def statements(text: str) -> list[str]:
         import sqlglot
     except ImportError:
         raise UsageError("Spark needs sqlglot, which is not installed", hint=_EXTRA) from None
+
     return sqlglot.transpile(
         text, read="duckdb", write="spark", unsupported_level=sqlglot.ErrorLevel.RAISE
     )
@@ -69,6 +70,7 @@ def answers(lake: Lake, questions: Sequence[str], rows: int) -> list[QueryResult
                 else spark.createDataFrame([], schema)
             )
             frame.createOrReplaceTempView(f"lake_{table}")
+
         heads = [push for bucket in buckets for push in bucket.heads.values() if not push.removed]
         types = ", ".join(
             f"`{name}` {'BIGINT' if name in _NUMBERS else 'STRING'}" for name in _HEADS
@@ -76,8 +78,10 @@ def answers(lake: Lake, questions: Sequence[str], rows: int) -> list[QueryResult
         values = [tuple(getattr(push, name) for name in _HEADS) for push in heads]
         spark.createDataFrame(values, types).createOrReplaceTempView("lake_heads")
         spark.sql(statements(CURRENT)[0]).createOrReplaceTempView("lake_current")
+
         for statement in statements(VIEWS_SQL.read_text("utf-8")):
             spark.sql(statement)
+
         return [_answer(spark, statements(sql)[0], rows) for sql in questions]
 
 
@@ -103,11 +107,14 @@ def _session() -> Iterator[Any]:
         raise UsageError(
             "`--engine spark` needs pyspark, which is not installed", hint=_EXTRA
         ) from None
+
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         hint = "install it (Debian: apt-get install openjdk-17-jre-headless), or leave out --engine"
         raise UsageError("Spark needs Java 17, which is not installed", hint=hint)
+
     os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
     os.environ.setdefault("SPARK_SCALA_VERSION", "2.13")
+
     with tempfile.TemporaryDirectory() as folder:
         builder = SparkSession.builder.appName("orbit fleet").master(
             os.environ.get(MASTER, "local[*]")
@@ -118,6 +125,7 @@ def _session() -> Iterator[Any]:
             "spark.sql.warehouse.dir": folder,
         }.items():
             builder = builder.config(name, value)
+
         try:
             spark = builder.getOrCreate()
         except Exception as error:  # noqa: BLE001 - Java's errors have no common class in Python
@@ -125,6 +133,7 @@ def _session() -> Iterator[Any]:
                 f"Spark did not start: {str(error).splitlines()[0]}",
                 hint="`java -version` must say 17",
             ) from None
+
         try:
             yield spark
         except PySparkException as error:

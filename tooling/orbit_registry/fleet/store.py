@@ -28,11 +28,14 @@ class Store:
             raise UsageError(
                 "`orbit fleet` needs fsspec, which is not installed", hint=EXTRA
             ) from None
+
         self.address = address
+
         if not address.strip():
             raise UsageError(
                 "the address of the lake is empty", hint="a shell variable may be unset"
             )
+
         try:
             filesystem, root = fsspec.url_to_fs(address, skip_instance_cache=True)
         except (ImportError, ValueError) as error:
@@ -41,14 +44,17 @@ class Store:
                 "s3://bucket/lake"
             )
             raise UsageError(f"{address} can't be opened: {error}", hint=hint) from None
+
         self.files: Any = filesystem
         self.is_local = isinstance(filesystem, LocalFileSystem)
         self.root = os.path.realpath(root) if self.is_local else str(root).rstrip("/")
+
         if character := next((each for each in "*?[]{}" if each in self.root), None):
             hint = "choose another folder: DuckDB and Spark take this character for a pattern"
             raise UsageError(
                 f"the address of a lake can't have {character!r}: {address}", hint=hint
             )
+
         if self.is_local and Path(self.root).is_file():
             raise UsageError(f"{address} is a file", hint="give the folder of a lake")
 
@@ -61,10 +67,12 @@ class Store:
         """Return when each file below a folder was written, by name."""
         with self._reported():
             self.files.invalidate_cache(posixpath.join(self.root, folder))
+
             try:
                 entries = self.files.find(posixpath.join(self.root, folder), detail=True)
             except FileNotFoundError:
                 return {}
+
             names = {
                 path.removeprefix(f"{self.root}/"): _time_of(info) for path, info in entries.items()
             }
@@ -75,6 +83,7 @@ class Store:
         paths = {posixpath.join(self.root, name): name for name in names}
         if not paths:
             return {}
+
         with self._reported():
             # `cat` would take a `[` in a name for a pattern.
             contents = self.files.cat_ranges(list(paths), None, None, on_error="return")
@@ -83,6 +92,7 @@ class Store:
                 for name, c in zip(paths.values(), contents, strict=True)
                 if isinstance(c, bytes)
             }
+
             for content in contents:
                 if isinstance(content, Exception):
                     content.__traceback__ = (
@@ -90,6 +100,7 @@ class Store:
                     )
                     if not isinstance(content, FileNotFoundError):
                         raise content
+
             return result
 
     def put(self, file: Path, name: str) -> None:
@@ -99,11 +110,14 @@ class Store:
             if not self.is_local:
                 self.files.put_file(str(file), target)
                 return
+
             Path(target).parent.mkdir(parents=True, exist_ok=True)
+
             with file.open("rb") as content, Path(target).open("xb") as copy:
                 shutil.copyfileobj(content, copy, 1 << 20)
                 copy.flush()
                 os.fsync(copy.fileno())
+
             sync_folder(Path(target).parent)
 
     def create(self, name: str, content: bytes) -> bool:
@@ -112,10 +126,12 @@ class Store:
         with self._reported():
             if self.is_local:
                 return _create(Path(target), content)
+
             try:
                 self.files.pipe_file(target, content, mode="create")
             except FileExistsError:
                 return False
+
             return True
 
     def remove(self, names: Iterable[str]) -> None:
@@ -129,6 +145,7 @@ class Store:
         """Return the name of the first file or folder in a folder that is no lake yet."""
         with self._reported():
             self.files.invalidate_cache(self.root)
+
             try:
                 paths = self.files.ls(self.root, detail=False)
             except FileNotFoundError as error:
@@ -136,6 +153,7 @@ class Store:
                     None  # fsspec keeps the error, and with this the frames that use the lake
                 )
                 return None
+
             names = sorted(
                 posixpath.basename(path.rstrip("/"))
                 for path in paths
@@ -171,6 +189,7 @@ def _create(target: Path, content: bytes) -> bool:
         return False
     finally:
         temporary.unlink(missing_ok=True)
+
     sync_folder(target.parent)
     return True
 

@@ -84,11 +84,13 @@ def update(workspace: Workspace, name: str | None, *, dry_run: bool = False) -> 
             "`git clone`"
         )
         raise UsageError(f"{CONFIG} extends no other repository", hint=hint)
+
     if name is not None and name not in names:
         raise UsageError(
             f"extends has no {name!r}",
             hint=f"{did_you_mean(name, names)}there is {', '.join(names)}",
         )
+
     chosen = [entry for entry in workspace.config.extends if name in (None, entry.name)]
     fetched = {
         entry.name: copied_files(workspace.kinds, entry.name, _rows(workspace, entry))
@@ -101,6 +103,7 @@ def update(workspace: Workspace, name: str | None, *, dry_run: bool = False) -> 
         text = changes.text(CONFIG) or ""
         config = load(text)
         assert isinstance(config, dict)
+
         entries = [
             {**entry, "digest": digests.get(entry["name"], entry.get("digest", ""))}
             for entry in config["extends"]
@@ -112,8 +115,10 @@ def update(workspace: Workspace, name: str | None, *, dry_run: bool = False) -> 
         changes.put(
             CONFIG, rewrite(text, {**config, "extends": entries}, order=config_schema().properties)
         )
+
         if not dry_run:
             write_step(workspace, UPDATE, changes.changes, taken_over=True)
+
     return updates
 
 
@@ -125,6 +130,7 @@ def _planned(
     before = [path.removeprefix(f"{folder}/") for path in walk(workspace.root, folder)]
     for path in {*before, *files}:
         changes.put(f"{folder}/{path}", files.get(path))
+
     touched = {change.path.removeprefix(f"{folder}/") for change in changes.changes}
     old, new, changed = (
         {path.split("/")[1] for path in paths if path.count("/") == 2}
@@ -155,11 +161,13 @@ def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]
         if any(row[1] is None for row in answer.rows):
             hint = "push it with this version: `orbit fleet push DEST --force`"
             raise LakeError(f"{entry.name}: an older Orbit pushed {entry.repository}", hint=hint)
+
         yield from (
             dict(zip(_COLUMNS, (str(value or "") for value in row), strict=True))
             for row in answer.rows
         )
         return
+
     with tempfile.TemporaryDirectory(prefix="orbit-extends-") as folder:
         clone = Path(folder).resolve() / "source"
         arguments = (
@@ -181,6 +189,7 @@ def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]
             raise LakeError(
                 f"{entry.name}: {entry.public_address} can't be fetched: {cause}", hint=hint
             ) from None
+
         try:
             source = find_workspace(
                 clone
@@ -190,6 +199,7 @@ def _rows(workspace: Workspace, entry: Extension) -> Iterator[Mapping[str, str]]
             raise LakeError(
                 f"{entry.name}: {entry.public_address} has no records of Orbit", hint=hint
             ) from error
+
         unfiltered = not source.config.publish.is_set
         reading = Reading(source)
         refuse_unread(reading, f"{entry.name}: ")
@@ -214,27 +224,34 @@ def copied_files(
             continue
         if status.pushed or (status.phase == "closed" and not kind.is_rejection(status)):
             chosen[data["id"]] = kind, data, row
+
     homes = Counter(row["source_path"] for _, _, row in chosen.values())
     copies = {
         row["source_path"]: f"{posixpath.dirname(kind.file_of(record_id))}/{BODY}"
         for record_id, (kind, _, row) in chosen.items()
         if homes[row["source_path"]] == 1  # a link to a log names no record
     }
+
     files: dict[str, str] = {}
     for record_id, (kind, data, row) in chosen.items():
         path = kind.file_of(record_id)
         text = _with_links(row["body"], row["source_path"] or row["path"], path, copies)
         text = _cited(kinds, source, chosen, text)
         copy = _copied(kind, data, chosen)
+
         if kind.in_record:
             copy[kind.prose] = text
+
         yaml_text = dump(ordered(copy, kind.schema.properties))
         if decode_record(yaml_text, kind, path, explain=False)[0] is None:
             hint = "upgrade Orbit here, or push the records with the version that is here"
             raise LakeError(f"{source}: this Orbit can't read {record_id}", hint=hint)
+
         files[path] = yaml_text
+
         if kind.in_document and text:
             files[f"{path.rpartition('/')[0]}/{BODY}"] = f"{text}\n"
+
     return files
 
 
@@ -246,6 +263,7 @@ def _copied(kind: Kind, data: Mapping[str, object], ids: Mapping[str, object]) -
         for name in ID_LISTS
         if name in data
     }
+
     links = (
         link
         for link in list_in(data, "links")
@@ -266,18 +284,22 @@ def _with_links(text: str, origin: str, path: str, copies: Mapping[str, str]) ->
     for link in parse_markdown(text).links if "]" in text else ():
         if _ELSEWHERE.match(link.target):
             continue
+
         copy = copies.get(path_from_root(split_link(link.target)[0], posixpath.dirname(origin)))
         target = link.target_span if copy and link.kind != "image" else None
         if copy and target and link.span.start < target.start < link.span.end:
             span, words = target, posixpath.relpath(copy, posixpath.dirname(path))
         else:
             span, words = link.span, link.text
+
         edits.append((span.start, span.end, words))
+
     pieces, end = [], 0
     for start, stop, words in sorted(edits):
         if start >= end:  # a picture in a link that is words alone went with it
             pieces += [text[end:start], words]
             end = stop
+
     return "".join([*pieces, text[end:]])
 
 

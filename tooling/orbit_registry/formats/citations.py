@@ -96,9 +96,11 @@ def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tupl
     """
     if forms.first.search(text) is None:
         return ()
+
     matches = sorted((*_strong(text, forms), *_weak(text, forms)), key=lambda entry: entry[1].start)
     if not matches:  # a prefix such as `R-` occurs in many words
         return ()
+
     lines = TextLines(text)
     citations = [
         Citation(cited, lines.position(span.start), span, number, weak)
@@ -134,12 +136,14 @@ def _namespace_start(text: str, at: int, sources: Sequence[str]) -> int | None:
     """
     if at == 0:
         return at
+
     last = text[at - 1]
     if last == ":" and (match := _SOURCE_END.match(text[max(0, at - 33) : at - 1][::-1])):
         name = match[0][::-1]
         return at - 1 - len(name) if name in sources else at
     if last not in "/.":
         return None if last.isalnum() or last in "_#-" else at
+
     before = text[max(0, at - _LONGEST_NAMESPACE) : at]
     reversed_match = _NAMESPACE_END.match(before[::-1])
     start = len(before) - (reversed_match.end() if reversed_match else 0)
@@ -150,11 +154,13 @@ def _namespace_start(text: str, at: int, sources: Sequence[str]) -> int | None:
 def _weak(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
     if not forms.numbered:
         return
+
     for match in forms.mention.finditer(text):
         word = match["word"]
         number = Span(match.start("first"), match.end("first"))
         yield f"{word}-{match['first']}", Span(match.start(), match.end()), number, True
         end = match.end()
+
         while following := forms.next_mention.match(text, end):
             number = Span(following.start("next"), following.end("next"))
             yield f"{word}-{following['next']}", number, number, True

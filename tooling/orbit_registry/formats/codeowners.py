@@ -43,4 +43,5 @@ def _glob(pattern: str) -> Glob | None:
         else [text, f"{text}/**"]
     )
     glob = parse_glob(ends[0] if len(ends) == 1 else f"{{{','.join(ends)}}}")
+
     return glob if isinstance(glob, Glob) and not glob.exclude else None

@@ -53,6 +53,7 @@ def apply_diff(diff: str, path: str, text: str) -> str | Conflict:
     hunks = _hunks(diff, path)
     if isinstance(hunks, Conflict):
         return hunks
+
     lines = _lines(text)
     moved = 0
     floor = 0
@@ -63,6 +64,7 @@ def apply_diff(diff: str, path: str, text: str) -> str | Conflict:
         lines[position : position + len(hunk.before)] = hunk.after
         moved = position - hunk.start + len(hunk.after) - len(hunk.before)
         floor = position + len(hunk.after)
+
     return "".join(lines)
 
 
@@ -96,17 +98,21 @@ def _hunks(diff: str, path: str) -> list[_Hunk] | Conflict:
     lines = diff.removesuffix("\n").split("\n")
     if lines[:2] != _head(path):
         return Conflict(0, f"the diff is not one of {path}")
+
     hunks: list[_Hunk] = []
     at = 2
     while at < len(lines):
         matched = _HUNK.match(lines[at])
         if matched is None:
             return Conflict(0, f"line {at + 1} of the diff begins no hunk: {lines[at][:80]}")
+
         start, many, _, many_new = matched.groups()
         before, after, at = _sides(lines, at + 1)
         if (len(before), len(after)) != (int(many or 1), int(many_new or 1)):
             return Conflict(0, f"the hunk at line {start} does not have the lines that it says")
+
         hunks.append(_Hunk(int(start) - bool(before), before, after))
+
     return hunks or Conflict(0, "the diff changes nothing")
 
 
@@ -115,6 +121,7 @@ def _sides(lines: Sequence[str], at: int) -> tuple[list[str], list[str], int]:
     after: list[str] = []
     sides = {" ": (before, after), "-": (before,), "+": (after,)}
     last: tuple[list[str], ...] = ()
+
     while at < len(lines) and (lines[at] == NO_END or lines[at][:1] in sides):
         if lines[at] == NO_END:
             for side in last:
@@ -123,7 +130,9 @@ def _sides(lines: Sequence[str], at: int) -> tuple[list[str], list[str], int]:
             last = sides[lines[at][0]]
             for side in last:
                 side.append(f"{lines[at][1:]}\n")
+
         at += 1
+
     return before, after, at
 
 
@@ -134,6 +143,7 @@ def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> 
         return 0 if not lines else Conflict(1, "the file was empty, and is not any more")
     if expected >= floor and list(lines[expected : expected + size]) == hunk.before:
         return expected
+
     positions = [
         at
         for at in range(floor, len(lines) - size + 1)
@@ -141,14 +151,17 @@ def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> 
     ]
     if len(positions) == 1:
         return positions[0]
+
     if positions:
         return Conflict(
             hunk.start + 1, f"the text that it changes is now at {len(positions)} lines of the file"
         )
+
     # Compared where most of its old lines are, else the message would name a line that only moved.
     numbers: dict[str, list[int]] = {}
     for number, line in enumerate(hunk.before):
         numbers.setdefault(line, []).append(number)
+
     starts = Counter(
         at - number for at, line in enumerate(lines) for number in numbers.get(line, ())
     )
@@ -157,6 +170,7 @@ def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> 
         actual = lines[at] if 0 <= at < len(lines) else "the end of the file"
         if actual != line:
             break
+
     return Conflict(max(at, 0) + 1, f"expected `{_cut(line)}`, found `{_cut(actual)}`")
 
 

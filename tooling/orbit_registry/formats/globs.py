@@ -73,6 +73,7 @@ class Alternative:
                 groups.append([])
             else:
                 groups[-1].append(segment)
+
         return tuple(map(tuple, (*groups[:-1], groups[-1] or ["*"])))
 
     @cached_property
@@ -112,6 +113,7 @@ class Alternative:
         first, *middle, last = self.groups if len(self.groups) > 1 else ((), *self.groups)
         if len(self.groups) == 1:
             return "/".join(_segment_regex(segment, star) for segment in last)
+
         regexes = [
             "".join(_segment_regex(segment, star) + "/" for segment in group)
             for group in (first, *middle)
@@ -119,6 +121,7 @@ class Alternative:
         start = regexes[0] + "".join(below.format(regex) for regex in regexes[1:])
         if last == ("*",):
             return start + r"[\s\S]*"
+
         return start + "(?:[^/]*/)*" + "/".join(_segment_regex(segment, star) for segment in last)
 
     def matches(self, path: str) -> bool:
@@ -185,6 +188,7 @@ def _unit_regex(unit: str) -> str:
         return "[^/]"
     if len(unit) == 1 or len(unit) == 3:
         return _REGEX_SPECIAL.sub(r"\\\g<0>", unit[len(unit) // 2])
+
     negated = unit[1] == "!"
     members = ""
     for low, high in _ranges(unit[1 + negated : -1]):
@@ -192,6 +196,7 @@ def _unit_regex(unit: str) -> str:
             ((low, "."), ("0", high)) if low < "/" < high else ((low, high),)
         ):  # it is never "/"
             members += "-".join(_class_character(end) for end in dict.fromkeys(ends))
+
     return f"[^/{members}]" if negated else f"[{members}]"
 
 
@@ -229,10 +234,12 @@ def parse_glob(text: str) -> Glob | Problem:
             for segments in _segments(tokens, text):
                 canonical = _canonical(segments)
                 alternatives.setdefault(canonical, Alternative(canonical))
+
         if len(alternatives) > MAX_EXPANSIONS:
             raise _too_many()
     except _RefusedError as refused:
         return refused.problem
+
     return Glob(text, exclude, tuple(alternatives.values()))
 
 
@@ -244,33 +251,41 @@ def readable_globs(texts: Iterable[str]) -> list[Glob]:
 def _check_form(text: str) -> None:
     body = text.removeprefix("!")
     start = len(text) - len(body)
+
     if not body:
         raise _RefusedError("the glob is empty", "write `**` for everything")
+
     if len(text) > MAX_LENGTH:
         raise _RefusedError(
             f"the glob has {len(text)} characters, more than {MAX_LENGTH}", "write several globs"
         )
+
     if control := _CONTROL.search(text):
         raise _RefusedError(
             f"the glob has the control character U+{ord(control[0]):04X}",
             "remove it",
             control.start(),
         )
+
     if body != body.strip():
         raise _RefusedError(
             "the glob starts or ends with white space", "remove the white space", start
         )
+
     if "\\" in body:
         hint = "write `/` between directories, `[*]` for a literal star"
         raise _RefusedError("the glob has a backslash", hint, text.index("\\"))
+
     if body.startswith("!"):
         raise _RefusedError(
             "the glob starts with two exclamation marks", "write one; a literal one is `{!}`", start
         )
+
     if _ABSOLUTE.match(body):
         raise _RefusedError(
             "the glob is absolute", "write it from the project's root: `src/**`", start
         )
+
     if body.startswith("./"):
         raise _RefusedError(
             "the glob starts with `./`", f"write `{body[2:].lstrip('/') or '**'}`", start
@@ -298,22 +313,27 @@ class _Scanner:
             character = self.text[self.offset]
             if nesting and character in ",}":
                 break
+
             if character == "}":
                 raise _RefusedError(
                     "the glob closes a brace that is not open", "write `[}]`", self.offset
                 )
+
             if character == "{":
                 parts += [run], self._braces(nesting + 1)
                 run = ""
             else:
                 run += self._unit(character)
+
         if not parts:
             return [run]
+
         parts.append([run])
         number = prod(map(len, parts))
         length = sum(max(map(len, choices)) for choices in parts)
         if number > MAX_EXPANSIONS or (number > 1 and number * length > MAX_EXPANDED_LENGTH):
             raise _too_many()
+
         return list(map("".join, product(*parts)))
 
     def _braces(self, nesting: int) -> list[str]:
@@ -324,30 +344,36 @@ class _Scanner:
                 "write several globs",
                 opening,
             )
+
         choices: list[str] = []
         while True:
             self.offset += 1
             choices += self.expansions(nesting)
             if len(choices) > MAX_EXPANSIONS:
                 raise _too_many()
+
             if self.offset == len(self.text):
                 raise _RefusedError(
                     "the glob opens a brace and does not close it",
                     "add `}`, or write `[{]`",
                     opening,
                 )
+
             if self.text[self.offset] == "}":
                 self.offset += 1
                 return choices
 
     def _unit(self, character: str) -> str:
         start = self.offset
+
         if character == "[":
             return self._character_class()
+
         if character == "*":
             while self.text.startswith("*", self.offset):
                 self.offset += 1
             return "*" if self.offset == start + 1 else _ANY_DEPTH
+
         run = _LITERAL_RUN.match(self.text, start)
         self.offset = run.end() if run else start + 1
         return self.text[start : self.offset]
@@ -358,6 +384,7 @@ class _Scanner:
             raise _RefusedError(
                 "the glob has a class that starts with `^`", "write `[!…]` to negate", start
             )
+
         negated = self.text.startswith("!", start + 1)
         first = start + 1 + negated
         end = self.text.find("]", first + 1)
@@ -365,17 +392,22 @@ class _Scanner:
             raise _RefusedError(
                 "the glob opens a class and does not close it", "add `]`, or write `[[]`", start
             )
+
         members = self.text[first:end]
         if "/" in members:
             raise _RefusedError("the glob has a `/` in a class", "use braces: `{a/b,c}`", start)
+
         self.offset = end + 1
+
         if len(members) == 1 and not negated:
             return _SPECIAL.sub(r"[\g<0>]", members)
+
         for low, high in _ranges(members):
             if low > high:
                 raise _RefusedError(
                     f"the range `{low}-{high}` is empty", f"write `{high}-{low}`", start
                 )
+
         return self.text[start : end + 1]
 
 
@@ -384,11 +416,14 @@ def _segments(expansion: str, text: str) -> list[list[str]]:
     segments = expansion.split("/")
     if len(segments) > 1 and not segments[-1]:
         segments[-1] = _ANY_DEPTH
+
     for position, segment in enumerate(segments):
         _check_segment(segment, position, len(segments), text)
+
     choices = [_crossings(segment) for segment in segments]
     if prod(map(len, choices)) > MAX_EXPANSIONS:
         raise _too_many()
+
     return [[segment for option in chosen for segment in option] for chosen in product(*choices)]
 
 
@@ -398,13 +433,16 @@ def _check_segment(segment: str, position: int, number: int, text: str) -> None:
             raise _RefusedError(
                 "the glob is empty when its braces are written out", "remove the empty choice"
             )
+
         if position == 0:
             raise _RefusedError(
                 "the glob is absolute when its braces are written out", "write `{a/,}b`"
             )
+
         raise _RefusedError(
             "the glob has two slashes in a row", "write one", max(text.find("//"), 0)
         )
+
     if segment in {".", ".."}:
         hint = "leave `.` out; `..` would leave the project"
         raise _RefusedError("the glob has a `.` or `..` segment", hint, max(text.find("/.") + 1, 0))
@@ -416,10 +454,12 @@ def _crossings(segment: str) -> list[list[str]]:
         return [[segment]]
     if segment.count(_ANY_DEPTH) > MAX_EXPANSIONS.bit_length():
         raise _too_many()
+
     before, _, after = segment.partition(_ANY_DEPTH)
     tails = _crossings(f"*{after}")
     if not before:
         return [[_ANY_DEPTH, *tail] for tail in tails]
+
     together = [[before + first, *following] for first, *following in tails]
     return together + [[f"{before}*", _ANY_DEPTH, *tail] for tail in tails]
 
@@ -431,8 +471,10 @@ def _canonical(segments: Iterable[str]) -> str:
             names.append(_STARS.sub(lambda match: match[1] or "*", segment))
         elif names[-1:] != ["**"]:
             names.append("**")
+
     if names[-2:] == ["**", "*"]:
         names.pop()
+
     text = "/".join(names)
     return f"{{!}}{text[1:]}" if text.startswith("!") else text
 
@@ -453,6 +495,7 @@ def match_any(globs: Iterable[Glob], path: str) -> str | None:
                 return None
         elif first is None and matches(glob, path):
             first = glob.text
+
     return first
 
 
@@ -484,6 +527,7 @@ def anchors(glob: Glob) -> tuple[Anchor, ...]:
 def _anchor(alternative: Alternative) -> Anchor:
     if alternative.path is not None:
         return Anchor("path", alternative.path, None, None, True)
+
     groups, depth = alternative.groups, alternative.depth
     last = groups[-1][-1]
     tail = literal_of("".join(_chunks(last)[-1])) or ""
@@ -491,6 +535,7 @@ def _anchor(alternative: Alternative) -> Anchor:
     plain = last == "*" or (
         tail == f".{extension}" and last == "*" + _SPECIAL.sub(r"[\g<0>]", tail)
     )
+
     others = sum(map(len, groups)) - 1
     if alternative.directory:
         literal = len(alternative.directory.split("/"))
@@ -498,13 +543,16 @@ def _anchor(alternative: Alternative) -> Anchor:
         return Anchor(
             "directory", alternative.directory, extension, depth, shape and len(groups) < 3
         )
+
     if (name := literal_of(last)) is not None:
         return Anchor("basename", name, None, depth, others == 0)
+
     parts = (part for group in groups for part in group[: -1 if group is groups[-1] else None])
     names = [name for part in parts if (name := literal_of(part))]
     if names:
         free = len(groups) == 3 and others == 1 and not groups[0]
         return Anchor("segment", max(names, key=len), extension, depth, plain and free)
+
     return Anchor("directory", "", extension, depth, plain and others == 0)
 
 
@@ -518,10 +566,12 @@ def _keys_of_path(path: str) -> Iterator[_Key]:
         ("basename", basename),
         ("directory", ""),
     ]
+
     end = -1
     for name in directories:
         end += 1 + len(name)
         names += ("directory", path[:end]), ("segment", name)
+
     _, dot, extension = basename.rpartition(".")
     for kind, text in names:
         yield kind, text, None
@@ -542,12 +592,15 @@ class GlobIndex(Generic[Key]):
         self._excludes: defaultdict[int, list[Glob]] = defaultdict(list)
         self._by_anchor: defaultdict[_Key, list[tuple[Alternative, list[_Use]]]] = defaultdict(list)
         uses: dict[str, list[_Use]] = {}
+
         for item, (name, globs) in enumerate(items):
             self._keys.append(name)
+
             for position, glob in enumerate(globs):
                 if glob.exclude:
                     self._excludes[item].append(glob)
                     continue
+
                 for alternative in glob.alternatives:
                     if alternative.text not in uses:
                         uses[alternative.text] = []
@@ -565,6 +618,7 @@ class GlobIndex(Generic[Key]):
                     for item, position, text in uses:
                         if item not in matched or position < matched[item][0]:
                             matched[item] = (position, text)
+
         return [
             (self._keys[item], matched[item][1])
             for item in sorted(matched)

@@ -129,6 +129,7 @@ class Document:
             name = heading.id or slug(heading.text)
             anchors[heading.section.start] = f"{name}-{count[name]}" if count[name] else name
             count[name] += 1
+
         return anchors
 
 
@@ -205,18 +206,22 @@ def _with_span(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInli
 
     def wrapped(state: StateInline, silent: bool) -> bool:
         start, first = state.pos, len(state.tokens)
+
         if not rule(state, silent):
             return False
+
         if not silent:
             token = next(
                 token for token in state.tokens[first:] if token.type in ("link_open", "image")
             )
             token.meta["span"], token.meta["label_end"] = (start, state.pos), None
+
             if token.markup != "autolink":
                 is_link = token.type == "link_open"
                 token.meta["label_end"] = state.md.helpers.parseLinkLabel(
                     state, start + (not is_link), is_link
                 )
+
         return True
 
     return wrapped
@@ -227,8 +232,10 @@ def _with_columns(
 ) -> Callable[[StateBlock, int, int, bool], bool]:
     def wrapped(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         first = len(state.tokens)
+
         if not rule(state, start, end, silent):
             return False
+
         if not silent:
             for token in state.tokens[first:]:
                 if token.type == "tr_open" and token.map:
@@ -236,6 +243,7 @@ def _with_columns(
                     row = state.bMarks[line] + state.tShift[line]
                     token.meta["row"] = state.src[row : state.eMarks[line]]
                     token.meta["column"] = row - (state.eMarks[line - 1] + 1 if line else 0)
+
         return True
 
     return wrapped
@@ -290,6 +298,7 @@ class _Reader:
         self.start = self.lines.start_of(self.first_line) or int(text.startswith("\ufeff"))
         self.references: dict[str, Any] = {}
         self.headings: list[Heading] = []
+
         self.blocks: dict[str, list[Span]] = {
             name: [] for name in ("fence", "code_block", "html_block", "hr")
         }
@@ -301,6 +310,7 @@ class _Reader:
         tokens = _parser().parse(HARD_BLANK.sub(r"\1 ", self.text[self.start :]), env)
         self.references = env.get("references", {})
         self._read(tokens)
+
         return Document(
             self.text,
             self.lines,
@@ -348,6 +358,7 @@ class _Reader:
                     places = self._line_places(token) if token.children else []
                     if opening.type == "heading_open" and opening.level == 0:
                         self._heading(opening, _plain(token.children).rstrip())
+
                 self._links(token, places)
 
     def _lines_of(self, token: Token) -> Span:
@@ -372,7 +383,9 @@ class _Reader:
             places.append(
                 (offset + lead, position if position >= 0 else max(start, end - len(bare)))
             )
+
             offset += len(content) + 1
+
         return places
 
     def _cell_places(self, cell: Span) -> _Places:
@@ -388,10 +401,12 @@ class _Reader:
         title = self._title(Span(max(lines.start, self.start), lines.end))
         attributes = ATTRIBUTES.search(title.of(self.text)) if text.endswith("}") else None
         explicit = None
+
         if attributes:
             title = Span(title.start, title.start + attributes.start())
             text = ATTRIBUTES.sub("", text)
             explicit = next((word[1:] for word in attributes[1].split() if word[0] == "#"), None)
+
         position = self.lines.position(lines.start or int(self.text.startswith("\ufeff")))
         level = int(token.tag[1])
         self.headings.append(Heading(level, text.strip(), title, explicit, position, lines, lines))
@@ -410,6 +425,7 @@ class _Reader:
         for index, child in enumerate(children):
             if "span" not in child.meta:
                 continue
+
             start, end = child.meta["span"]
             label_end = child.meta["label_end"]
             span = _translated(places, start, end)
@@ -421,6 +437,7 @@ class _Reader:
                 if label_end is None
                 else "reference"
             )
+
             if kind == "autolink":
                 target_span = Span(span.start + 1, span.end - 1)
             elif token.content[end - 1] == ")":
@@ -435,11 +452,13 @@ class _Reader:
                     token.content[label_end + 2 : end - 1] or token.content[start_of_text:label_end]
                 )
                 target_span = self._definition(label)
+
             text = (
                 child.content
                 if kind == "image"
                 else _plain(takewhile(_is_inside, children[index + 1 :]))
             )
+
             target = str(child.attrGet("src" if kind == "image" else "href") or "")
             self.links.append(
                 Link(text, target, self.lines.position(span.start), span, target_span, kind)
@@ -474,8 +493,10 @@ def _destination(text: str, start: int, limit: int) -> Span | None:
 
     while start < limit and text[start] in " \t\r\n":
         start += 1
+
     if start >= limit:
         return None
+
     bracket = text[start] == "<"
     end = parseLinkDestination(text, start, limit).pos
     return Span(start + bracket, end - bracket) if end > start + 2 * bracket else None
@@ -489,6 +510,7 @@ def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[He
     for heading in reversed(headings):
         sections.append((heading, next_start[heading.level]))
         next_start[heading.level :] = [heading.section.start] * (8 - heading.level)
+
     for heading, end in reversed(sections):
         lines = heading.section
         yield replace(heading, section=Span(lines.start, end), body=Span(min(lines.end, end), end))
@@ -527,12 +549,15 @@ def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
     toml = _TOML.match(text)
     if toml is not None and _TOML_LINE.search(toml.group()):
         return None, lines.index_of(toml.end() - 1) + 1
+
     noted = _COMMENTS.match(text)
     top = lines.index_of(noted.end()) if noted else 0
     first = text[lines.starts[top] : lines.ends[top]].removeprefix("\ufeff")
     fenced = first.rstrip(" \t") == "---"
+
     if not fenced and _MAPPING_LINE.match(first) is None:
         return None, 0
+
     forgiven = not fenced or noted is not None
     mappings, others = 0, 0
     for number in range(top + fenced, min(len(lines), top + _FENCE_LIMIT)):
@@ -542,11 +567,14 @@ def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
                 return None, 0
             start = lines.starts[top + 1] if fenced else text.startswith("\ufeff")
             return Span(int(start), lines.starts[number]), number + 1
+
         if not fenced and not line.strip():
             return None, 0
+
         if line.strip() and not line.startswith((" ", "\t", "#", "- ")):
             matched = _MAPPING_LINE.match(line) is not None or (
                 fenced and _TIGHT_LINE.match(line) is not None
             )
             mappings, others = mappings + matched, others + (not matched)
+
     return None, 0

@@ -138,12 +138,14 @@ def _parser(fence: Fence) -> MarkdownIt:
     )
     markdown.core.ruler.after("block", "whole_rows", _whole_rows)
     markdown.core.ruler.after("inline", "stated_ids", _stated_ids)
+
     for name, rule in (
         ("html_block", _html),
         ("html_inline", _html),
         ("list_item_open", _list_item),
     ):
         markdown.add_render_rule(name, rule)
+
     markdown.add_render_rule("alert_open", _alert)
     markdown.add_render_rule("alert_title_open", lambda *_: '<p class="admonition-title">')
     markdown.add_render_rule(
@@ -171,9 +173,11 @@ def _whole_rows(state: StateCore) -> None:
                 columns = len(row_cells(row, 0, len(row)))
             elif len(row_cells(row, 0, len(row))) > columns and len(row) <= _LONGEST_ROW:
                 row = _CODE_SPAN.sub(lambda code: PIPE.sub(r"\\|", code[0]), row)
+
             spans = row_cells(row, 0, len(row))
             if len(spans) > columns:
                 spans[columns - 1 :] = [Span(spans[columns - 1].start, spans[-1].end)]
+
             contents = iter([span.of(row).replace("\\|", "|") for span in spans])
         elif token.type == "inline" and previous.type == "td_open":
             token.content = next(contents, "")
@@ -232,12 +236,14 @@ def _raw_html(raw: re.Match[str], source: str) -> str:
         return " " if len(raw[0]) > _LONGEST_HIDDEN or "\n" in raw[0] else ""
     if raw["over"]:
         return f"</{tag}>"
+
     attributes = {
         name.lower(): unescape(value[1:-1] if value[:1] in ('"', "'") else value)
         for name, value in _RAW_ATTRIBUTE.findall(raw["rest"] or "")
     }
     if tag == "a" and "name" in attributes:
         attributes.setdefault("id", attributes["name"])
+
     remaining = "".join(
         f' {name}="{escape(attributes[name])}"' for name in _KEPT.get(tag, ()) if name in attributes
     )

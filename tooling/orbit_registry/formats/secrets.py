@@ -168,6 +168,7 @@ def find_secrets(text: str) -> Iterator[Suspect]:
     """
     if not NEEDLES.search(text):
         return
+
     forms, end = [*_with_form(text)], 0
     names = (
         name
@@ -187,6 +188,7 @@ def _with_form(text: str) -> Iterator[Suspect]:
             form.kind == "private key" and _ELIDED.match(text, match.end())
         ):
             continue
+
         # What a detector finds may be ''.
         if form.detector is None or list(_detector(form.detector).analyze_string(match[0])):
             yield Suspect(form.kind, match.start(), match.end())
@@ -209,6 +211,7 @@ def _is_random(value: str, *, quoted: bool) -> bool:
         return False
     if any(re.search(r"[0-9][A-Za-z]", run) for run in re.findall(r"[A-Za-z0-9]{6,}", value)):
         return True
+
     kinds = [r"[0-9]", r"[A-Za-z]"] if quoted else [r"[0-9]", r"[A-Z]", r"[a-z]"]
     return not re.search(r"[-_./:]", value) and all(re.search(kind, value) for kind in kinds)
 

@@ -49,6 +49,7 @@ def first_hidden(text: str) -> tuple[int, str] | None:
     matches = [] if is_plain else list(HIDDEN.finditer(text))
     if not matches:
         return None
+
     first = matches[0][0]
     name = unicodedata.name(first, _CONTROL_NAMES.get(first, "control character")).lower()
     more = f" and {len(matches) - 1} more" if len(matches) > 1 else ""

@@ -28,27 +28,32 @@ def load(text: str) -> object:
     """
     if text.startswith("\ufeff"):
         text = text[1:]
+
     if ("!" in text or "<<" in text) and _SUSPECT.search(
         text
     ):  # the two looks cost a tenth of the pattern
         from orbit_registry.formats.yaml_nodes import refuse_tags
 
         refuse_tags(text)
+
     if text.count("[") + text.count("{") > _MANY:
         from orbit_registry.formats.yaml_nodes import refuse_depth
 
         refuse_depth(text, _MANY)
+
     try:
         value: object = ryaml.loads(text)
     except ValueError as error:
         from orbit_registry.formats.yaml_nodes import explain
 
         raise YamlProblemError(explain(text, str(error))) from None
+
     pointer = _beyond_json(value)
     if pointer is not None:
         from orbit_registry.formats.yaml_nodes import explain_beyond_json
 
         raise YamlProblemError(explain_beyond_json(text, pointer))
+
     return value
 
 
@@ -73,6 +78,7 @@ def _beyond_json(value: object) -> tuple[object, ...] | None:
             )
         elif isinstance(current, float) and not math.isfinite(current):
             return at
+
     return None
 
 
@@ -113,6 +119,7 @@ def _by_lines(text: str, pointer: Pointer) -> Position | None:
             matches = list(key.finditer(text, start, end))
             if len(matches) != 1:
                 return None
+
             offset = matches[0].start() + column
             start = matches[0].end()
             following = re.compile(rf"^ {{0,{column}}}(?!- )[^\s#]", re.MULTILINE).search(
@@ -121,6 +128,7 @@ def _by_lines(text: str, pointer: Pointer) -> Position | None:
             end = following.start() if following else end
             inner = re.compile(r"^( *)[^\s#]", re.MULTILINE).search(text, start, end)
             column = len(inner[1]) if inner else column + 2
+
     return position_at(text, offset) if offset is not None else None
 
 
@@ -144,10 +152,12 @@ def scalar_text(value: object, indent: int = 0) -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         return json.dumps(value)
+
     if isinstance(value, float):
         return (
             json.dumps(value) if math.isfinite(value) else ".nan"
         )  # which `load` refuses; JSON's word is a text
+
     text = str(value)
     if "\n" in text and _block_safe(text):
         body = text.rstrip("\n")
@@ -156,6 +166,7 @@ def scalar_text(value: object, indent: int = 0) -> str:
         lines = body.split("\n") + [""] * max(0, trailing - 1)
         pad = " " * (indent + 2)
         return style + "".join(f"\n{pad}{line}" if line else "\n" for line in lines)
+
     bare = _PLAIN.match(text) and text.strip() == text and text.lower() not in _RESERVED
     return text if bare else double_quoted(text)
 
@@ -176,6 +187,7 @@ def _block_safe(text: str) -> bool:
         or "\t" in text
     ):
         return False
+
     return _UNPRINTABLE.search(text) is None and not any(
         line != "" and not line.strip() for line in lines
     )
@@ -199,12 +211,14 @@ def after_key(value: object, indent: int) -> str:
     """Return what follows `key:`, with its leading space or line break."""
     if isinstance(value, Mapping):
         return "".join(f"\n{line}" for line in entry_lines(value, indent + 2)) if value else " {}"
+
     if isinstance(value, (list, tuple)):
         return (
             "".join(f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value)
             if value
             else " []"
         )
+
     return f" {scalar_text(value, indent)}"
 
 
@@ -213,8 +227,10 @@ def list_item(value: object, indent: int) -> str:
     if isinstance(value, Mapping) and value:
         lines = "\n".join(entry_lines(value, indent + 2))
         return "- " + lines.lstrip()
+
     if isinstance(value, (list, tuple)) and value:
         return "-" + "".join(
             f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value
         )
+
     return "-" + after_key(value, indent)

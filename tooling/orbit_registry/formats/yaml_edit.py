@@ -37,28 +37,34 @@ def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) 
             MALFORMED, "the file holds no mapping", Position(1), "start it with `key: value`"
         )
         raise YamlProblemError(problem)
+
     plain = dict(new)
     if old == plain:
         return text
+
     newline = "\r\n" if "\r\n" in text else "\n"
     bom, body = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
     if body and not body.endswith("\n"):
         body += newline
+
     root = compose(body)
     if not isinstance(root, MappingNode):
         raise YamlProblemError(Problem(MALFORMED, "the file holds no mapping", Position(1)))
+
     splices = list(_edit_mapping(body, root, old, plain, 0, list(order)))
     result = body
     # From the end, so that offsets hold; at one offset the last one first, so that the first ends
     # up in front of it.
     for splice in sorted(splices, key=lambda edit: (edit.start, edit.end))[::-1]:
         result = result[: splice.start] + splice.text.replace("\n", newline) + result[splice.end :]
+
     if not means(result, plain):
         position = position_of(
             body, (next((key for key in plain if old.get(key) != plain[key]), ""),)
         )
         message = "this file's form can't be edited without touching other lines"
         raise YamlProblemError(Problem(MALFORMED, message, position, "edit it by hand"))
+
     return bom + result
 
 
@@ -82,6 +88,7 @@ def _edit_mapping(
         if old != new:
             yield _Splice(node.start_mark.index, node.end_mark.index, _flow(new))
         return
+
     pairs = {key.value: (key, value) for key, value in node.value}
     for name, (key, value) in pairs.items():
         if name not in new:
@@ -89,17 +96,20 @@ def _edit_mapping(
             yield _Splice(start, _after_line(text, _content_end(text, value, key)), "")
         elif old.get(name) != new[name]:
             yield from _edit_value(text, key, value, old.get(name), new[name], indent)
+
     added = [name for name in new if name not in pairs]
     for anchor, names in _group_by_anchor(added, list(pairs), order, list(new)):
         lines = "".join(
             f"{' ' * indent}{scalar_text(name)}:{after_key(new[name], indent)}\n" for name in names
         )
+
         if anchor is None:
             start = (
                 _line_start(text, node.value[0][0].start_mark.index) if node.value else len(text)
             )
         else:
             start = _after_line(text, _content_end(text, pairs[anchor][1], pairs[anchor][0]))
+
         yield _Splice(start, start, lines)
 
 
@@ -117,6 +127,7 @@ def _group_by_anchor(
         if anchor is None and present and name not in order:
             anchor = present[-1]
         groups.setdefault(anchor, []).append(name)
+
     yield from groups.items()
 
 
@@ -187,6 +198,7 @@ def _edit_sequence(
     if node.flow_style:
         yield _Splice(node.start_mark.index, node.end_mark.index, _flow(new))
         return
+
     dash = node.start_mark.column
     before, after = (
         [json.dumps(value, sort_keys=True, default=str) for value in side] for side in (old, new)
@@ -195,6 +207,7 @@ def _edit_sequence(
     for tag, first, last, start, stop in matcher.get_opcodes():
         if tag == "equal":
             continue
+
         rows: list[Any] = list(
             zip(node.value[first:last], old[first:last], new[start:stop], strict=False)
         )
@@ -202,6 +215,7 @@ def _edit_sequence(
             for item, earlier, later in rows:
                 yield from _edit_mapping(text, item, earlier, later, item.start_mark.column, [])
             continue
+
         lines = "".join(f"{' ' * dash}{list_item(value, dash)}\n" for value in new[start:stop])
         if first == last:
             where = _item_start(text, node, 0) if first == 0 else _item_end(text, node, first - 1)
@@ -225,6 +239,7 @@ def _is_editable(item: Node, old: object, new: object) -> bool:
         or not isinstance(new, Mapping)
     ):
         return False
+
     return set(old) <= set(new) and [*old][:1] == [*new][:1] != []
 
 
@@ -247,10 +262,12 @@ def _flow(value: object) -> str:
             + ", ".join(f"{scalar_text(key)}: {_flow(entry)}" for key, entry in value.items())
             + "}"
         )
+
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_flow(entry) for entry in value) + "]"
     if isinstance(value, str):
         return scalar_text(value) if "\n" not in value else json.dumps(value)
+
     return scalar_text(value)
 
 
@@ -259,11 +276,13 @@ def _content_end(text: str, node: Node, key: Node | None) -> int:
     while isinstance(node, (MappingNode, SequenceNode)) and not node.flow_style and node.value:
         last = node.value[-1]
         key, node = last if isinstance(last, tuple) else (None, last)
+
     if isinstance(node, ScalarNode) and node.style in ("|", ">"):
         block = text[node.start_mark.index : node.end_mark.index]
         return int(node.start_mark.index) + len(block.rstrip("\r\n"))
     if not _has_text(node) and key is not None:
         return text.index(":", key.end_mark.index) + 1
+
     return int(node.end_mark.index)
 
 

@@ -42,13 +42,16 @@ def compose(text: str) -> Node | None:
         raise YamlProblemError(
             Problem(MALFORMED, message, Position(1), "move long text into a document")
         )
+
     reader = YAML(typ="safe", pure=True)
     reader.allow_duplicate_keys = True
     reader.composer.warn_double_anchors = False
+
     try:
         node: Node | None = reader.compose(text)
     except (YAMLError, RecursionError, ValueError) as error:
         raise YamlProblemError(_parse_stop(error)[0]) from None
+
     return node
 
 
@@ -66,6 +69,7 @@ def has_comment(text: str) -> bool:
     """Say whether a valid text has a comment; in doubt it has."""
     if not _MARK.search(text):
         return False
+
     try:
         return len(text) > LONGEST or any(
             "#" in str(token.comment) for token in YAML().scan(text) if token.comment
@@ -89,6 +93,7 @@ def place_of(text: str, pointer: Sequence[str | int]) -> Position:
         node = compose(text)
     except YamlProblemError as error:
         return error.problem.position or Position(1)
+
     marked = _follow(node, pointer)[0]
     return (
         Position(marked.start_mark.line + 1, marked.start_mark.column + 1)
@@ -111,11 +116,13 @@ def _follow(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | Non
             )
             if pair is None:
                 break
+
             marked, node = pair
         elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
             marked = node = node.value[step]
         else:
             break
+
     return marked, node
 
 
@@ -129,6 +136,7 @@ def refuse_tags(text: str) -> None:
                     raise YamlProblemError(
                         _problem_at(key, "merge keys (`<<`) are not accepted", "write the keys out")
                     )
+
         tag = text[node.start_mark.index : node.start_mark.index + 1]
         if tag == "!":
             raise YamlProblemError(
@@ -147,6 +155,7 @@ def refuse_depth(text: str, allowed: int) -> None:
     simple = _SIMPLE_LINES.match(text)
     if _opening(text, simple.end() if simple else 0) <= allowed:
         return
+
     depth = 0
     try:
         for token in YAML(typ="safe", pure=True).scan(text):
@@ -172,8 +181,10 @@ def _walk(node: Node) -> Iterator[Node]:
         current = stack.pop()
         if id(current) in visited:
             continue
+
         visited.add(id(current))
         yield current
+
         if isinstance(current, MappingNode):
             stack += (part for pair in reversed(current.value) for part in reversed(pair))
         elif isinstance(current, SequenceNode):
@@ -196,11 +207,14 @@ def explain(text: str, message: str) -> Problem:
             Position(line, 1),
             "`orbit resolve` repairs it until the merge is committed",
         )
+
     for words, (locate, detail, hint) in _EXPLANATIONS.items():
         if words in message:
             return Problem(MALFORMED, detail, locate(text, message), hint)
+
     if "duplicate entry" in message:
         return _explain_duplicate(text, message)
+
     position = _stated_position(text, message) if _PLACE.search(message) else place_of(text, ())
     detail = _PLACE.sub("", message, count=1).removeprefix("TypeError: ").strip()
     hint = "check indentation, quotes and brackets near that place"
@@ -221,6 +235,7 @@ def explain_beyond_json(text: str, pointer: Sequence[object]) -> Problem:
         return _problem_at(
             key, f"the key `{getattr(key, 'value', pointer[-1])}` is not a text", "put it in quotes"
         )
+
     position = place_of(text, steps)
     return Problem(
         MALFORMED,
@@ -243,6 +258,7 @@ def _explain_duplicate(text: str, message: str) -> Problem:
             ]
             if len(keys) > 1:
                 return _problem_at(keys[1], f"the key `{keys[1].value}` appears twice", hint)
+
     return Problem(MALFORMED, f"the key `{key}` appears twice", Position(1), hint)
 
 

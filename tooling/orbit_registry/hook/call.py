@@ -57,11 +57,13 @@ class Call:
         self.message = self.log_only_event = self.instruction_file = self.transcript = ""
         self.paths: list[str] = []
         self.candidate_paths: list[str] = []
+
         self.reads: list[str] = []
         self.purposes: list[str] = []
         self.context_was_compacted = self.compaction_may_repeat = self.can_show_message = False
         self.paths_are_heuristic = self.is_stop = self.is_plain = False
         self.command = 0
+
         self.arguments: Payload = {}
 
 
@@ -86,6 +88,7 @@ def named_paths(arguments: "Payload") -> list[str]:
                 paths.append(path)
             if len(paths) == MOST_PATHS:
                 return paths
+
     return paths
 
 
@@ -106,12 +109,14 @@ def in_project(root: str, folder: str, path: str) -> str | None:
     path = path.strip()
     if not path or len(path) > LONGEST_PATH or "\0" in path:
         return None
+
     if path[0] == PROJECT:
         path = root + path[1:]
     elif path[0] == "~" and path[1:2] in ("/", "\\", ""):
         path = posix.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape") + path[1:]
     elif path.startswith("file:"):
         path = _path_from_uri(path)
+
     if "\\" in path or ":" in (folder[1:2], path[1:2]):
         path, folder = (
             path.replace("\\", "/").removeprefix("//?/"),
@@ -121,10 +126,13 @@ def in_project(root: str, folder: str, path: str) -> str | None:
             if not path.casefold().startswith(f"{folder.casefold()}/"):
                 return None
             path = path[len(folder) + 1 :]
+
         folder = folder if folder.startswith("/") else root
+
     absolute = normal_path(path if path.startswith("/") else f"{folder}/{path}")
     if not absolute.startswith(f"{root}/"):
         return None
+
     return absolute[len(root) + 1 :] + ("/" if path.endswith("/") else "")
 
 
@@ -147,6 +155,7 @@ def _path_from_uri(uri: str) -> str:
         if host not in ("", "localhost"):
             return "/"
         path = f"/{path}"
+
     first, *others = path.split("%")
     content = first.encode("utf-8", "surrogatepass")
     for part in others:
@@ -155,6 +164,7 @@ def _path_from_uri(uri: str) -> str:
             content += bytes([int(pair, 16)]) + part[2:].encode("utf-8", "surrogatepass")
         else:
             content += b"%" + part.encode("utf-8", "surrogatepass")
+
     path = content.decode("utf-8", "surrogateescape")
     return path[1:] if path[2:3] == ":" else path
 
@@ -208,6 +218,7 @@ def patch_paths(text: str) -> list[str]:
                 if name and len(name) <= LONGEST_PATH:
                     paths[name] = None
             at = text.find(mark, at + len(mark), LONGEST_PATCH)
+
     return list(paths)
 
 
@@ -219,12 +230,15 @@ def path_words(text: str) -> list[str]:
         name = (head if colon and line[:1].isdigit() else word).lstrip("@").rstrip(_AROUND)
         if name.startswith("file://"):
             words[name] = None
+
         if (
             not name.startswith("-")
             and "://" not in name
             and ("/" in name or "." in name[1:] or "\\" in name)
         ):
             words[name.partition("#")[0].partition("::")[0]] = None
+
         if len(words) >= MOST_PATHS:
             break
+
     return list(words)

@@ -82,34 +82,44 @@ class HookCall:
         setitimer(ITIMER_REAL, self.deadline, self.deadline)
         content = _input()
         event = self.event
+
         if content is None:
             event.skip_reason = "too large"
             return
+
         event.fault = "payload"
         payload = parse_json(content.decode("utf-8"))
         if not isinstance(payload, dict):
             return
+
         call = self.agent.read(payload)
         event.fault = ""
         here = call.folder if call is not None and call.folder.startswith("/") else posix.getcwd()
         root = self.root = project_root(here) or _named_root()
+
         if call is None or root is None:
             self.is_noted = True  # an event that we don't handle, or no project
             return
+
         event.surface = f"hook:{call.event}"
         event.command, event.tests, event.has_failed = (
             call.command,
             "test" in call.purposes,
             bool(call.error),
         )
+
         event.writes = call.surface == TOOL and call.task_class == CODE
         paths, event.query = project_paths(root, call.folder or here, call)
+
         if call.session:
             self.session_log = SessionLog(root, call.session, call.agent_id)
             event.session = self.session_log.name
+
         behind = self._answer(root, call, paths)
+
         if not self.is_noted:
             self._note()
+
         self._follow_up(root, call, behind)
 
     def _follow_up(self, root: str, call: "Call", behind: list[str]) -> None:
@@ -118,13 +128,16 @@ class HookCall:
             call.paths_are_heuristic or call.surface != TOOL
         ):  # it may start our commands
             note_host_session(root, call.session, call.agent_id)
+
         if call.surface == SESSION:
             for folder in (FOLDER, HOSTS):
                 prune(root, self.event.at, "log", folder)
+
         if call.transcript:
             from orbit_registry.hook.refresh import capture  # a session ends once
 
             capture(root, self.event.agent, call.transcript)
+
         if behind:
             from orbit_registry.hook.refresh import (
                 refresh,
@@ -149,6 +162,7 @@ class HookCall:
                 session_log.forget(AFTERWARDS if call.compaction_may_repeat else 0)
             if session_log is not None and call.error:
                 session_log.mark(FAILED)
+
             if call.log_only_event:
                 from orbit_registry.hook.observe import observe
 
@@ -164,34 +178,42 @@ class HookCall:
         except DAMAGE:
             event.fault = "index"
             return ["damaged"]
+
         if text or call.message:
             posix.write(1, self.agent.reply(call, text).encode())
+
         return behind
 
     def _chosen(self, root: str, call: "Call", paths: list[str]) -> tuple[str, list[str]]:
         event = self.event
+
         if call.can_show_message and (number := pending_count(root)):
             call.message = (
                 f"{number} record{' awaits' if number == 1 else 's await'} review: orbit review"
             )
+
         is_request = paths or call.error or call.text or call.purposes or call.arguments
         if not is_request and call.surface != SESSION:
             event.skip_reason = "nothing asked"
             return "", []
+
         index = open_index(root)
         if call.reads:
             from orbit_registry.hook.observe import opened_ids
 
             event.opened = opened_ids(root, call, index, self.session_log)
+
         if isinstance(index, NoIndex):
             event.skip_reason = "no index"
             return "", [index.reason]
+
         if call.can_show_message and index.unread:
             text = (
                 f"{index.unread} record{'' if index.unread == 1 else 's'} could not be read: "
                 f"run orbit check"
             )
             call.message = f"{call.message}\n{text}" if call.message else text
+
         context = context_of(call, paths, event.at)
         edit = (call.arguments, paths[0] if paths else "", root, call.folder or root)
         if call.arguments and index.lookup(OPTIONS)[0]:
@@ -200,17 +222,21 @@ class HookCall:
             )  # only where decisions reject something
 
             context.names = added_names(*edit)
+
         if call.arguments and index.lookup(FORBIDDEN)[1]:
             from orbit_registry.hook.forbidden_words import (
                 forbidden,
             )  # only where checks forbid words
 
             context.breaks = forbidden(index, *edit)
+
         selection = select(index, context, self.session_log)
+
         if call.error:
             event.failed = [index.row(number).id for number, _ in error_matches(index, call.error)][
                 :MOST_FAILED
             ]
+
         text = render(selection)
         event.set_selection(selection, tokens(text))
         return text, index.behind()

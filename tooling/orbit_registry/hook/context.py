@@ -141,6 +141,7 @@ class Context:
             per_call,
             tokens,
         )
+
         self.returned, self.budgets, self.widths = returned or {}, budgets or {}, widths or {}
         self.purposes, self.names = purposes, names
         self.breaks: Mapping[int, tuple[str, str, str]] = {}
@@ -223,6 +224,7 @@ class Selection:
             drops,
             skip_reason,
         )
+
         self.named: list[Match] = []
         self.withheld: list[str] = []
         self.is_introduced = False

@@ -105,6 +105,7 @@ class Event:
         self.details: Members = {}
         self.query: Sequence[str] = ()
         self.hits: Sequence[str] = ()
+
         self.opened: Sequence[str] = ()
         self.failed: Sequence[str] = ()
         self.withheld: Sequence[str] = ()
@@ -157,6 +158,7 @@ class Event:
             "writes": self.writes,
             "result": "failed" if self.has_failed else "",
         }
+
         return {
             "query": self.query[:MOST_ASKED],
             "hits": self.hits,

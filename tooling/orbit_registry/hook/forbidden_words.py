@@ -85,11 +85,13 @@ def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder
             for sign, (added, removed) in texts.items()
         }
         edit = _Edit(file, texts, quotes, MOST_HITS // max(len(present), 1) + 1)
+
         for number, pattern in present:
             start, end = index.range_of(number)
             for hit in index.hits[start:end].tolist():
                 if hit < index.pushed << 32 and hit >> 32 not in breaks:
                     _add_break(breaks, index, hit, pattern, edit)
+
     return breaks
 
 
@@ -120,17 +122,20 @@ class _Edit:
         has_docstrings = where == "code" and self.quotes is not None and self.file.endswith(_PYTHON)
         has_allowances, line_end = _ALLOW in text, -1
         count, hits, quotes, last, offset = 0, 0, self.quotes or 0, 0, text.find(word)
+
         while offset >= 0 and hits < self.most_hits:
             if has_allowances and offset > line_end:
                 is_allowed, line_end = _is_allowed(text, offset, allowances)
                 if is_allowed:
                     offset = text.find(word, line_end)
                     continue
+
             hits, quotes, last = (
                 hits + 1,
                 quotes + (text.count(_QUOTES, last, offset) if has_docstrings else 0),
                 offset,
             )
+
             end, start = offset + len(word), max(offset - LONGEST_HEAD, 0)
             head = text[max(text.rfind("\n", start, offset) + 1, start) : offset]
             before, after = text[offset - 1 : offset], text[end : end + 1]
@@ -139,7 +144,9 @@ class _Edit:
             count += has_borders and not (
                 in_docstring or (marks and _is_quoted_or_comment(head, marks))
             )
+
             offset = text.find(word, offset + 1)
+
         return count
 
 
@@ -160,6 +167,7 @@ def _before(root: str, file: str, new: str, old: str) -> tuple[str, int | None]:
         if start >= 0:
             line = content.rfind("\n", 0, start) + 1 if content.count(text) == 1 else start
             return content[max(line, start - LONGEST_HEAD) : start], content.count(_QUOTES, 0, line)
+
     return "", None if new.count(_QUOTES) % 2 else 0
 
 
@@ -169,10 +177,12 @@ def _add_break(breaks: "Breaks", index: "Index", hit: int, pattern: str, edit: _
     name, where, say, globs, *_ = row.words(CHECKS)[hit & 0xFFFFFFFF].split(PHRASES)
     if not _covers(index, globs.split(GROUP), edit.file):
         return
+
     allowance = f"{_ALLOW}{row.id}"
     allowances = [f"{allowance} because ", f"{allowance}/{name} because "]
     if pattern[0] == ANY_CASE:
         allowances = [text.casefold() for text in allowances]
+
     if edit.adds(pattern, where, allowances):
         key = f"{row.id}.{checksum(f'{name} {edit.file}'.encode('utf-8', 'surrogatepass')):x}"
         breaks[hit >> 32] = (key, pattern[1:], _line(row, pattern[1:], say))
@@ -190,6 +200,7 @@ def _line(row: "Row", word: str, say: str) -> str:
         f"write `orbit: allow {record_id} because …` there, or propose an ADR that {verb} "
         f"{record_id}"
     )
+
     return f"{line}\n{more}" if more else line
 
 
@@ -213,6 +224,7 @@ def _is_allowed(text: str, offset: int, allowances: "list[str]") -> tuple[bool, 
     before = text[text.rfind("\n", 0, max(start - 1, 0)) + 1 : start]
     is_alone = not before[: max(before.find(_ALLOW), 0)].strip(_COMMENT_SIGNS)
     lines = f"{text[start:end]}\n{before if is_alone else ''}"
+
     return any(allowance in lines for allowance in allowances), end
 
 

@@ -190,12 +190,14 @@ def open_index(root: str) -> "Index | NoIndex":
         handle = open_file(index_file(root), _OPEN)
     except (OSError, ValueError):
         return NoIndex(MISSING)
+
     try:
         content = mmap(handle, 0, access=ACCESS_READ)
     except (OSError, ValueError):
         return NoIndex("the push index can't be read")
     finally:
         close(handle)
+
     return read_index(content, root)
 
 
@@ -203,14 +205,17 @@ def read_index(content: mmap | bytes, root: str) -> "Index | NoIndex":
     """Return the index that some bytes hold."""
     if sys.byteorder != "little" or len(content) < HEADER_WORDS * 8:
         return NoIndex("the push index is cut off")
+
     words = memoryview(content)[: HEADER_WORDS * 8].cast("Q").tolist()
     if words[W_MAGIC] != MAGIC or words[W_FORMAT] != FORMAT:
         return NoIndex("the push index has another format")
     if words[W_LENGTH] > len(content):
         return NoIndex("the push index is cut off")
+
     total, words[W_HEADER_SUM] = words[W_HEADER_SUM], 0
     if total != checksum(b"".join(word.to_bytes(8, "little") for word in words)):
         return NoIndex("the push index is damaged")
+
     return Index(content, words, root)
 
 
@@ -228,11 +233,13 @@ class Index:
             words[W_PUSHED],
             words[W_BUCKETS] - 1,
         )
+
         self.holdout, self.settings, self.unread = (
             words[W_HOLDOUT],
             words[W_SETTINGS],
             words[W_UNREAD],
         )
+
         self.min_relevance, self.unknown_worth = words[W_RELEVANCE] / 1_000_000, words[W_WORTH]
         self.differences: list[str] = []  # changed files of looked-up records, with time and size
         view = memoryview(content)
@@ -246,17 +253,20 @@ class Index:
             section("hash", "Q"),
             section("text", "Q"),
         )
+
         self._detail, self._detail_key = section("detail", "I"), section("detail_key", "Q")
         self._use, self._pattern, self._posting = (
             section("use", "I"),
             section("pattern", "Q"),
             section("posting", "I"),
         )
+
         self.hits, self.rows, self.flags = (
             section("hit", "Q"),
             section("row", "Q"),
             section("flag", "B"),
         )
+
         self._row_sum = section("row_sum", "Q")
         self.pair_start, self.pairs = section("pair_start", "I"), section("pair", "Q")
         self._programs: dict[int, Program] = {}
@@ -331,6 +341,7 @@ class Index:
         except (OSError, ValueError):
             self.differences.append(f"-\t{values[PATH]}")
             return GONE
+
         self.differences.append(f"{state.st_mtime_ns} {state.st_size}\t{values[PATH]}")
         return CHANGED
 
@@ -352,6 +363,7 @@ class Index:
             now = stamp(path if path.startswith("/") else f"{self.root}/{path}") if path else before
             if now != before:
                 changes.append(f"{now}\t{path}")
+
         return changes
 
     def _merged(self, ranges: list[tuple[int, int]], everything: bool, path: str) -> list[int]:
@@ -369,6 +381,7 @@ class Index:
                     or self.excluding(self.row(number), path) is None
                 ):
                     matches.append(hit)
+
         return matches
 
     def candidates(self, path: str) -> tuple[list[tuple[int, int]], list[int]]:
@@ -378,16 +391,20 @@ class Index:
         encoded = path.encode("utf-8", "surrogatepass")
         *folders, basename = encoded.split(b"/")
         _, dot, extension = basename.rpartition(b".")
+
         details: tuple[int, ...] = 0, len(folders) + 1  # extension and depth, each given or open
         if dot and (position := self._key_position(b"x" + extension)) >= 0:
             details = *details, *((position + 1) << 32 | depth for depth in details)
+
         keys = [b"d"]
         end = -1
         for name in folders:
             end += 1 + len(name)
             keys += b"d" + encoded[:end], b"s" + name
+
         for key in dict.fromkeys(keys):
             self._details(key, details, ranges, patterns)
+
         self._details(b"p" + encoded, (0,), ranges, patterns)
         self._details(b"b" + basename, details, ranges, patterns)
         return ranges, patterns
@@ -406,6 +423,7 @@ class Index:
                 if self.content[start : start + (self._text[position] & 0xFFFF)] == key:
                     return position
             position += 1
+
         return -1
 
     def _details(
@@ -418,6 +436,7 @@ class Index:
         position = self._key_position(key)
         if position < 0:
             return
+
         start = self._detail[position]
         for detail in self._detail_key[start : self._detail[position + 1]].tolist():
             if detail in details:
@@ -426,6 +445,7 @@ class Index:
                         patterns.append(number)
                     else:
                         ranges.append((self._posting[number], self._posting[number + 1]))
+
             start += 1
 
     def pattern_fits(self, number: int, path: str) -> bool:
@@ -437,6 +457,7 @@ class Index:
 
         if number not in self._programs:
             self._programs[number] = program(self.pattern_text(number))
+
         return fits(self._programs[number], path)
 
     def pattern_text(self, number: int) -> str:

@@ -30,8 +30,10 @@ def program(text: str) -> Program:
             groups.append([])
         else:
             groups[-1].append(_segment(name))
+
     if names[-1] == "**":  # at the end it takes one segment at least
         groups[-1].append(("", ""))
+
     return tuple(map(tuple, groups))
 
 
@@ -56,18 +58,21 @@ def _segment(name: str) -> Segment:
             at += 2
         else:
             chunks[-1].append(character)
+
     return tuple(_chunk(chunk) for chunk in chunks)
 
 
 def _class(members: str, negated: bool) -> Unit:
     if len(members) == 1 and not negated:
         return members
+
     ranges = []
     at = 0
     while at < len(members):
         width = 2 if members[at + 1 : at + 2] == "-" and at + 2 < len(members) else 0
         ranges.append((members[at], members[at + width]))
         at += width + 1
+
     return negated, tuple(ranges)
 
 
@@ -90,15 +95,18 @@ def _fit(parts: "Sequence[Part]", text: "Whole", at: "Callable[[Part, Whole, int
     first, last = parts[0], parts[-1]
     if len(parts) == 1:
         return len(first) == len(text) and at(first, text, 0)
+
     start, end = len(first), len(text) - len(last)
     if start > end or not at(last, text, end) or not at(first, text, 0):
         return False
+
     for part in parts[1:-1]:
         while start + len(part) <= end and not at(part, text, start):
             start += 1
         start += len(part)
         if start > end:
             return False
+
     return True
 
 
@@ -113,6 +121,7 @@ def _names_at(group: tuple[Segment, ...], names: list[str], start: int) -> bool:
 def _characters_at(chunk: Chunk, name: str, start: int) -> bool:
     if isinstance(chunk, str):
         return name.startswith(chunk, start)
+
     for position, unit in enumerate(chunk, start):
         if isinstance(unit, str):
             if unit != name[position]:
@@ -122,4 +131,5 @@ def _characters_at(chunk: Chunk, name: str, start: int) -> bool:
             and any(low <= name[position] <= high for low, high in unit[1]) == unit[0]
         ):
             return False
+
     return True

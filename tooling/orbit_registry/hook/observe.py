@@ -32,12 +32,14 @@ def observe(root: str, call: "Call", event: Event, session_log: SessionLog | Non
     if a tool failed in it.
     """
     event.name = call.log_only_event
+
     if call.instruction_file:
         event.opened = note_loaded(root, call.instruction_file, session_log)
     if session_log is None:
         return ""
     if event.name == MOMENTS[0]:
         _note_turn(root, event)
+
     is_asked = call.is_stop and not call.agent_id and _setting_is_on(root, ASKS_AT_STOP)
     return QUESTION if is_asked and session_log.mark(ASKED, only_after=FAILED) else ""
 
@@ -48,6 +50,7 @@ def _note_turn(root: str, ended: Event) -> None:
     """
     if not _setting_is_on(root, NOTES_TURNS):
         return
+
     calls, failed = 0, False
     session_field = f'"session": "{ended.session}"'.encode()
     for line in reversed(_end_of_log(root)):
@@ -57,13 +60,16 @@ def _note_turn(root: str, ended: Event) -> None:
             break
         if _has_event(line, NOTED):
             return
+
         surface = line.partition(b'"surface": "hook:')[2].partition(b'"')[0]
         calls += (
             _has_event(line, "retrieval")
             and surface != b""
             and not any(word in surface for word in _NO_CALLS)
         )
+
         failed |= b'"result": "failed"' in line
+
     note = Event(ended.surface, ended.at)
     note.name, note.session, note.agent = NOTED, ended.session, ended.agent
     parts = (
@@ -73,6 +79,7 @@ def _note_turn(root: str, ended: Event) -> None:
         ended.session,
         str(int(ended.at)),
     )
+
     reason = None if calls else "no-new-information"
     note.details = {
         "turn": ":".join(parts),
@@ -80,6 +87,7 @@ def _note_turn(root: str, ended: Event) -> None:
         "errors": failed,
         "skip_reason": reason,
     }
+
     append(root, note)
 
 
@@ -94,6 +102,7 @@ def _end_of_log(root: str) -> list[bytes]:
         )
     except FileNotFoundError:
         return []
+
     try:
         size = posix.fstat(handle).st_size
         return posix.pread(handle, TAIL, max(0, size - TAIL)).split(b"\n")
@@ -125,10 +134,12 @@ def opened_ids(
         path = in_project(root, call.folder or root, text)
         if path is None:
             continue
+
         if record_id := record_in(path):
             ids[record_id] = None
         elif isinstance(index, Index):
             ids |= dict.fromkeys(_ids_of_document(index, path, session_log))
+
     return list(ids)[:MOST]
 
 
@@ -138,10 +149,12 @@ def _ids_of_document(index: Index, path: str, session_log: "SessionLog | None") 
         return ids
     if session_log is None:
         return []
+
     try:
         shown_ids = set(session_log.begin())
     finally:
         session_log.end()
+
     return [record_id for record_id in ids if record_id in shown_ids]
 
 
@@ -154,6 +167,7 @@ def note_loaded(root: str, path: str, session_log: "SessionLog | None") -> list[
             session_log.add([record_id for record_id in ids if record_id not in shown_ids])
         finally:
             session_log.end()
+
     return ids
 
 

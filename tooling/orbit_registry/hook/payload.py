@@ -40,6 +40,7 @@ class _ScannerSettings:
 def parse_json(text: str) -> object:
     """Return the value that a JSON text begins with."""
     text = text.lstrip("\ufeff \t\r\n")
+
     try:
         scan = make_scanner(_ScannerSettings)
     except (
@@ -49,6 +50,7 @@ def parse_json(text: str) -> object:
         from json import JSONDecoder
 
         scan = JSONDecoder(strict=False).raw_decode
+
     return scan(text, 0)[0]
 
 
@@ -70,12 +72,14 @@ def to_json(value: "JsonValue") -> str:
         return "null" if value is None else "true" if value else "false"
     if isinstance(value, (int, float)):
         return str(value)
+
     if isinstance(value, dict):
         return (
             "{"
             + ", ".join([f"{quoted(key)}: {to_json(member)}" for key, member in value.items()])
             + "}"
         )
+
     return "[" + ", ".join(map(to_json, value)) + "]"
 
 
@@ -88,6 +92,7 @@ def context_reply(call: Call, text: str) -> "dict[str, JsonValue]":
         members["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
     if call.message:
         members["systemMessage"] = call.message
+
     return members
 
 
@@ -116,12 +121,15 @@ def call_from_payload(
     event = field(payload, "hook_event_name", "hookEventName")
     if event not in surfaces and event not in logged:
         return None
+
     call = Call(event, surfaces.get(event, ""))
     call.log_only_event = logged.get(event, "")
     call.session = field(payload, "session_id", "sessionId")
     call.agent_id = field(payload, "agent_id", "agentId")
     call.agent = field(payload, "agent_type", "agentType")
+
     call.folder = field(payload, "cwd")
+
     if call.surface == TOOL:
         arguments = parse_embedded(payload.get("tool_input", payload.get("toolInput")))
         take_tool(call, field(payload, "tool_name", "toolName"), arguments)
@@ -135,6 +143,7 @@ def call_from_payload(
         call.context_was_compacted = call.compaction_may_repeat = True
     elif event == "SessionEnd":
         call.transcript = field(payload, "transcript_path")
+
     return call
 
 
@@ -153,10 +162,12 @@ def take_tool(call: Call, tool: str, arguments: object) -> None:
 
         take_other(call, name, arguments)
         return
+
     if isinstance(arguments, dict):
         call.paths = named_paths(arguments)
         if name in WRITING:
             call.arguments = arguments
+
     if name in READING:
         call.reads = call.paths
 

@@ -53,9 +53,12 @@ def project_root(start: str) -> str | None:
                 return None  # a person's own records are no project around all others
             config = _lstat(f"{folder}/.orbit/config.yaml")
             return folder if config is not None and config.st_mode & _KIND == _FILE else None
+
         if _lstat(f"{folder}/.git") is not None:
             return None
+
         folder = folder.rpartition("/")[0]
+
     return None
 
 
@@ -66,6 +69,7 @@ def index_file(root: str) -> str:
     top = root
     while top and _lstat(f"{top}/.git") is None:
         top = top.rpartition("/")[0]
+
     if top:
         git = f"{top}/.git"
         pointer = (
@@ -75,14 +79,17 @@ def index_file(root: str) -> str:
             git = pointer.removeprefix("gitdir:").strip()
             git = git if git.startswith("/") else f"{top}/{git}"
             git = git if _lstat(f"{git}/HEAD") is not None else ""  # its repository was moved away
+
         folder = f"{git}/orbit"
         if git and access(folder if is_folder(folder) else git, posix.W_OK | posix.X_OK):
             return (
                 f"{folder}/{INDEX}" if top == root else f"{folder}/below{root[len(top) :]}/{INDEX}"
             )
+
     cache = environ.get(b"XDG_CACHE_HOME", b"").decode("utf-8", "surrogateescape")
     if not cache.startswith("/"):
         cache = f"{environ.get(b'HOME', b'').decode('utf-8', 'surrogateescape')}/.cache"
+
     return f"{cache}/orbit-registry/hook{root}/{INDEX}"
 
 
@@ -97,6 +104,7 @@ def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list
             for path in paths
         ]
         return paths, paths
+
     loggable: list[str] = []
     every: list[str] = []
     maybe = [
@@ -110,8 +118,10 @@ def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list
             if state.st_mode & _KIND == _FOLDER:
                 path = f"{path.rstrip('/')}/"
             loggable.append(path)
+
         if (state is not None or position < len(paths)) and path not in every:
             every.append(path)
+
     return every, loggable
 
 
@@ -120,6 +130,7 @@ def record_in(path: str) -> str:
     names = path.split("/")
     if names[0] != ".orbit" or len(names) < 3:
         return ""
+
     names = (
         names[3:]
         if names[1:3] == ["state", "inbox"]
@@ -127,6 +138,7 @@ def record_in(path: str) -> str:
         if names[1] == "inbox"
         else names[1:]
     )
+
     is_record = (
         len(names) > 1
         and "-" in names[1]
@@ -146,6 +158,7 @@ def pending_count(root: str) -> int:
                     number += sum(
                         "-" in name and name[0] != "." for name in listdir(f"{inbox}/{kind}")
                     )
+
     return number
 
 
@@ -160,6 +173,7 @@ def private_folder(root: str, *names: str) -> str:
             except FileExistsError:
                 if not is_folder(folder):  # another process may have made it
                     raise
+
     return folder
 
 
@@ -226,14 +240,17 @@ def note_host_session(root: str, session: str, agent: str = "") -> None:
     """
     if "\n" in session or "\n" in agent or len(session) + len(agent) > LONGEST:
         return
+
     try:
         number = posix.getppid()
         process = _process(number)
         while process is not None and process[0] in _SHELLS and process[1]:
             number = process[1]
             process = _process(number)
+
         if process is None or process[0] in _FIRST or process[0] in _SHELLS:
             return
+
         content = f"{process[2]}\n{session}\n{agent}\n".encode("utf-8", "surrogatepass")
         folder = private_folder(root, "log", HOSTS)
         if readable_content(f"{folder}/{number}", LONGEST_NOTE) != content:
@@ -249,12 +266,14 @@ def session_of_process(root: str) -> tuple[str, str] | None:
     from_environment = posix.environ.get(SESSION_ID, b"").decode("utf-8", "surrogateescape")
     if from_environment:
         return from_environment, ""
+
     folder = f"{root}/.orbit/state/log/{HOSTS}"
     number = posix.getppid()
     for _ in range(DEEPEST):
         process = _process(number) if number else None
         if process is None:
             return None
+
         lines = (
             readable_content(f"{folder}/{number}", LONGEST_NOTE)
             .decode("utf-8", "surrogatepass")
@@ -262,7 +281,9 @@ def session_of_process(root: str) -> tuple[str, str] | None:
         )
         if len(lines) == 4 and lines[0] == process[2] and lines[1]:
             return lines[1], lines[2]
+
         number = process[1]
+
     return None
 
 

@@ -166,14 +166,17 @@ def program_at(words: "Sequence[str]") -> int:
             if word[:1] == "-" and longer not in WRAPPERS:
                 position += word in WITH_VALUE
                 continue
+
             phrase = longer
             if phrase in WRAPPERS:
                 end, operands = position, WRAPPERS[phrase]
+
         if not end:
             is_manage = (
                 words[start + 1 : start + 2] == ["manage.py"] and name_of(words[start]) == "python"
             )
             return start + is_manage
+
         start = end
         while start < len(words) and (
             words[start][:1] == "-" or operands or _is_setting(words[start])
@@ -198,6 +201,7 @@ def script_of(words: "Sequence[str]") -> str:
             words[position + 1] for position, word in enumerate(words[:-1]) if word in _SESSIONS
         ]
         return flagged[0] if flagged else ""
+
     plain: list[str] = []
     skip = False
     for word in words[1:]:
@@ -209,7 +213,9 @@ def script_of(words: "Sequence[str]") -> str:
             or word in ("run", "pip", "compose")
         ):
             plain.append(word)
+
         skip = word in WITH_VALUE and not skip
+
     return plain[0] if plain else ""
 
 
@@ -220,8 +226,10 @@ def purpose_of(words: "Sequence[str]") -> str:
     if name in TOOLS:
         action = words[1] if words[1:2] and words[1] in ACTIONS.get(name, ()) else ""
         return SCRIPTS.get(action, TOOLS[name])
+
     if name in SHELLS and len(words) > 1:
         name = name_of(words[1])
+
     script = script_of(words) if name in RUNNERS else name[:-3] if name[-3:] == ".sh" else ""
     plain = "".join(
         f":{char.lower()}" if char.isupper() else char if char.isalnum() else ":" for char in script
@@ -243,5 +251,6 @@ def purposes_in(headline: str) -> "list[str]":
             purposes |= {
                 _NOUNS.get(word.strip(".,:;!?()'\"").casefold(), ""): None for word in words
             }
+
     purposes.pop("", None)
     return list(purposes)

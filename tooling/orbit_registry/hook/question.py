@@ -68,6 +68,7 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
     query = list(dict.fromkeys(in_order))[:MOST]
     if len(query) - len(GENERIC.intersection(query)) < fewest:
         return []
+
     best, weights = 0, dict[int, int]()
     term_of: dict[str, int] = {}
     for word in query:
@@ -75,12 +76,15 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
         if not ranges:
             best += index.unknown_worth
             continue
+
         *hits, worth, term = index.hits[ranges[0][0] : ranges[0][1]].tolist()
         if term & 0xFFFFFFFF not in term_of.values():
             best += worth & 0xFFFFFFFF
             for hit in hits:
                 weights[hit >> 32] = weights.get(hit >> 32, 0) + (hit & 0xFFFFFFFF)
+
         term_of[word] = term & 0xFFFFFFFF
+
     terms = [term_of.get(word, -1) for word in in_order]
     pairs = {
         first << 24 | second for first, second in pairwise(terms) if first >= 0 and second >= 0
@@ -89,6 +93,7 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
         for pair in index.pairs[index.pair_start[number] : index.pair_start[number + 1]].tolist():
             if pair >> 16 in pairs:
                 weights[number] += (pair & 0xFFFF) << PAIR_SHIFT
+
     ranked = sorted(weights.items(), key=lambda hit: (-hit[1], hit[0]))
     return [(number, min(weight / best, 1.0)) for number, weight in ranked]
 
@@ -125,6 +130,7 @@ def asks_for_code(text: str) -> bool:
     )
     start = start[2 if requested else 0 :]
     start = start[start[:1] == ["please"] :]
+
     return (
         bool(start)
         and start[0].strip(".:;!") not in _FINDING_OUT
@@ -153,6 +159,7 @@ def _without_path(word: str) -> str:
     """
     if "/" not in word:
         return word
+
     is_path = (
         word.count("/") > 1 or word[0] in "/~." or "." in word.rstrip(".,;:!?)")
     )  # `read/write` is none
@@ -168,13 +175,16 @@ def _ranges(index: "Index", word: str) -> list[tuple[int, int]]:
         return ranges
     if word[-1] == "y" and len(word) > SHORTEST:
         return index.lookup(f"w{word[:-1]}i")[0]
+
     for ending in ENDINGS:
         start = word[: -len(ending)] if word.endswith(ending) else ""
         if len(start) < SHORTEST + (ending[0] in "aior" and ending != "ing"):
             continue
+
         ranges = index.lookup(f"w{start}")[0]
         if not ranges and start[-1] == start[-2]:
             ranges = index.lookup(f"w{start[:-1]}")[0]
         if ranges:
             break
+
     return ranges

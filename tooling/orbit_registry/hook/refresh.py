@@ -24,14 +24,17 @@ def refresh(root: str, behind: list[str]) -> bool:
         is_recent = 0 <= time() - posix.fstat(handle).st_mtime < EVERY_SECONDS
         earlier = posix.pread(handle, LARGEST, 0).split(b"\n") if is_recent else []
         lines = [f"{root}\t{line}".encode("utf-8", "surrogateescape") for line in behind]
+
         if all(line in earlier for line in lines):
             return False
+
         posix.ftruncate(handle, 0)
         posix.pwrite(handle, b"\n".join([*lines, *earlier])[:LARGEST], 0)
     except (BlockingIOError, PermissionError):  # another process holds the lock
         return False
     finally:
         posix.close(handle)
+
     _start(root, "sync")
     return True
 

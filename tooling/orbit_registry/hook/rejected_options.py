@@ -108,6 +108,7 @@ def options_named(index: "Index", text: str, names: "Iterable[str]") -> dict[int
     matches: dict[int, int] = {}
     query = words(" ".join([word for word in text[:LONGEST_TEXT].split() if "/" not in word]))
     _add_matches(index, matches, query, frozenset(), query)
+
     for name in names:
         forms = [
             words(part) for part in (name, *name.replace(":", "/").replace("\\", "/").split("/"))
@@ -116,6 +117,7 @@ def options_named(index: "Index", text: str, names: "Iterable[str]") -> dict[int
         _add_matches(
             index, matches, [*exact, *(word for form in forms for word in form)], exact, forms[0]
         )
+
     return matches
 
 
@@ -130,6 +132,7 @@ def option_line(row: "Row", position: int) -> tuple[str, str]:
         f"- [{record_id}] rejected {option} ({title}); to reopen: propose an ADR that "
         f"supersedes {record_id}"
     )
+
     return option.partition(": ")[0], f"{line}\n{more}" if more else line
 
 
@@ -175,9 +178,11 @@ def added_names(arguments: "Payload", path: str, root: str, folder: str = "") ->
     command = field(arguments, "command")
     if PATCH not in command:
         names.update(dict.fromkeys(_installed(command)))
+
     for file, new, old in edits_in(arguments, path, root, folder):
         before = {*_names_in(file, old)} if old else ()
         names.update((name, None) for name in _names_in(file, new) if name not in before)
+
     return list(names)[:MOST_NAMES]
 
 
@@ -191,6 +196,7 @@ def _names_in(path: str, text: str) -> "Iterator[str]":
         return
     else:
         names_of = _imported
+
     for line in text.split("\n"):
         if line and len(line) <= LONGEST_LINE:
             for name in names_of(line.strip()):
@@ -208,6 +214,7 @@ def _start(text: str) -> str:
     end = 0
     while end < len(text) and text[end] in _NAME and (text[end] != "@" or end == 0):
         end += 1
+
     return (
         text[:end].rstrip(".:")
         if end == len(text) or text[end : end + 3].strip()[:1] in tuple("<>=!~;[@^,")
@@ -220,22 +227,28 @@ def _imported(line: str) -> "Iterable[str]":
     end = 0
     while end < len(bare) and (bare[end].isalpha() or bare[end] == "_"):
         end += 1
+
     word, tail = bare[:end], bare[end:].strip()
+
     if (
         line[:1] in '"`})' and line[-1:] in "\"`;'"
     ):  # in a block of Go, or the end of an import over several lines
         return _quoted(line) if " from " in line or " " not in line else ()
+
     if (
         line[-1:] == '"' and line.count(" ") == 1 and "/" in line.partition(' "')[2]
     ):  # in such a block, with an alias
         return _quoted(line)
+
     if word not in _IMPORTS or not tail:
         return ()
+
     names = _quoted(tail)
     if word in _ASSIGNING:
         return names[-1:] if " from " in tail or "require(" in tail or "import(" in tail else ()
     if names:
         return names[-1:]
+
     head = tail.partition(" import ")[0].partition(";")[0].partition("{")[0]
     parts = [[token for token in part.split() if token not in _BETWEEN] for part in head.split(",")]
     return [tokens[0].strip("<>()*") for tokens in parts if tokens and len(tokens) in (1, 3)]
@@ -273,6 +286,7 @@ def _declared(line: str) -> "Iterator[str]":
         yield key.strip()
     if line.startswith("{:"):
         yield line[2:].partition(",")[0]
+
     yield from map(_start, _quoted(line))
 
 

@@ -23,14 +23,18 @@ def render(selection: "Selection") -> str:
     """Return the block without a final newline; empty if there is nothing to show."""
     if not (selection.matches or selection.named):
         return ""
+
     lines = [START] if selection.is_introduced else [START, INTRODUCTION]
     for match in selection.matches:
         lines += entry(match.text)
+
     if selection.named:
         lines.append(BY_TITLE)
         lines += [entry(match.title)[0] for match in selection.named]
+
     if selection.omitted:
         lines.append(f"omitted: {selection.omitted}")
+
     return "\n".join([*lines, END])
 
 
@@ -41,6 +45,7 @@ def entry(teaser: str) -> list[str]:
     first, _, more = teaser.partition(MORE_LINE)
     first, _, note = first.partition(NOTE_LINE)
     lines = [f"- {_plain(first).removeprefix('- ')}"]
+
     return [
         *lines,
         *(

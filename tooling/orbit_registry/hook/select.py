@@ -61,6 +61,7 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     )
     if not (any(request) or context.surface == SESSION):
         return Selection([], 0, [], "nothing asked")
+
     triggers: Triggers = {}
     others: set[int] = set()
     _find_triggers(index, context, triggers, others)
@@ -70,23 +71,29 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     )
     by_words |= dict.fromkeys(failed, 1.0)  # what has just failed is first
     options = _find_options(index, context, triggers, by_words)
+
     for number, (_, word, _) in context.breaks.items():
         triggers.setdefault(number, []).append((f"{Via.FORBIDDEN}{word}", ""))
         by_words[number] = 2.0
+
     fitting, drops, beyond = _narrow(index, context, triggers, scores, by_words)
     if options:
         _show_options(fitting, options)
+
     for match in fitting if context.breaks else ():
         if match.row.number in context.breaks:
             match.key, _, match.text = context.breaks[match.row.number]
+
     drops += [miss for miss in misses if miss[0].number not in options]
     beyond += len(others.difference(triggers))
     leading = linked_rules(index, [match.row for match in fitting], context.returned)
     by_rule = {number: triggers.get(number, []) + by for number, by in leading.items()}
     linked = _narrow(index, context, by_rule, scores)[0]
+
     if not (fitting or linked):
         is_narrowed = any(reason != "below relevance" for _, reason in drops)
         return Selection([], 0, drops, "narrowed" if is_narrowed else "no match")
+
     # A file's state and the matching glob cost the most, so only the few shown records are asked
     # for them.
     if session_log is None:
@@ -100,17 +107,21 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
             _note(session_log, selection)
         finally:
             session_log.end()
+
         session = session_log.name.partition(".")[0]
         names = (*shown_ids, *named_ids)
         selection.is_introduced = not all(
             is_withheld(session, name, index.holdout) for name in names
         )
+
         if index.holdout:
             _withhold(selection, index.holdout, session)
+
     for match in selection.matches:
         match.triggers = [
             (way, index.glob_of(match.row, int(at)) if at else "") for way, at in match.triggers
         ]
+
     return selection
 
 
@@ -130,6 +141,7 @@ def is_withheld(session: str, record_id: str, holdout: int) -> bool:
         0x94D049BB133111EB,
     ):  # the last steps of splitmix64 spread what is alike
         number = (number ^ number >> 31) * factor & 0xFFFFFFFFFFFFFFFF
+
     return (number ^ number >> 31) % 1_000_000 < holdout and not session.startswith(TRIAL)
 
 
@@ -142,11 +154,14 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
             selection.drops.append((match.row, "withheld"))
         else:
             remaining.append(match)
+
     selection.named = [
         match for match in selection.named if not is_withheld(session, match.row.id, holdout)
     ]
+
     if selection.withheld and not (remaining or selection.named):
         selection.skip_reason = "withheld"
+
     selection.matches = remaining
 
 
@@ -167,21 +182,26 @@ def _find_triggers(
         for purpose in _purposes(context)
     ]
     led += [(f"{Via.SUPERSEDED}{path}", index.hits_under(reader.REPLACED, path)) for path in paths]
+
     for trigger, hits in led:
         for hit in hits[:EXAMINED]:
             at = str(hit & 0xFFFFFFFF) if trigger[0] == Via.PATH else ""
             triggers.setdefault(hit >> 32, []).append((trigger, at))
         others.update([hit >> 32 for hit in hits[EXAMINED:]])
+
     for tag in dict.fromkeys(context.tags):
         for hit in index.hits_under("t", tag):
             triggers.setdefault(hit >> 32, []).append((f"{Via.TAG}{tag}", ""))
+
     if context.error:
         for number, pattern in error_matches(index, context.error):
             triggers.setdefault(number, []).append((f"{Via.ERROR}{pattern}", ""))
+
     if context.surface == SESSION:
         for number, flags in enumerate(index.flags[: index.pushed].tolist()):
             if flags & reader.BROAD:
                 triggers.setdefault(number, []).append((Via.PROJECT, ""))
+
     if context.surface in (SESSION, BRIEF):
         for hit in index.hits_under("g", ALWAYS):
             triggers.setdefault(hit >> 32, []).append((Via.START, ""))
@@ -207,6 +227,7 @@ def _find_by_words(
     drops: list[tuple[Row, str]] = []
     if context.surface not in BY_WORDS or not context.text:
         return None, by_words, drops
+
     # Tool calls, which most calls are, do without.
     from orbit_registry.hook.question import FEWEST, records_by_words, replaced_names
 
@@ -221,12 +242,14 @@ def _find_by_words(
         index, records_by_words(index, context.text, FEWEST if is_prompt else 1)[:EXAMINED]
     )
     scores = None if is_prompt else {number: score for number, score, _ in reversed(ranked)}
+
     misses = 0
     for number, score, way in ranked:
         if number in by_words:
             continue
         if len(by_words) == BY_WORDS[context.surface] or misses == NEAR_MISSES:
             break
+
         row = index.row(number)
         is_rule = (
             scores is not None and row.values[reader.GATE] == LINKED
@@ -234,11 +257,14 @@ def _find_by_words(
         is_miss = score < (context.min_relevance if is_rule else index.min_relevance)
         by = [*triggers.get(number, ()), (way, "")]
         reason = "below relevance" if is_miss else _drop_reason(row, context, by, scores)
+
         misses += is_miss
+
         if not reason:
             by_words[number], triggers[number] = score, by
         elif number not in triggers:
             drops.append((row, reason))
+
     return scores, by_words, drops
 
 
@@ -263,6 +289,7 @@ def _find_options(
     text = context.text if context.surface in (PROMPT, BRIEF) else ""
     if not (text or context.names) or not index.lookup(reader.OPTIONS)[0]:
         return {}
+
     from orbit_registry.hook.rejected_options import (
         options_named,
     )  # few projects' calls have use for it
@@ -271,6 +298,7 @@ def _find_options(
     for number in options:
         triggers.setdefault(number, []).append((Via.OPTION, ""))
         by_words[number] = 1.0
+
     return options
 
 
@@ -302,19 +330,24 @@ def _narrow(
     examined = 0
     numbers = sorted(triggers)
     widths = context.widths
+
     if by_words or widths:  # sorts are stable: the rest stays in push order
         numbers.sort(
             key=lambda number: (-by_words.get(number, 0.0), widths.get(number, UNKNOWN_WIDTH))
         )
+
     if context.surface in (SESSION, BRIEF):
         numbers.sort(key=lambda number: is_anywhere(triggers[number]))
+
     most = EXAMINED * (1 + len(context.categories))
     enough = most if context.surface == BRIEF or context.per_call != PER_CALL else ENOUGH
     for number in numbers[:most]:
         if len(fitting) >= enough:
             break
+
         row = index.row(number)
         examined += 1
+
         if reason := _drop_reason(row, context, triggers[number], scores):
             drops.append((row, reason))
         else:
@@ -326,6 +359,7 @@ def _narrow(
             )
             match.width = widths.get(number, UNKNOWN_WIDTH) if widths else 0
             fitting.append(match)
+
     return fitting, drops, len(numbers) - examined
 
 
@@ -351,9 +385,11 @@ def _pointer_line(row: "Row", now: float) -> str:
             else f"status {row.values[reader.STATUS]}"
         )
         return f"{first} ({status}, so it may not hold: {more or row.values[reader.PATH]})"
+
     if row.values[reader.ENFORCED]:  # the gate sees to it: its name is enough
         first, _, _ = row.teaser.partition("\n")
         return f"{first} (enforced by {', '.join(row.words(reader.ENFORCED))})"
+
     cause = row.doubt(now)
     return f"- [{row.id}] may be out of date ({cause}): {row.values[reader.PATH]}" if cause else ""
 
@@ -374,8 +410,10 @@ def _drop_reason(
     scores: "Mapping[int, float] | None" = None,
 ) -> str:
     agents, tasks = row.words(reader.AGENTS), row.words(reader.TASKS)
+
     if reason := bar_reason(row, context.now, context.project):
         return reason
+
     by = {trigger[0] for trigger, _ in triggers}
     if row.flags & reader.BROAD and context.surface in (TOOL, PROMPT) and by <= {Via.PATH}:
         return "broad"
@@ -383,12 +421,14 @@ def _drop_reason(
         return "agent"
     if context.task and tasks and context.task not in tasks:
         return "task"
+
     if (
         context.categories
         and row.values[reader.CATEGORY]
         and row.values[reader.CATEGORY] not in context.categories
     ):
         return "category"
+
     if context.text:
         text = context.text.casefold()
         contexts = row.words(reader.CONTEXTS)
@@ -396,19 +436,23 @@ def _drop_reason(
             return "anti-context"
         if contexts and not any(word.casefold() in text for word in contexts):
             return "context"
+
     procedural = row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural"
     if procedural and context.task_class != CODE and not _helps_here(context, triggers, by):
         return "procedural"
+
     if (
         row.values[reader.GATE] == BY_PATH
         and Via.PATH not in by
         and (Via.PROJECT, "") not in triggers
     ):
         return "planning"
+
     if row.values[reader.GATE] == LINKED and not _is_relevant_rule(
         row, context, triggers, by, scores
     ):
         return "rule"
+
     return "stale" if procedural and row.doubt(context.now) else ""
 
 
@@ -457,6 +501,7 @@ def linked_rules(
         for number in dict.fromkeys(hit >> 32 for hit in hits):
             if number not in here:
                 leading.setdefault(number, []).append((f"{Via.LINK}{record_id}", ""))
+
     return leading
 
 
@@ -499,6 +544,7 @@ def contains_pattern(pattern: str, text: str) -> bool:
         if at < 0:
             return False
         at += len(piece)
+
     return True
 
 
@@ -506,6 +552,7 @@ def error_matches(index: "Index", error: str) -> "Iterator[tuple[int, str]]":
     """Yield the number and the pattern of each pushed record whose pattern an error contains."""
     if len(error) > LONGEST_ERROR:
         error = f"{error[: LONGEST_ERROR // 2]} {error[-LONGEST_ERROR // 2 :]}"
+
     text = folded(error)
     for number in index.lookup(AXIS)[1]:
         pattern = index.pattern_text(number)

@@ -80,6 +80,7 @@ class SessionLog:
         )  # ids of which the titles alone were shown, as `begin` read them
         self._handle = -1
         self._torn = False
+
         self.is_noting = False  # whether ids were or are just being noted as shown
 
     def begin(self) -> list[str]:
@@ -132,6 +133,7 @@ class SessionLog:
                 at.isdigit() and 0 <= now - int(at) < unless_within for at in times
             ):
                 return
+
             posix.ftruncate(self._handle, 0)
             self._torn = False
             words = [line for line in lines if line[0] == _WORD]
@@ -148,8 +150,10 @@ class SessionLog:
             if state.st_nlink:
                 break
             self.end()  # it was removed before it was locked
+
         if state.st_size > LARGEST:
             posix.ftruncate(self._handle, 0)
+
         content = posix.pread(self._handle, LARGEST, 0).decode("utf-8", "replace")
         self._torn = bool(content) and not content.endswith("\n")
         return content.split()
@@ -177,13 +181,16 @@ def apply_caps(
     """
     already_shown = set(shown_ids)
     visible = already_shown.union(context.returned)
+
     if len(fitting) + len(linked) + beyond <= FEW:
         _add_notes([*fitting, *linked])
+
     room = PER_SESSION - len(already_shown)
     remaining, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
     of_category: dict[str, int] = {}
     budgets = dict(context.budgets)
     matches: list[Match] = []
+
     capped: list[tuple[Match, str]] = []
     relatives: set[str] = set()
     for choice in _in_order(fitting, linked, visible):
@@ -191,6 +198,7 @@ def apply_caps(
         cost = tokens(choice.text) + 1  # its line's end
         of_these = cost if row.flags & PROCEDURAL else 0
         category = row.values[CATEGORY]
+
         if choice.key in already_shown:
             reason = "already shown"
         elif context.per_call and len(matches) >= context.per_call:
@@ -212,20 +220,27 @@ def apply_caps(
         else:
             differs = difference(row)
             reason = "gone" if differs == GONE else ""
+
         if reason:
             capped.append((choice, reason))
             continue
+
         if differs:
             choice.text = _changed_line(row)
+
         already_shown.update((row.id, choice.key))  # ids may repeat where branches met
         visible.add(row.id)
         matches.append(choice)
         relatives.update(row.words(SAME))
         remaining -= cost
+
         procedural -= of_these
+
         if row.values[KIND] in budgets:
             budgets[row.values[KIND]] -= cost
+
         of_category[category] = of_category.get(category, 0) + 1
+
     matches.sort(
         key=lambda match: (
             -match.score,
@@ -234,6 +249,7 @@ def apply_caps(
             match.row.number,
         )
     )
+
     decided = {match.row.number for match in (*matches, *(match for match, _ in capped))}
     selection = Selection(
         matches, beyond, [drop for drop in drops if drop[0].number not in decided]
@@ -245,6 +261,7 @@ def apply_caps(
         named_ids,
         difference,
     )
+
     return selection
 
 
@@ -296,11 +313,14 @@ def _name(
             is_named = differs != GONE
             reason = reason if is_named else "gone"
             match.text = _changed_line(row) if differs else match.text
+
         if is_named:
             selection.named.append(match)
             room -= cost
+
         selection.drops.append((row, reason))
         selection.omitted += not is_named and reason.endswith("cap")
+
     if not (selection.matches or selection.named):
         known_already = any(reason.startswith("already") for _, reason in selection.drops)
         selection.skip_reason = (
@@ -328,6 +348,7 @@ def tokens(text: str) -> int:
     """
     if text.isascii():
         return -(-len(text) // 4)
+
     wide = sum(
         0x1100 <= code <= 0x11FF
         or 0x2E80 <= code <= 0xA4CF

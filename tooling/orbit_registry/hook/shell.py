@@ -89,9 +89,11 @@ class CommandPaths:
             return
         if "://" in word and not word.startswith("file://"):
             return
+
         path = resolve_path(folder or "", word)
         if folder is None and path == word and not _is_absolute(word):
             return
+
         target = (
             self.paths
             if sure and looks_like_path(word.replace(PROJECT, ""))
@@ -112,6 +114,7 @@ def paths_in_command(command: str | list[str]) -> CommandPaths:
             _read_patch(words, command, "")
     elif command:
         _read_command(words, [*command], "", 0)
+
     return words
 
 
@@ -121,6 +124,7 @@ def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) 
     bodies: list[str] = []
     targets: list[str] = []
     scanner = Scanner(text)
+
     for kind, content in [*scanner.run(), (";", "")]:
         if kind == "word":
             words.append(content)
@@ -132,12 +136,15 @@ def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) 
         else:
             for body in bodies:
                 _read_here_document(result, body, words, targets, folder, depth)
+
             folder = _read_command(result, words, folder, depth)
             words, bodies, targets = [], [], []
+
             if kind == "(":
                 outer.append(folder)
             elif kind == ")" and outer:
                 folder = outer.pop()
+
     if depth < DEEPEST:
         for command in scanner.inner:
             _read_text(result, command, folder, depth + 1)
@@ -186,28 +193,34 @@ def _read_command(
         if _is_assignment(words[at]):
             result.add(words[at].partition("=")[2], folder)
         at += 3 if words[at] == "for" else 1
+
     words = words[at:]
     if not words:
         return folder
+
     purpose = purpose_of(words)
     if purpose and purpose not in result.purposes:
         result.purposes.append(purpose)
     if "/" in words[0]:
         result.add(words[0], folder)  # a script of the project
+
     at = program_at(words)
     _read_arguments(result, "", words[1 : at + 1], folder)
     words = words[at:]
     if not words:
         return folder
+
     name, arguments = words[0].rpartition("/")[2], words[1:]
     if name in ("cd", "pushd", "chdir", "Set-Location"):
         return _changed_folder(folder, arguments)
+
     if name in ("apply_patch", "applypatch"):
         _read_patch(result, "\n".join(arguments), folder)
     elif name in _SHELLS and depth < DEEPEST:
         _read_nested_shell(result, name, arguments, folder, depth)
     elif name not in _PRINTERS:
         _read_arguments(result, name, arguments, folder)
+
     return folder
 
 
@@ -218,11 +231,13 @@ def _read_nested_shell(
     if name == "eval":
         _read_text(result, " ".join(arguments), folder, depth + 1)
         return
+
     words = iter(arguments)
     for word in words:
         if word.startswith("-") and not word.startswith("--") and "c" in word:
             _read_text(result, next(words, ""), folder, depth + 1)
             return
+
     _read_arguments(result, name, arguments, folder)
 
 
@@ -231,6 +246,7 @@ def _changed_folder(folder: str | None, arguments: list[str]) -> str | None:
     folders = [word for word in arguments if word == "-" or not word.startswith("-")]
     if not folders or folders[0] == "-" or UNKNOWN in folders[0]:
         return None
+
     return (
         None
         if folder is None and not _is_absolute(folders[0])
@@ -248,6 +264,7 @@ def _read_arguments(
     for word in words:
         if name == "find" and word.startswith("-"):
             return  # what follows are conditions
+
         if word == "-C" and name in ("git", "make", "gmake", "ninja", "tar"):
             folder = _changed_folder(folder, [next(words, "-")])
         elif word in ("-m", "--message", "-e") and (name in _SEARCHERS or name in ("git", "gh")):
@@ -271,15 +288,18 @@ def _argument_paths(name: str, word: str) -> list[str]:
     """
     if "://" in word or word[1:3] in (":\\", ":/"):
         return [word]
+
     word = word.removeprefix("@")
     key, equals, value = word.partition("=")
     if equals and "/" not in key:
         return [value]
+
     head, colon, tail = word.partition(":")
     if not colon or tail.startswith(":") or tail[:1].isdigit() or not tail:
         return [head]
     if name in ("scp", "rsync"):
         return []
+
     return [tail] if name == "git" else [head, tail]
 
 
@@ -316,6 +336,7 @@ def _expand_braces(word: str) -> list[str]:
         else:
             alternatives = current[start + 1 : end].split(",")
             pending[:0] = [f"{current[:start]}{each}{current[end + 1 :]}" for each in alternatives]
+
     return words + pending
 
 
@@ -358,6 +379,7 @@ class Scanner:
                     self._bodies()
             else:
                 self._tokens.append(("word", self._word(_BREAKS)))
+
         return self._tokens
 
     def _word(self, ends: str) -> str:
@@ -368,6 +390,7 @@ class Scanner:
         while self.at < len(text) and text[self.at] not in ends:
             character = text[self.at]
             self.at += 1
+
             if character == "'" and not is_quoted:
                 parts.append(self._until("'"))
             elif character == '"':
@@ -384,6 +407,7 @@ class Scanner:
                 self.at += 1
             else:
                 parts.append(character)
+
         return "".join(parts)
 
     def _until(self, sign: str) -> str:
@@ -402,14 +426,17 @@ class Scanner:
                 depth += (text[self.at] == "(") - (text[self.at] == ")")
             self.at += 1
             return self._substituted(text[start + 1 : self.at - (not depth)])
+
         if text.startswith("'", start):  # $'…' is quoted text
             return ""
+
         if text.startswith("{", start):
             name = self._until("}")[1:]
         else:
             while self.at < len(text) and (text[self.at].isalnum() or text[self.at] == "_"):
                 self.at += 1
             name = text[start : self.at]
+
         return "." if name == "PWD" else PROJECT if name == "CLAUDE_PROJECT_DIR" else UNKNOWN
 
     def _substituted(self, command: str) -> str:
@@ -423,15 +450,20 @@ class Scanner:
         text, start = self.text, self.at
         if self._tokens and self._tokens[-1][1].isdigit() and text[start - 1].isdigit():
             self._tokens.pop()  # the number of a file that is open
+
         while self.at < len(text) and text[self.at] in "<>|&":
             self.at += 1
+
         sign = text[start : self.at]
         if sign == "<<<" or text.startswith("(", self.at):
             return
+
         is_stripped = sign == "<<" and text.startswith("-", self.at)
         self.at += is_stripped
+
         while text[self.at : self.at + 1] in (" ", "\t"):
             self.at += 1
+
         word = self._word(_BREAKS)
         if sign == "<<":
             self._waiting.append((len(self._tokens), word, is_stripped))
@@ -450,5 +482,7 @@ class Scanner:
                 if (line.lstrip("\t") if is_stripped else line) == name:
                     break
                 lines.append(line)
+
             self._tokens[position] = ("body", "\n".join(lines))
+
         self._waiting = []

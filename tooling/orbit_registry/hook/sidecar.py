@@ -50,11 +50,13 @@ def records_for_result(
     spoken = Call(call.event, TOOL)
     spoken.paths_are_heuristic = True
     spoken.candidate_paths = path_words(output)
+
     more, _ = project_paths(root, root, spoken)
     more = [path for path in more if path not in paths and path[-1:] != "/"][:MOST_FILES]
     paths, loggable = paths + more, loggable + more
     if not paths:
         return None, []
+
     index = open_index(root)
     if isinstance(index, NoIndex):
         event = Event(SURFACE, time())
@@ -62,6 +64,7 @@ def records_for_result(
         event.session = session_log.name if session_log is not None else ""
         append(root, event)
         return None, [index.reason]
+
     result = records_for_paths(root, index, paths, session_log, loggable=loggable, started=started)
     return result, index.behind()
 
@@ -89,12 +92,14 @@ def records_for_paths(
     event.query = paths if loggable is None else loggable
     event.session = session_log.name if session_log is not None else ""
     event.agent = agent
+
     context = Context(TOOL, event.at, paths=paths, returned=returned, project=working_project())
     selection = select(index, context, session_log)
     remaining = [match for match in selection.matches if match.row.id not in shown_ids]
     reason = selection.skip_reason or ("" if remaining or selection.named else "already shown")
     displayed = Selection(remaining, selection.omitted, [], reason)
     displayed.is_introduced = selection.is_introduced
+
     displayed.withheld = [
         record_id for record_id in selection.withheld if record_id not in shown_ids
     ]
@@ -102,9 +107,12 @@ def records_for_paths(
     text = render(displayed)
     event.set_selection(displayed, tokens(text))
     event.ms = (monotonic() - start) * 1000
+
     append(root, event)
+
     if not text:
         return None
+
     learnings = [
         {"id": row.id, "kind": row.values[KIND], "record": row.values[PATH], "text": row.teaser}
         for row in (match.row for match in remaining)

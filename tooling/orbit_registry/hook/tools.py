@@ -130,12 +130,14 @@ _SPREAD = 0x9E3779B97F4A7C15
 def take_other(call: calls.Call, name: str, arguments: object) -> None:
     """Add a tool's arguments to a call; `name` is in lower case."""
     foreign = name.startswith(("mcp_", "mcp:"))
+
     if isinstance(arguments, str):
         arguments = {"command": arguments}
     if not isinstance(arguments, dict):
         return
     if not foreign:
         _take_own(call, name, arguments)
+
     if foreign or not (call.paths or call.candidate_paths or name in SHELLS or name in SEARCHES):
         call.paths_are_heuristic = True
         _walk(call, arguments)
@@ -153,11 +155,14 @@ def _take_own(call: calls.Call, name: str, arguments: "Payload") -> None:
             call.paths = [calls.resolve_path((call.paths or [folder])[0], below)]
         elif folder and not call.paths:
             call.candidate_paths = [folder]
+
         return
+
     inputs = () if name in SHELLS else [calls.field(arguments, key) for key in PATCH_FIELDS]
     patch = next((text for text in inputs if text.lstrip().startswith(calls.PATCH)), "")
     if name in WRITES or patch:
         call.arguments, call.task_class = arguments, "code"
+
     command = next((value for key in COMMAND_FIELDS if (value := arguments.get(key))), None)
     if patch:
         call.folder = calls.resolve_path(call.folder, folder)
@@ -174,11 +179,13 @@ def _take_command(call: calls.Call, command: object) -> None:
         command = [word for word in command[:MOST_VALUES] if isinstance(word, str)]
     elif not isinstance(command, str):
         return
+
     command_words = paths_in_command(command)
     text = command if isinstance(command, str) else " ".join(command)
     words = text[: calls.LONGEST_TEXT].split()
     if not ADDING.isdisjoint(words):
         call.arguments = {"command": " ".join(words)}
+
     call.command = (
         checksum(" ".join(words).encode("utf-8", "surrogatepass")) * _SPREAD >> 16 & 0xFFFFFFFFFFFF
     )
@@ -186,9 +193,11 @@ def _take_command(call: calls.Call, command: object) -> None:
     call.paths_are_heuristic = True
     call.paths, call.candidate_paths = command_words.paths, command_words.candidate_paths
     call.reads = command_words.reads
+
     if command_words.is_patch:
         call.task_class = "code"
         call.arguments = {"command": text}
+
     if command_words.texts:
         edits = [{"file_path": path, "content": text} for path, text in command_words.texts]
         call.arguments = {**call.arguments, "edits": edits}
@@ -204,6 +213,7 @@ def _walk(call: calls.Call, arguments: object) -> None:
     ):
         key, value, depth = pending.pop()
         examined += 1
+
         if isinstance(value, dict) and depth < DEEPEST:
             members = (
                 (name, inner)
@@ -246,6 +256,7 @@ def _below(pattern: str) -> str:
     """
     if not any(mark in pattern for mark in "*?[{"):
         return pattern if "/" in pattern else ""
+
     names = pattern.split("/")
     plain = next(
         position for position, name in enumerate(names) if any(mark in name for mark in "*?[{")
@@ -283,14 +294,17 @@ def edits_in(
         if isinstance(text, str) and calls.PATCH in text[: calls.LONGEST_TEXT]:
             for name, new, old in _hunks(text[:LONGEST_FILE]):
                 yield calls.in_project(root, folder, name) or name, new, old
+
     edits = arguments.get("edits")
     for edit in (arguments, *(edits if isinstance(edits, list) else ())):
         if not isinstance(edit, dict):
             continue
+
         name = calls.field(edit, "file_path", "filePath", "path") if edit is not arguments else ""
         file = calls.in_project(root, folder, name) if name else path
         whole, old = calls.field(edit, *WHOLE)[:LONGEST_FILE], calls.field(edit, *OLD)
         new = whole or calls.field(edit, *PART)[:LONGEST_FILE]
+
         if file and new:
             content = readable_content(f"{root}/{file}", LONGEST_FILE) if whole and not old else b""
             current = content.decode("utf-8", "replace")
@@ -308,4 +322,5 @@ def _hunks(patch: str) -> "Iterator[tuple[str, str, str]]":
             added.append(line[1:])
         elif line[:1] == "-":
             removed.append(line[1:])
+
     yield path, "\n".join(added), "\n".join(removed)

@@ -70,6 +70,7 @@ def words(text: str) -> list[str]:
 
         pieces_of = {character: _kept(character) for character in set(normalize("NFKC", text))}
         pieces = "".join(map(pieces_of.__getitem__, normalize("NFKC", text))).split()
+
     return [word for piece in pieces for word in words_of(piece)]
 
 
@@ -98,6 +99,7 @@ def split_word(word: str) -> list[str]:
     """Return the words of letters, digits and marks without underscores."""
     if 7 <= len(word) <= 64 and _HEX.issuperset(word) and not word.isdigit() and not word.isalpha():
         return [word]
+
     result = []
     for part in _ascii_parts(word) if word.isascii() else _parts(word):
         if _is_in(_UNSPACED, part[0]):
@@ -106,6 +108,7 @@ def split_word(word: str) -> list[str]:
         lower = part.lower()[:LONGEST_WORD]
         if lower not in STOP_WORDS:
             result.append(lower)
+
     return result
 
 
@@ -126,8 +129,10 @@ def _ascii_parts(word: str) -> list[str]:
                 end += 1
             elif word[end : end + 1].islower():
                 end = end - 1 if end - start > 1 else _run(word, end, str.islower)
+
         parts.append(word[start:end])
         start = end
+
     return parts
 
 
@@ -148,6 +153,7 @@ def _parts(word: str) -> list[str]:
         if end == len(word) or _meet(word, end):
             parts.append(word[start:end])
             start = end
+
     return parts
 
 
@@ -160,4 +166,5 @@ def _meet(word: str, i: int) -> bool:
         return True
     if here.isupper():
         return before.islower() or word[i + 1 : i + 2].islower()
+
     return False

@@ -96,6 +96,7 @@ class DocumentImporter:
             raise UsageError(
                 f"{path} is not in {workspace.root}", hint="documents are adopted in their folder"
             ) from None
+
         outcomes: list[import_report.Outcome] = []
         chosen = list(_select(workspace, "" if within == "." else within, outcomes))
         outcomes += adopt(workspace, chosen, by_name=[within], assume=assume, dry_run=dry_run)
@@ -110,12 +111,14 @@ class DocumentImporter:
             for folder in examples[:_HINTS]
         )
         notes += import_report.markdown_notes(outcomes)
+
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = (
                 []
                 if path.is_file()
                 else ["no decision was found; name its folder or file if one is there"]
             )
+
         notes += import_report.status_notes(outcomes)
         notes += [
             *_keep_hints(outcomes),
@@ -133,6 +136,7 @@ def _workspace_around(path: Path) -> Workspace:
     except ForeignWorkspaceError as error:  # its own hint would be to import
         if "orbit init" in error.hint:  # the records are of Orbit
             raise
+
         hint = (
             f"its {ORBIT}/ is of no tool that is known here: rename it, run `orbit init`, "
             f"then import again"
@@ -144,6 +148,7 @@ def _hints(paths: Iterable[str]) -> Iterator[str]:
     below: dict[str, list[str]] = {}
     for path in paths:
         below.setdefault(path.partition("/")[0], []).append(path)
+
     for members in sorted(below.values(), key=len, reverse=True)[:_HINTS]:
         folder = posixpath.commonpath(members) if len(members) > 2 else ""
         if folder:
@@ -197,6 +202,7 @@ def _select(
     if within and (workspace.root / within).is_file():
         yield within
         return
+
     files = _files(workspace, within)
     sites = built_sites(files, workspace.root)
     outcomes += (import_report.Outcome("left", site, None, _BUILT_SITE) for site in sites)
@@ -204,6 +210,7 @@ def _select(
     decision_folders = {
         posixpath.dirname(path) for path in files if is_markdown(path) and _names_decisions(path)
     }
+
     for path in files:
         if not is_markdown(path):
             reason = _other_reason(workspace, path)
@@ -220,6 +227,7 @@ def _select(
             reason = "" if within else _skip_reason(workspace, path, is_neighbour)
             if not reason and is_example(path[len(within) :]) and _reads_like_one(workspace, path):
                 reason = _EXAMPLE
+
         if reason:
             outcomes.append(import_report.Outcome("left", path, None, reason))
         elif is_markdown(path):
@@ -237,6 +245,7 @@ def _other_reason(workspace: Workspace, path: str) -> str:
         return f"{import_report.NOT_READ} ({suffix})"
     if _OF_AGENTS.match(path):
         return _MEMORY
+
     return _SUBMODULE if not suffix and (workspace.root / path / ".git").exists() else ""
 
 
@@ -251,17 +260,21 @@ def _names_decisions(path: str) -> bool:
         and (parsed.lead or parsed.title)
     ):
         return True
+
     return any(is_decision_folder(part) or is_request_folder(part) for part in folder.split("/"))
 
 
 def _reads_like_one(workspace: Workspace, path: str) -> bool:
     stem = posixpath.splitext(path)[0]
+
     if (workspace.root / path).is_symlink():
         return False
+
     try:
         text = read_text(workspace.root / path, limit=DOCUMENT_LIMIT)
     except OrbitError:
         return False
+
     text = _RST_FIELD.sub("", _ADOC_HEADING.sub(lambda match: "#" * len(match.group()), text))
     folder, _, name = stem.rpartition("/")
     assumed_name = folder if name.lower() in GENERIC_NAMES else stem
@@ -274,20 +287,25 @@ def _skip_reason(workspace: Workspace, path: str, is_neighbour: bool) -> str:
     """
     name = posixpath.basename(path)
     stem = posixpath.splitext(name)[0]
+
     if name == LOG_NAME or _names_decisions(path):
         return ""
+
     try:
         file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
     except OrbitError as error:
         return import_report.reason_of_error(error, path, f"{workspace.root}{os.sep}")
+
     parsed = read_name(stem)
     is_dated = is_neighbour and parsed is not None and parsed.dated
     if file.in_series or (
         file.entries and (is_dated or (is_log_name(stem) and file.format == "log"))
     ):
         return ""
+
     if _OF_AGENTS.match(path) and file.format != "log":
         return _MEMORY
+
     return _READS_LIKE_ONE if file.entries else reason_for_none(file)
 
 

@@ -43,6 +43,7 @@ def importers() -> Mapping[str, Importer]:
     )
     names.sort(key=lambda name: name == "documents")
     modules = [import_module(f"orbit_registry.importers.{name}") for name in names]
+
     return {
         importer.name: importer
         for module in modules
@@ -64,6 +65,7 @@ def import_from(
         raise UsageError(
             f"there is no import format {source!r}", hint=f"one of auto, {', '.join(formats)}"
         )
+
     folder = (start or Path.cwd()).resolve()
     target = Path(os.path.realpath(folder / path))
     if not target.exists():
@@ -75,11 +77,13 @@ def import_from(
             f"{path} is not there",
             hint=f"{near}name a folder or a document, or `.` for the whole repository",
         )
+
     if source == "auto":
         detected = (importer for importer in formats.values() if importer.detects(target))
         importer = next(detected, DocumentImporter(NO_FORMAT))
     else:
         importer = formats[source]
+
     return importer.run(target, folder, assume=assume, dry_run=dry_run)
 
 
@@ -94,9 +98,11 @@ def import_and_baseline(
     }
     before = {folder: engine.run(workspace).diagnostics for folder, workspace in present.items()}
     roots: set[Path] = set()
+
     report = import_from(path, source, assume=assume, dry_run=dry_run)
     if dry_run or not report.records:
         return report
+
     count = 0
     for folder in folders:
         workspace = _workspace_at(folder)
@@ -105,8 +111,10 @@ def import_and_baseline(
             count += engine.take_into_baseline(
                 workspace, before.get(folder, ()), engine.run(workspace).diagnostics
             )
+
     if not count:
         return report
+
     older = plural(count, "older finding is baselined", "older findings are baselined")
     return replace(report, notes=(*report.notes, f"{older}: `orbit check --all` lists them"))
 

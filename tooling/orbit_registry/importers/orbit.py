@@ -113,6 +113,7 @@ def plan_import(
     records = [*read_collection(workspace).records] if is_ours else []
     assigned = [*_ids(plan, records, dry_run=dry_run)]
     plan.renamed = {assignment.foreign.id: assignment.id for assignment in reversed(assigned)}
+
     plan.shared_ids = {
         name for name, count in Counter(each.foreign.id for each in assigned).items() if count > 1
     }
@@ -127,6 +128,7 @@ def plan_import(
     )
     for assignment in assigned:
         plan.changes += _record_changes(plan, assignment, homes.get(assignment.id))
+
     _plan_others(plan)
     _notes(plan, assigned, homes, spare)
     return plan
@@ -138,16 +140,19 @@ def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterat
     for record in records:
         for name in (record.id, *record.legacy_ids):
             there[name, str(record.data.get("created_at"))] = record
+
     used = {record.id for record in records}
     fresh: list[tuple[ForeignRecord, str]] = []
     for foreign in plan.layout.records:
         if foreign.problem is not None:
             plan.say("left", foreign.path, f"{foreign.problem}; {_AGAIN}")
             continue
+
         existing = there.get((foreign.id, str(foreign.data.get("created_at"))))
         if existing is not None:
             plan.say("present", foreign.path, "", existing.id)
             continue
+
         valid = sequence_number(foreign.id, workspace.kinds[foreign.kind].prefix) is not None
         if valid and foreign.id not in used:
             used.add(foreign.id)
@@ -158,6 +163,7 @@ def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterat
                 record_id := code_id(workspace.kinds["learning"].prefix, _uid(foreign), length)
             ) in used:
                 length += 1
+
             used.add(record_id)
             reason = (
                 f"{foreign.id} is taken by another record"
@@ -172,6 +178,7 @@ def _ids(plan: OrbitPlan, records: Sequence[Record], *, dry_run: bool) -> Iterat
                 else f"{foreign.id} is not an id of a record"
             )
             fresh.append((foreign, reason))
+
     if fresh:
         kind = workspace.kinds["adr"]
         avoid = {
@@ -202,20 +209,24 @@ def _record_changes(
         if home is not None and BODY in foreign.siblings
         else ""
     )
+
     pointer = None
     if home is not None and is_stub(body, entry_text(home.document, home.entry)):
         pointer, home = home, None
         plan.stubs[assignment.id] = len(body.encode("utf-8", "surrogateescape"))
+
     mapped = fields_of(foreign.data, foreign.status_folder, plan.renamed, plan.now)
     files, dropped, comments = _files(layout, assignment, home)
     names = [*assignment.legacy_ids]
     if foreign.id in plan.shared_ids and (features := list_in(foreign.data, "related_features")):
         names.append(f"{features[0]}/{foreign.id}")
+
     if pointer is not None:
         names.append(pointer.local_name)
         dropped.append(
             f"its entry in {pointer.document.path} only points to its {BODY}, which has its prose"
         )
+
     data = _data(assignment, mapped, home, names, comments)
     target = posixpath.dirname(record_path(workspace, kind, assignment.id))
     path = f"{target}/{kind.name}.yaml"
@@ -225,6 +236,7 @@ def _record_changes(
     except InvalidRecordError as error:
         plan.say("left", foreign.path, f"{error.message.partition(': ')[2]}; {_AGAIN}")
         return []
+
     after = {path: text, **{f"{target}/{name}": content for name, content in files.items()}}
     old_files = (
         (foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings))
@@ -232,6 +244,7 @@ def _record_changes(
         else ()
     )
     before = {f"{ORBIT}/{name}": _file_text(layout.root / name) for name in old_files}
+
     if has_comment(foreign.text):
         kept_path = f"{ORBIT}/{ASIDE}/{foreign.path}"
         after[kept_path] = foreign.text
@@ -239,12 +252,16 @@ def _record_changes(
             f"its file has comments, which have no place in the new one: the old one is kept as "
             f"{kept_path}"
         )
+
     plan.say("taken", foreign.path, "", assignment.id)
+
     if assignment.reason:
         new_id = f"a new id, because {assignment.reason}; the old one is a legacy id"
         plan.say("changed", foreign.path, new_id, assignment.id)
+
     for reason in (*mapped.changed, *dropped):
         plan.say("changed", foreign.path, reason, assignment.id)
+
     return [
         FileChange(name, before.get(name), after.get(name))
         for name in dict.fromkeys((*after, *before))
@@ -266,9 +283,11 @@ def _data(
         fields["date"] = home.entry.date or fields.get("date")
         if same_words(str(fields.get("title")), home.entry.title):
             fields["title"] = cut_line(home.entry.title, 300)
+
     fields["legacy_ids"] = list(dict.fromkeys([*list_in(fields, "legacy_ids"), *names]))
     fields["x-comments"] = list(comments)
     filled = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+
     return {
         "schema_version": SCHEMA_VERSION,
         "id": assignment.id,
@@ -305,6 +324,7 @@ def _files(
                 )
         else:
             files[name] = content
+
     return files, dropped, comments
 
 
@@ -324,19 +344,23 @@ def _plan_others(plan: OrbitPlan) -> None:
         if not plan.in_place:
             plan.say("left", name, "no record: untouched")
             continue
+
         try:
             content = _file_text(plan.layout.root / name)
         except OrbitError as error:
             plan.say("left", name, f"no record, and can't be put aside: {error.message}")
             continue
+
         target = f"{ORBIT}/{ASIDE}/{name}"
         plan.changes += (
             FileChange(target, None, content),
             FileChange(f"{ORBIT}/{name}", content, None),
         )
         plan.say("left", name, f"no record: put aside in {ORBIT}/{ASIDE}/")
+
     for name in plan.layout.others:
         plan.say("left", name, "not about records: untouched")
+
     for name in plan.layout.hidden:
         plan.say("left", name, "a lock or a hidden file: untouched")
 
@@ -353,19 +377,23 @@ def _notes(
             f"{here} of {len(adrs)} decisions have their prose in a document, the others in "
             f"their record's {BODY}"
         )
+
     if plan.stubs:
         forms = ("entry of a decision log only points", "entries of decision logs only point")
         entries = plural(len(plan.stubs), *forms)
         plan.notes.append(
             f"{entries} to a {BODY}: {sum(plan.stubs.values()):,} bytes of prose are read there"
         )
+
     if spare:
         plan.notes.append(
             f"{spare} entries of decision logs have no record; `orbit adr backfill` makes them"
         )
+
     by_id: dict[str, list[_Assignment]] = defaultdict(list)
     for assignment in assigned:
         by_id[assignment.foreign.id].append(assignment)
+
     for name, group in by_id.items():
         if len(group) > 1:
             names = ", ".join(f"{each.id} ({_headline(each.foreign.data)})" for each in group)
@@ -391,6 +419,7 @@ class OrbitImporter:
         if assume is not None:
             hint = "leave it out: these records state their status"
             raise UsageError("--assume is for decision documents", hint=hint)
+
         orbit = find_orbit(path)
         if orbit is None:
             done = _marked(path)
@@ -399,14 +428,17 @@ class OrbitImporter:
                     f"{path} holds no `.orbit/` of danieljhkim/orbit",
                     hint="name the repository's root",
                 )
+
             records = read_collection(open_workspace(done.parent)).records
             here = tuple(Outcome("present", record.path, record.id, "") for record in records)
             note = "nothing to import: its records were imported before"
             return TakeoverReport("orbit", str(done), dry_run, here, (note,))
+
         target = target_of(start, orbit)
         in_place = target.root / ORBIT == orbit
         files = _workspace_files(target) if in_place else []
         plan = _take_over(target, orbit, read_layout, in_place=in_place, dry_run=dry_run)
+
         return TakeoverReport(
             "orbit", str(orbit), dry_run, (*plan.outcomes, *files), tuple(plan.notes)
         )
@@ -424,13 +456,16 @@ def _take_over(
     dry_run: bool,
 ) -> OrbitPlan:
     migrates = read is _learnings
+
     if dry_run or acting_role() == "agent":
         plan = plan_import(target, read(orbit), in_place=in_place, dry_run=True)
         if dry_run:
             return plan
         refuse_for_agent(target, plan.changes)
+
     if in_place and not (migrates and (orbit / "config.yaml").exists()):
         make_workspace(target)
+
     workspace = open_workspace(target.root)
     with writing(workspace, wait=0 if migrates else None):
         plan = plan_import(workspace, read(orbit), in_place=in_place, dry_run=False)
@@ -440,6 +475,7 @@ def _take_over(
             plan.changes,
             taken_over=True,
         )
+
     return plan
 
 
@@ -467,12 +503,15 @@ def target_of(start: Path, orbit: Path) -> Workspace:
                 raise UsageError(
                     f"{error.message}; import it first", hint="orbit import ."
                 ) from None
+
             if not is_home:
                 message = f"{orbit} can only be copied into a workspace, and this is not one"
                 hint = "run `orbit init` first; or name the folder `.orbit` to convert it in place"
                 raise WorkspaceNotFoundError(message, hint=hint) from None
+
     if (orbit / "config.yaml").exists():
         return open_workspace(root)
+
     return Workspace(root, replace(config_of({}), adr=init.project_files(root).adr), load_kinds())
 
 
@@ -482,9 +521,11 @@ def make_workspace(target: Workspace) -> None:
     if not config.exists():
         note = f"\n# The tool whose records were imported here.\n{MARK}: orbit\n"
         write_atomic(config, init.config_text(init.project_files(target.root).adr) + note)
+
     top = Git(target.root).top
     if top is None or top == target.root:
         init.setup_workspace(target.root, load_kinds())
+
     hidden = _hidden_from_git(target)
     if hidden:
         lines = tuple(f"!{ORBIT}/{name}" for name in hidden)
@@ -509,6 +550,7 @@ def _workspace_files(target: Workspace) -> list[Outcome]:
             report = init.SetupReport(root)
             init.add_lines(report, path, lines, dry_run=True)
             files += report.created + report.changed
+
     outcomes = [Outcome("changed", path, None, "written for this tool") for path in files]
     hidden = ", ".join(_hidden_from_git(target))
     if hidden:
@@ -517,6 +559,7 @@ def _workspace_files(target: Workspace) -> list[Outcome]:
             f"them in are added"
         )
         outcomes.append(Outcome("changed", ".gitignore", None, reason))
+
     return outcomes
 
 
@@ -527,9 +570,11 @@ def migrate_layout(start: Path, *, dry_run: bool = False) -> TakeoverReport:
     target = target_of(root, orbit)
     if not dry_run and unfinished_steps(target):
         finish_steps(target)  # of a killed migration
+
     if not _learnings(orbit).records:
         note = "nothing to migrate: every learning uses the current layout"
         return TakeoverReport("orbit", str(orbit), dry_run, (), (note,))
+
     plan = _take_over(target, orbit, _learnings, in_place=True, dry_run=dry_run)
     outcomes = tuple(map(_migration_outcome, plan.outcomes))
     return TakeoverReport("orbit", str(orbit), dry_run, outcomes, tuple(plan.notes))
@@ -558,6 +603,7 @@ def _root(start: Path) -> Path:
             return folder
         if (folder / ".git").exists():
             break
+
     raise WorkspaceNotFoundError(
         f"there is no {ORBIT}/ in {start} or above it", hint="run `orbit init` first"
     )

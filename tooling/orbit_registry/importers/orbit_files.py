@@ -80,6 +80,7 @@ def find_orbit(path: Path) -> Path | None:
             return folder
         if folder.name == ".orbit" and folder.is_dir():
             return None
+
     return None
 
 
@@ -92,6 +93,7 @@ def read_layout(orbit: Path) -> OrbitLayout:
         layout.records += (
             record for record in _records(orbit, kind, layout.strays) if not _is_ours(orbit, record)
         )
+
     layout.records.sort(
         key=lambda record: (
             record.kind,
@@ -100,6 +102,7 @@ def read_layout(orbit: Path) -> OrbitLayout:
             record.path,
         )
     )
+
     for folder in (*_FOLDERS, *(f"adrs/{status}" for status in STATUSES), "learnings/superseded"):
         if (orbit / folder).is_dir():
             names = sorted(entry.name for entry in (orbit / folder).iterdir())
@@ -107,6 +110,7 @@ def read_layout(orbit: Path) -> OrbitLayout:
                 name for name in names if name.startswith(".") and not name.startswith(TEMPORARY)
             )
             layout.hidden += (f"{folder}/{name}" for name in hidden)
+
     layout.others = sorted({entry.name for entry in orbit.iterdir()} - RESERVED_NAMES - {*_FOLDERS})
     return layout
 
@@ -121,6 +125,7 @@ def _is_ours(orbit: Path, record: ForeignRecord) -> bool:
             and record.folder is not None
             and (orbit / "config.yaml").exists()
         )
+
     return "uid" in record.data
 
 
@@ -139,11 +144,13 @@ def _folder(
         names = sorted(entry.name for entry in (orbit / top).iterdir())
     except OSError:
         return
+
     for name in names:
         path = f"{top}/{name}"
         here = orbit / path
         if name.startswith(".") or (status is None and name in STATUSES and here.is_dir()):
             continue
+
         if here.is_symlink():
             strays.append(path)
         elif here.is_dir():
@@ -189,6 +196,7 @@ def _read(
         problem = f"{where}{error.problem.message}"
     except OrbitError as error:
         problem = error.message.replace(f"{orbit}{os.sep}", "")
+
     return ForeignRecord(kind, path, folder, siblings, data, text, status, problem)
 
 
@@ -283,10 +291,12 @@ def adr_fields(
         **_times(data, "last_updated", now, mapped),
         **_unknown(data, _ADR_KEYS, mapped),
     }
+
     if ADR_STATUS.get(status) != status:
         mapped.changed.append(
             f"its status `{status}` is {mapped.fields['status']} here; status_raw keeps the word"
         )
+
     _say_folder(mapped, data, status_folder, status)
     return mapped
 
@@ -316,14 +326,18 @@ def learning_fields(
         **_times(data, "updated_at", now, mapped),
         **_unknown(data, _LEARNING_KEYS, mapped),
     }
+
     _say_folder(mapped, data, status_folder, status)
+
     if archived:
         mapped.changed.append("superseded by nothing, so it is retired here")
+
     if mapped.fields["x-summary"]:
         mapped.changed.append(
             f"its summary is made one line of at most {LONGEST_SUMMARY} characters; x-summary "
             f"keeps all of it"
         )
+
     return mapped
 
 
@@ -374,6 +388,7 @@ def _evidence(value: object) -> list[object]:
         if not isinstance(entry, Mapping):
             entries.append({"kind": "external", "reference": cut_line(str(entry), 2000)})
             continue
+
         kind, reference = (
             _text(entry.get("kind")),
             _text(entry.get("reference") or entry.get("ref")),
@@ -381,6 +396,7 @@ def _evidence(value: object) -> list[object]:
         is_standard = kind in _EVIDENCE
         label = reference if is_standard else f"{kind}:{reference}"
         entries.append({"kind": kind if is_standard else "external", "reference": label})
+
     return entries
 
 
@@ -403,12 +419,14 @@ def _times(data: Mapping[str, object], updated: str, now: str, mapped: Mapped) -
         value = data.get(theirs)
         moment = _moment(value)
         times[ours] = moment or other or now
+
         if moment is None:
             if value is not None:
                 times[f"x-{ours}"] = value
             mapped.changed.append(
                 f"its {theirs} is not a time with a zone, so {ours} is {times[ours]}"
             )
+
     return times
 
 
@@ -482,15 +500,18 @@ def find_homes(
         for record in records
         if record.source is not None
     }
+
     entries: dict[str, list[ProseHome]] = defaultdict(list)
     for document in _logs(workspace):
         for entry in document.file.entries:
             home = ProseHome(document, entry)
             if (document.path, home.heading) not in claimed:
                 entries[home.heading].append(home)
+
     by_id: dict[str, list[tuple[str, ForeignRecord]]] = defaultdict(list)
     for record_id, foreign in decisions:
         by_id[foreign.id].append((record_id, foreign))
+
     homes: dict[str, ProseHome] = {}
     for record_id, foreign in decisions:
         candidates = entries.get(foreign.id)
@@ -501,6 +522,7 @@ def find_homes(
                 continue
             homes[record_id] = best
             candidates.remove(best)
+
     named_ids = {name for _, foreign in decisions for name in _list(foreign.data.get("legacy_ids"))}
     named_ids.update(name for record in records for name in record.legacy_ids)
     spare = sum(

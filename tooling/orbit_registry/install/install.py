@@ -78,6 +78,7 @@ def command_of(agent: Agent, scope: Scope, root: Path) -> str:
         above = 'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/.git" ]; do d=${d%/*}; done'
         launcher = shlex.quote(_below_top(root) + LAUNCHER)
         words = "sh -c " + shlex.quote(f'{above}; set -- {agent.name}; . "${{d:-.}}"/{launcher}')
+
     return f"{words} 2>/dev/null || : {MARK}"
 
 
@@ -98,6 +99,7 @@ def reach(agent: Agent, files: Collection[Scope], scope: Scope) -> str:
     """Return what to say of a file for all projects: how to choose a narrower one."""
     if scope != "user":
         return ""
+
     narrower = "local" if "local" in files else "project"
     reason = (
         ""
@@ -134,6 +136,7 @@ def status(root: Path, names: Iterable[str] = ()) -> list[HookState]:
             except OrbitError as error:
                 path = Path(agent.settings[scope].path)
                 states.append(HookState(agent, scope, path, False, False, problem=str(error)))
+
     return states
 
 
@@ -144,6 +147,7 @@ def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
     text = file_text(path)
     if text is None or not format_of(file).commands(text, str(path)):
         return HookState(agent, scope, path, False, False)
+
     current = format_of(file).is_current(text, command_of(agent, scope, root), str(path))
     current = current and (scope != "project" or file_text(root / LAUNCHER) == launcher_text())
     return HookState(agent, scope, path, True, current)
@@ -156,14 +160,17 @@ def install(
     state = state_of(root, agent, scope)
     if state.current:
         return state
+
     text = file_text(state.path)
     file = agent.settings[state.scope]
     new_text = format_of(file).with_entries(
         text, command_of(agent, state.scope, root), str(state.path)
     )
     launcher = state.scope == "project" and file_text(inside(root, LAUNCHER)) != launcher_text()
+
     if launcher and not dry_run:
         write_atomic(inside(root, LAUNCHER), launcher_text())
+
     diff = replace_text(state.path, text, new_text, dry_run=dry_run)
     return HookState(
         agent, state.scope, state.path, True, True, changed=True, launcher=launcher, diff=diff
@@ -181,6 +188,7 @@ def uninstall(
     text = file_text(path)
     new_text = None if text is None else format_of(file).without_entries(text, str(path))
     diff = replace_text(path, text, new_text, dry_run=dry_run)
+
     launcher = inside(root, LAUNCHER)
     is_last = (
         scope == "project"
@@ -189,6 +197,7 @@ def uninstall(
     )
     if is_last and not dry_run:
         launcher.unlink()
+
     return HookState(
         agent, scope, path, False, False, changed=new_text != text, launcher=is_last, diff=diff
     )
@@ -219,11 +228,13 @@ def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> s
     path = settings_path(root, file)
     text = file_text(path)
     commands = format_of(file).commands(text, str(path)) if text is not None else []
+
     if commands and not state_of(root, agent, scope).current:
         hint = f"run `orbit hook install {agent.name} --scope {scope}`"
         raise RefusedError(
             f"{path} has a hook that is not the one installed today, so it was not run", hint=hint
         )
+
     return commands[0] if commands else None
 
 
@@ -244,9 +255,11 @@ def replace_text(path: Path, old: str | None, new: str | None, *, dry_run: bool)
     """Write a new text of a file, if it differs, and return the difference; None means no file."""
     if new != old and not dry_run:
         write_or_remove(path, new)
+
     before, after = ((text or "").splitlines(keepends=True) for text in (old, new))
     old_name, new_name = ("/dev/null" if text is None else str(path) for text in (old, new))
     lines = difflib.unified_diff(before, after, old_name, new_name)
+
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )

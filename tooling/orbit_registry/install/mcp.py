@@ -76,6 +76,7 @@ def uninstall_server(
         new_text = (
             _without_entry(text, file, root, str(path)) if file.keys else _without_block(text)
         )
+
     diff = replace_text(path, text, new_text, dry_run=dry_run)
     return ServerState(agent, scope, path, False, new_text != text, diff)
 
@@ -106,14 +107,17 @@ def _with_entry(text: str | None, file: ServersFile, root: Path, what: str) -> s
         for key in reversed(path):
             value = {key: value}
         return json.dumps(value, indent=2) + "\n"
+
     settings = JsonText(text, what, comments=file.comments)
     current = settings.get(path)
     if current is None:
         return settings.with_item(path, _entry(file)).text
+
     if current.value != _entry(file):
         raise RefusedError(
             f"{what} has another server `{NAME}`", hint="rename it there; nothing was changed"
         )
+
     return text
 
 
@@ -146,12 +150,14 @@ def _with_block(text: str | None, path: Path) -> str:
         raise RefusedError(
             f"{path}: no valid TOML: {error}", hint="correct it there; nothing was changed"
         ) from None
+
     if not isinstance(servers, dict) or NAME in servers:
         if text is not None and BLOCK in text:
             return text
         raise RefusedError(
             f"{path} has another server `{NAME}`", hint="rename it there; nothing was changed"
         )
+
     return BLOCK if text is None else f"{text}\n{BLOCK}"
 
 

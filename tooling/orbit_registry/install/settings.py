@@ -75,16 +75,19 @@ def container(text: str, start: int | None = None) -> Container:
     keyed = text[start] == "{"
     items: list[Item] = []
     at = _skip(text, start + 1)
+
     while text[at] not in "}]":
         begin, key = at, None
         if keyed:
             key, at = _DECODER.raw_decode(text, at)
             at = _skip(text, _skip(text, at) + 1)
+
         value, end = _DECODER.raw_decode(text, at)
         items.append(Item(key, begin, at, end, value))
         at = _skip(text, end)
         if text[at] == ",":
             at = _skip(text, at + 1)
+
     return Container(start, at + 1, tuple(items))
 
 
@@ -131,6 +134,7 @@ class JsonText:
         first, *rest = path[len(parents) - 1 :]
         for key in reversed(rest):
             value = [value] if key == END else {key: value}
+
         added = json.dumps(value, indent=2, ensure_ascii=False).replace(
             "\n", "\n" + "  " * len(parents)
         )
@@ -138,10 +142,12 @@ class JsonText:
         text, into = self.text, parents[-1]
         if not into.items:
             return self._changed(f"{text[: into.start + 1]}{added}{text[into.start + 1 :]}")
+
         last = into.items[-1]
         begin = last.start
         while text[begin - 1] in _SPACE:
             begin -= 1
+
         return self._changed(
             f"{text[: last.end]},{text[begin : last.start]}{added}{text[last.end :]}"
         )
@@ -158,6 +164,7 @@ class JsonText:
         item = source.get(path[-1])
         if item is None:
             return self
+
         others = {other.key: other.value for other in source.items if other is not item}
         if (
             others == ({} if path[1:] else head)
@@ -168,6 +175,7 @@ class JsonText:
                 return self.without(path[:-1], head)
             if self._plain == self.text:
                 return None
+
         before = source.items[: source.items.index(item)]
         behind = source.items[len(before) + 1 :]
         if before or not behind:
@@ -175,6 +183,7 @@ class JsonText:
             return self._changed(
                 self.text[:start] + self._comments_in(start, item.start) + self.text[item.end :]
             )
+
         comments = self._comments_in(item.end, behind[0].start)
         return self._changed(self.text[: item.start] + comments + self.text[behind[0].start :])
 
@@ -189,11 +198,14 @@ class JsonText:
                 raise RefusedError(
                     f"{self._what} has no {name}", hint="correct it there; nothing was changed"
                 )
+
             parents.append(container(self._plain, start))
             item = parents[-1].get(key)
             if item is None:
                 break
+
             value, start = item.value, item.value_start
+
         return parents
 
     def _comments_in(self, start: int, end: int) -> str:
@@ -239,10 +251,13 @@ class JsonSettings:
                 **self.spec.head,
             }
             return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
         edited = self._read(remaining, what)
         self._demand_head(edited.value(), what)
+
         for event, entry in entries.items():
             edited = edited.with_item((HOOKS, event, END), entry)
+
         return edited.text
 
     def without_entries(self, text: str, what: str) -> str | None:
@@ -254,6 +269,7 @@ class JsonSettings:
         )
         for path in reversed(paths):
             edited = edited.without(path, self.spec.head) if edited is not None else None
+
         return None if edited is None else edited.text
 
     def commands(self, text: str, what: str) -> list[str]:
@@ -280,6 +296,7 @@ class JsonSettings:
             raise RefusedError(
                 f"{what} is not an object", hint="correct it there; nothing was changed"
             )
+
         hooks = data.get(HOOKS, {})
         if not isinstance(hooks, dict) or not all(
             isinstance(hooks.get(event, []), list) for event in self.spec.events
@@ -289,6 +306,7 @@ class JsonSettings:
                 f"for each event"
             )
             raise RefusedError(message, hint="correct it there; nothing was changed")
+
         return [
             ((HOOKS, event, position, HOOKS, number), entry, handler[self.spec.key])
             for event, entries in hooks.items()

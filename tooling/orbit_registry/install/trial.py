@@ -85,6 +85,7 @@ class _Call:
             workspace.state / "log/sessions" / SessionLog(str(workspace.root), session).name
         )
         self._content = json.dumps(filled(agent.payload, words)).encode()
+
         self._environment = {
             **os.environ,
             **{name: words.get(word, word) for name, word in agent.environment.items()},
@@ -124,6 +125,7 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> HookTrial:
         )
     finally:
         call.forget()
+
     problems, text = judged(agent, agent.event, done.returncode, done.stdout)
     if path is not None and not text and not problems:
         problems = (f"it said nothing about {path}, for which a record is pushed",)
@@ -134,6 +136,7 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> HookTrial:
                     f"be written"
                 ),
             )
+
     return HookTrial(command, path, problems, text, took)
 
 
@@ -150,6 +153,7 @@ def silent_cost(workspace: Workspace, agent: Agent, command: str) -> Cost | None
         return None
     finally:
         call.forget()
+
     # The first one warms the disk's cache.
     return Cost(RUNS, statistics.median(hook[1:]), statistics.median(nothing[1:]))
 
@@ -160,8 +164,10 @@ def filled(payload: Any, words: Mapping[str, str]) -> Any:
         for word, replacement in words.items():
             payload = payload.replace(word, replacement)
         return payload
+
     if isinstance(payload, Mapping):
         return {key: filled(value, words) for key, value in payload.items()}
+
     return (
         [filled(value, words) for value in payload]
         if isinstance(payload, list | tuple)
@@ -174,15 +180,19 @@ def judged(agent: Agent, event: str, code: int, output: bytes) -> tuple[tuple[st
     problems = [f"exit code {code}; the agent may take it as a refusal"] if code else []
     if not output:
         return tuple(problems), ""
+
     try:
         reply: Any = json.loads(output)
     except ValueError:
         return (*problems, "what it printed is not JSON"), ""
+
     schema = agent.replies.get(event)
     if schema is None:
         return (*problems, f"{agent.title} takes no answer to {event}"), ""
+
     for problem in RecordSchema(schema, Path(agent.name)).problems(reply):
         problems.append(f"{'.'.join(map(str, problem.pointer)) or 'the reply'}: {problem.message}")
+
     texts = (_at(reply, way) for way in agent.texts)
     return tuple(problems), next((text for text in texts if isinstance(text, str)), "")
 
@@ -196,6 +206,7 @@ def _at(reply: Any, way: tuple[str, ...]) -> Any:
 def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
     if not isinstance(index, Index):
         return None
+
     tracked, untracked = workspace.git.files()
     for file in [*(tracked or []), *untracked]:
         for hit in index.match(file):
@@ -204,6 +215,7 @@ def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
                 continue
             if not index.difference(row):
                 return file
+
     return None
 
 

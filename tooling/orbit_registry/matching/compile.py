@@ -69,10 +69,12 @@ def part_of(
     times = (expires_at(record), stale_at(record, windows))
     expiry, ages = (None if at is None else int(at.timestamp()) for at in times)
     globs = globs_of(record)
+
     links = [link.to for link in record.links]
     same = [*record.supersedes, *(link.to for link in record.links if link.rel in _SAME)]
     if record.text("path") and "versions" in record.data:
         same.append(f"/{record.text('path')}")
+
     pushed = status.phase != "closed" and status.pushed and not origin.inbox
     cause = origin.cause if pushed else ""
     lists = (
@@ -83,6 +85,7 @@ def part_of(
         scope.tags,
         links,
     )
+
     row = (
         record.id,
         record.kind.name,
@@ -113,11 +116,13 @@ def part_of(
         LIST.join(_forbidding(record)),
         LIST.join(_enforcing(record)),
     )
+
     flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
     flags |= reader.EXPIRES if expiry is not None else 0
     flags |= reader.DOUBTED if cause or ages is not None else 0
     flags |= 0 if origin.is_trusted else reader.UNTRUSTED
     flags |= reader.PROCEDURAL if record.data.get("procedural") is True else 0
+
     cleaned = tuple(
         field if position >= reader.AGENTS or position == reader.TEASER else _word(field)
         for position, field in enumerate(row)
@@ -131,14 +136,17 @@ def _forbidding(record: Record) -> Iterable[str]:
     """
     if record.phase != "live" or "checks" not in record.data:
         return
+
     from orbit_registry.enforce.spec import checks_of  # few records have checks
 
     for check in checks_of(record):
         if check.problems:
             continue
+
         where = check.body.get("where", "code")
         if check.must != "not" or "words" not in check.body or where not in ("code", "any"):
             continue
+
         sign = ANY_CASE if check.body.get("ignore_case") else EXACT
         words = [
             sign + (word.casefold() if sign == ANY_CASE else word) for word in check.body["words"]
@@ -155,6 +163,7 @@ def _enforcing(record: Record) -> list[str]:
     checks = record.data.get("checks")
     if record.phase != "live" or not isinstance(checks, list):
         return []
+
     return [
         safe(f"{record.id}/{check.get('id')}")
         for check in checks

@@ -72,6 +72,7 @@ class Verdict:
             "glob": self.glob,
             **({"successors": list(self.successors)} if self.successors else {}),
         }
+
         return {
             **head_of(self.row),
             "pushed": self.key in _PUSHED_KEYS,
@@ -100,6 +101,7 @@ def explain(
     index = open_index(workspace)
     if not isinstance(index, Index) or not is_whole(index):
         index = current_index(workspace)
+
     seconds, current_project = time.time() if now is None else now, working_project(project)
     ranges, patterns = index.candidates(path)
     tried = {number: index.pattern_fits(number, path) for number in patterns}
@@ -107,10 +109,12 @@ def explain(
         index, ranges + [index.range_of(number) for number, fits in tried.items() if fits]
     )
     failing = _hits(index, [index.range_of(number) for number, fits in tried.items() if not fits])
+
     first: dict[int, tuple[int, bool]] = {}
     for hits, fits in ((fitting, True), (failing, False)):
         for hit in hits:
             first.setdefault(hit >> 32, (hit, fits))
+
     verdicts = [
         _verdict(index, path, hit, fits, seconds, current_project)
         for _, (hit, fits) in sorted(first.items())
@@ -132,6 +136,7 @@ def explain(
                 ways[0][0][1:],
             )
         )
+
     return sorted(
         verdicts, key=lambda entry: (entry.key not in (*_PUSHED_KEYS, "broad"), entry.row.number)
     )
@@ -146,9 +151,11 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
     glob = index.glob_of(row, hit).removeprefix(SYMBOL)
     if not fits:
         return Verdict(row, "no match", glob)
+
     excluding = index.excluding(row, path)
     if excluding is not None:
         return Verdict(row, "excluded", excluding)
+
     replacing = index.hits_under(reader.REPLACED, row.id)
     ids = tuple(index.row(later >> 32).id for later in replacing)
     return Verdict(row, _standing(index, row, now, project), glob, row.doubt(now), successors=ids)
@@ -170,4 +177,5 @@ def _standing(index: Index, row: Row, now: float, project: str) -> str:
         verdict = "unstated"
     elif row.doubt(now):
         verdict = "stale" if is_procedural else "doubted"
+
     return verdict

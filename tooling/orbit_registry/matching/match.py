@@ -75,8 +75,10 @@ def current_index(workspace: Workspace) -> Index:
         index = index_in_memory(workspace)
     else:
         index = open_index(workspace)
+
     if not isinstance(index, Index):
         raise SnapshotError(index.reason, hint="`orbit sync --rebuild` makes it again")
+
     return index
 
 
@@ -97,6 +99,7 @@ def sync_written() -> str:
             continue  # the workspace is gone, and its index with it
         except OrbitError as error:
             problem = f"the push index is not up to date: {error.message}; run `orbit sync`"
+
     return problem
 
 
@@ -127,6 +130,7 @@ def match(
             ways.setdefault(hit >> 32, []).append((f"{Via.PATH}{path}", index.glob_of(row, hit)))
         for hit in index.hits_under(reader.REPLACED, path):
             ways.setdefault(hit >> 32, []).append((f"{Via.SUPERSEDED}{path}", ""))
+
     for tag in dict.fromkeys(
         name for tag_name in tags for name in workspace.config.names_of(tag_name)
     ):
@@ -138,12 +142,15 @@ def match(
         for number in sorted(ways):
             row = index.row(number)
             tasks = row.words(reader.TASKS)
+
             if is_other_project(row.values[reader.PROJECT], current_project):
                 continue
+
             expired = row.is_expired(seconds)
             is_for_task = task is None or not tasks or task in tasks
             if (everything or not expired) and is_for_task and not index.difference(row):
                 matches.append(Match(row, tuple(ways[number]), expired, row.doubt(seconds)))
+
         return matches
 
     matches = valid_matches(ways)
@@ -197,12 +204,14 @@ def texts(matches: Sequence[Match]) -> str:
         )
         first, *more_lines = entry.row.teaser.split("\n")
         lines += [first + state, *more_lines]
+
         for target, glob in entry.matched_by:
             by = f"symbol {glob.removeprefix(SYMBOL)}" if glob.startswith(SYMBOL) else glob
             via, name = target[0], target[1:]
             lines.append(
                 f"  by {name}: {by}" if via == Via.PATH else f"  by {TRIGGERS[via]} {name}"
             )
+
     return "\n".join(lines)
 
 
@@ -250,25 +259,30 @@ class Coverage:
         total, bare = len(self.files), self.uncovered
         if not total:
             return "git tracks no file here"
+
         lines = [
             (
                 f"{total - len(bare)} of {total} tracked files have a record "
                 f"({1 - len(bare) / total:.0%})"
             )
         ]
+
         folders = Counter(file.rpartition("/")[0] or "." for file in bare)
         if folders:
             lines += ["", "Most files without a record:"]
             barest = sorted(folders.items(), key=lambda entry: (-entry[1], entry[0]))[:10]
             lines += [f"  {count:>6}  {folder}" for folder, count in barest]
+
         if self.idle:
             lines += [
                 "",
                 f"Records whose globs match no tracked file: {listed(self.idle, _LISTED)}",
             ]
+
         if self.broad:
             ids = listed(self.broad, _LISTED)
             lines += ["", f"Records that match files of more than 15 % of recent commits: {ids}"]
+
         return "\n".join(lines)
 
 
@@ -279,6 +293,7 @@ def coverage(workspace: Workspace) -> Coverage:
     if files is None:
         hint = "run it in a work tree of git: it asks about tracked files"
         raise GitError("there is no git repository here", hint=hint)
+
     ids: dict[int, str] = {}
     scoped: dict[str, int] = {}
     broad: list[str] = []
@@ -286,11 +301,14 @@ def coverage(workspace: Workspace) -> Coverage:
         row = index.row(number)
         if is_personal(row):  # what one person keeps covers nothing for the others
             continue
+
         ids[number] = row.id
+
         if row.values[reader.GLOBS]:
             scoped[ids[number]] = 0
         if row.flags & reader.BROAD:
             broad.append(ids[number])
+
     ids_by_file: dict[str, tuple[str, ...]] = {}
     for file in files:
         if file.startswith(f"{ORBIT}/"):
@@ -298,4 +316,5 @@ def coverage(workspace: Workspace) -> Coverage:
         ids_by_file[file] = tuple(ids[hit >> 32] for hit in index.match(file) if hit >> 32 in ids)
         for record_id in ids_by_file[file]:
             scoped[record_id] += 1
+
     return Coverage(ids_by_file, scoped, tuple(broad))

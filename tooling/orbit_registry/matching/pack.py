@@ -71,24 +71,31 @@ def pack(
     keyed: defaultdict[str, list[int]] = defaultdict(list)
     patterns: defaultdict[str, list[int]] = defaultdict(list)
     rows = []
+
     for number, (row, flags_of, _) in enumerate(ranked):
         base = number << 32
         if row[GLOBS]:
             for position, glob in enumerate(row[GLOBS].split(LIST)):
                 hits[glob].append(base | position)
+
         rows.append("\0".join(row).encode())
+
         for key in _keys(row):
             keyed[key].append(base)
+
         if flags_of & reader.PROCEDURAL or row[reader.GATE] == "procedural":
             for purpose in purposes_in(row[reader.TEASER].partition(MORE_LINE)[0]):
                 keyed[f"k{purpose}"].append(base)
+
         if row[reader.ERROR]:
             patterns[row[reader.ERROR]].append(base)
+
     uses: dict[Use, list[int]] = {(key, "", "", ""): numbers for key, numbers in keyed.items()}
     uses |= _option_uses(part.row[reader.REJECTED] for part in ranked)
     uses |= _forbidden_uses(part.row[reader.CHECKS] for part in ranked)
     uses |= {("e", "", "", pattern): numbers for pattern, numbers in patterns.items()}
     _spread(uses, hits)
+
     pushed = sum(part.pushed for part in ranked)
     numbers = {part.row[reader.PATH]: number for number, part in enumerate(ranked)}
     for name, paths in successors.items():
@@ -97,12 +104,15 @@ def pack(
         )
         if current:
             uses[f"{reader.REPLACED}{name}", "", "", ""] = current
+
     if weights is not None:
         is_led_to = (number < pushed or path in successors for path, number in numbers.items())
         uses |= _word_uses(weights, dict(compress(numbers.items(), is_led_to)))
+
     flags = bytes(part.flags for part in ranked)
     unknown = _fixed(weights.unknown) if weights is not None else 0
     counts = (holdout, settings, unread, round(min_relevance * 1_000_000), unknown)
+
     return _assembled(
         uses, rows, flags, pushed, counts, _pair_sections(weights, numbers, len(ranked))
     )
@@ -118,6 +128,7 @@ def _option_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
             for phrase in option.split(reader.PHRASES)[:-1]:
                 first = phrase.lstrip(reader.EXACT).partition(" ")[0]
                 uses[f"{reader.OPTIONS}{first}", "", "", phrase].append(number << 32 | position)
+
     return {**uses, (reader.OPTIONS, "", "", ""): []} if uses else {}
 
 
@@ -134,6 +145,7 @@ def _forbidden_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
             for glob in globs.split(GROUP):
                 for condition in conditions_of(glob):
                     uses[f"{reader.FORBIDDEN_IN}{glob.lstrip('!')}", "", "", condition.text] = []
+
     return uses
 
 
@@ -173,6 +185,7 @@ def _pair_sections(
                 if before
                 else pairs
             )
+
     packed = array("Q")
     for pairs in by_record:
         packed.extend(
@@ -181,6 +194,7 @@ def _pair_sections(
                 for pair, weight in islice(pairs.items(), MOST_PAIRS)
             ]
         )
+
     starts = _starts(min(len(pairs), MOST_PAIRS) for pairs in by_record)
     return {"pair_start": array("I", starts), "pair": packed}
 
@@ -193,9 +207,11 @@ def _keys(row: Sequence[str]) -> list[str]:
     keys = [f"t{tag}" for tag in row[reader.TAGS].split(LIST)] if row[reader.TAGS] else []
     if row[reader.CATEGORY]:
         keys.append(f"c{row[reader.CATEGORY]}")
+
     document = row[reader.TEASER].partition(MORE_LINE)[2]
     if document and document != row[reader.PATH]:  # a path to a record's own file names the record
         keys.append(f"m{document}")
+
     if row[reader.GATE] == "always":
         keys.append("galways")
     elif row[reader.GATE] == "relevant_and_linked":
@@ -203,6 +219,7 @@ def _keys(row: Sequence[str]) -> list[str]:
         if row[reader.LINKS]:
             keys += (f"l{target}" for target in dict.fromkeys(row[reader.LINKS].split(LIST)))
             keys.append("l")  # says that it is worth asking by id
+
     return keys
 
 
@@ -217,9 +234,11 @@ def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]]) -> None:
                 uses[glob, "", "", condition.text] = []
             else:
                 conditions.append((condition, numbers))
+
     crowd: Counter[tuple[str, str, str]] = Counter()
     for condition in {condition for condition, _ in conditions if not condition.decides}:
         crowd.update(map(condition.under, condition.keys))
+
     shared: dict[Use, list[int]] = {}
     for condition, numbers in conditions:
         ways = map(condition.under, condition.keys)
@@ -231,6 +250,7 @@ def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]]) -> None:
             shared[use] = uses[use] = uses[use] + numbers
         else:
             uses[use] = numbers
+
     for under in shared.values():
         under.sort()
 
@@ -248,12 +268,14 @@ def _assembled(
         under.setdefault(key, []).append((extension, depth, text, hits_of))
         if extension:
             under.setdefault(f"x{extension[1:]}", [])
+
     buckets = 1 << max(4, len(under).bit_length())
     keys = []
     for key in under:
         encoded = key.encode("utf-8", "surrogatepass")
         checksum = reader.checksum(encoded)
         keys.append((checksum & (buckets - 1), checksum, encoded, key))
+
     keys.sort()
     heap = _Heap()
     bucket = Counter([number for number, _, _, _ in keys])
@@ -263,6 +285,7 @@ def _assembled(
         if key[0] == "x"
     }
     numbers[""] = 0
+
     detail, detail_key, use, pattern, posting, hit = (array(form) for form in "IQIQIQ")
     for _, _, _, key in keys:
         detail.append(len(detail_key))
@@ -276,9 +299,11 @@ def _assembled(
                 detail_key.append(code)
                 use.append(len(pattern))
                 last = code
+
             pattern.append(heap.add(text.encode()) if text else 0)
             posting.append(len(hit))
             hit.extend(hits_of)
+
     detail.append(len(detail_key))
     use.append(len(pattern))
     posting.append(len(hit))
@@ -339,20 +364,24 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
             size,
         ]
         at += size + -size % 8
+
     for name in ("text", "pattern"):
         sections[name] = array(
             "Q", [position + (at << 16) if position else 0 for position in sections[name]]
         )
+
     sections["row"] = array("Q", [position + at for position in sections["row"]])
     body: list[bytes] = []
     for name in reader.SECTIONS:
         content = sections[name].tobytes()
         body += content, bytes(-len(content) % 8)
+
     body += b"\0", *heap.parts, bytes(-heap.length % 8)
     words[reader.W_MAGIC], words[reader.W_FORMAT] = reader.MAGIC, reader.FORMAT
     words[reader.W_RECORDS : reader.W_WORTH + 1] = counts
     body_bytes = b"".join(body)
     words[reader.W_LENGTH] = reader.HEADER_WORDS * 8 + len(body_bytes)
+
     words[reader.W_HEADER_SUM], words[reader.W_BODY_SUM] = 0, zlib.crc32(body_bytes)
     words[reader.W_HEADER_SUM] = reader.checksum(array("Q", words).tobytes())
     return array("Q", words).tobytes() + body_bytes
@@ -399,6 +428,7 @@ def conditions_of(text: str) -> tuple[Condition, ...]:
                 (f"p{text.removeprefix(SYMBOL).partition('::')[0]}",),
             ),
         )
+
     glob = parse_glob(text)
     return (
         tuple(map(_condition, glob.alternatives, anchors(glob))) if isinstance(glob, Glob) else ()

@@ -52,6 +52,7 @@ def personal_folders() -> list[str]:
         inside = [entry.path for entry in os.scandir(orbit) if entry.is_dir(follow_symlinks=False)]
     except OSError:
         inside = []
+
     return [str(orbit), *(path for path in inside if not path.endswith("/state"))]
 
 
@@ -62,6 +63,7 @@ def personal_workspace(workspace: Workspace) -> Workspace | None:
     home = user_home()
     if home.resolve() == workspace.root.resolve() or not (home / ORBIT / "config.yaml").is_file():
         return None
+
     try:
         return open_workspace(home)
     except OrbitError:  # it is another tool's, or broken: `orbit -C ~ check` says so
@@ -73,6 +75,7 @@ def personal_of(workspace: Workspace) -> Personal | None:
     home = personal_workspace(workspace)
     if home is None:
         return None
+
     records, states = [], []
     for record in read_collection(home).records:
         if record.phase != "live" or not record.status.pushed or not record.kind.in_record:
@@ -81,6 +84,7 @@ def personal_of(workspace: Workspace) -> Personal | None:
         if stat.S_ISREG(state.st_mode):
             records.append(record)
             states.append(state)
+
     return Personal(home.root, records, states)
 
 
@@ -91,6 +95,7 @@ def personal_records(workspace: Workspace, project: Iterable[Record]) -> list[Re
     personal = personal_of(workspace)
     if personal is None or not personal.records:
         return []
+
     overridden = _overridden(personal, project)
     return [
         replace(
@@ -110,6 +115,7 @@ def _overridden(personal: Personal, project: Iterable[Record]) -> set[str]:
     live = [record for record in project if record.phase == "live"]
     names = {name for record in live for name in (record.id, folded(record.title))}
     names |= {link.to for record in live for link in record.links}
+
     return {
         record.id
         for record in personal.records
@@ -123,6 +129,7 @@ def personal_parts(
     """Return personal records compiled; those that the project overrides are not pushed."""
     if personal is None:
         return []
+
     overridden, parts = _overridden(personal, project), []
     for record, state in zip(free_of_secrets(personal.records), personal.states, strict=True):
         origin = Origin(state.st_mtime_ns, state.st_size, label=_PERSONAL)
@@ -130,10 +137,12 @@ def personal_parts(
         row = list(part.row)
         teaser = row[reader.TEASER].replace(f"{MORE_LINE}{ORBIT}/", f"{MORE_LINE}~/{ORBIT}/")
         row[reader.TEASER] = teaser.replace("] ", "] (personal) ", 1)
+
         row[reader.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
         parts.append(
             part._replace(row=tuple(row), pushed=part.pushed and record.id not in overridden)
         )
+
     return parts
 
 

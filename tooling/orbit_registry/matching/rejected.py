@@ -75,11 +75,13 @@ def rejected_rows(
     with_options = [record for record in live if record.rejected]
     if not with_options:
         return {}
+
     decisions = [
         _Decision(_order(record), record.path, _accepted(record))
         for record in live
         if record.kind.in_document
     ]
+
     most = max(_COMMON_COUNT, _COMMON_SHARE * len(live))
 
     def is_common(word: str) -> bool:
@@ -136,10 +138,12 @@ def _phrases(name: str, is_common: IsCommon) -> Iterator[str]:
             phrase = words(form)
             if not 0 < len(phrase) <= LONGEST_PHRASE:
                 continue
+
             plain = words(form.lower())
             is_sure = is_whole and sum(len(word) > 2 for word in plain) >= SURE_LENGTH
             is_name = is_sure or not all(map(is_common, plain))
             yield ("" if is_name else EXACT) + " ".join(phrase)
+
             if len(phrase) > 1:
                 yield EXACT + "".join(phrase)
             if is_name and len(phrase) > 1 and phrase[-1] in ("js", "py", "rs"):

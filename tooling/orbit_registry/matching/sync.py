@@ -68,6 +68,7 @@ def untrusted(workspace: Workspace, records: Iterable[Record]) -> set[str]:
     commit = _trusted_commit(workspace)
     if commit is None:
         return set()
+
     tree = workspace.git.files_at(commit) if commit else {}
     names_of = cache(partial(_blob_names, workspace.root))
     return {
@@ -82,6 +83,7 @@ def _files_of(workspace: Workspace, record: Record) -> Iterator[str]:
     and what says which of its statuses are pushed.
     """
     yield record.path
+
     if os.path.lexists(workspace.root / record.body_path):
         yield record.body_path
     if record.kind.has_source and record.source is not None:
@@ -129,14 +131,17 @@ def _ref_files(workspace: Workspace) -> list[Path]:
     git_dir = git_folder(workspace.root)
     if git_dir is None:
         return []
+
     common = git_dir
     with contextlib.suppress(OSError):
         common = (git_dir / (git_dir / "commondir").read_text("utf-8", "replace").strip()).resolve()
+
     names = [_NAMING, *_BRANCHES, "packed-refs", "reftable/tables.list"]
     with contextlib.suppress(OSError):
         reference = (common / _NAMING).read_text("utf-8", "replace").strip()
         if reference.startswith("ref: refs/") and ".." not in reference and "\0" not in reference:
             names.append(reference[5:])
+
     return [common / name for name in dict.fromkeys(names)]
 
 
@@ -207,23 +212,28 @@ def sync_index(
         and index.inputs == inputs.lines
     ):
         return IndexSync(path, index.records, built=False)
+
     with locked(path.with_suffix(".lock")):
         earlier, index = index, open_index(workspace)
         if _inputs_in(index) != _inputs_in(
             earlier
         ):  # what another process wrote since must not be lost
             inputs = inputs_of(workspace)
+
         if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs):
             content, records, is_built = bytes(index.content[: index.length]), index.records, False
         else:
             content, records, is_built = *_compiled(workspace, inputs), True
+
         for leftover in path.parent.glob(
             f"{TEMPORARY}{path.name}-*"
         ):  # of a killed process: no other one writes now
             leftover.unlink(missing_ok=True)
+
         write_atomic(
             path, content + "\n".join(inputs.lines).encode("utf-8", "surrogateescape"), mode=0o600
         )
+
     return IndexSync(path, records, is_built)
 
 
@@ -249,6 +259,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     entries = _entries(reading)
     paths = {entry.path for entry in entries}
     records = [record for record in reading.collection.records if record.path in paths]
+
     prose = reading.prose
     open_records = [
         record for record in records if record.status.pushed and record.phase != "closed"
@@ -256,6 +267,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     report = evaluate_freshness(workspace, open_records)
     edits = recent_edits(workspace, report.tracked or ())
     causes = _causes(report)
+
     changed = untrusted(workspace, records)
     personal = personal_of(workspace)
     broad = compiler.broad_of(
@@ -275,6 +287,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
         *sorted(changed),
         *(personal.lines() if personal is not None else ()),
     )
+
     return Inputs(
         [key, *stamps], reading, entries, records, prose, broad, causes, changed, personal
     )
@@ -322,6 +335,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     entries = {entry.path: entry for entry in inputs.entries}
     records = inputs.prose.filled(inputs.records)
     weights = _weights(workspace, inputs, records)
+
     clean = free_of_secrets(records)
     rejected = rejected_rows(clean, weights.count_of)
     parts = [
@@ -346,6 +360,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         weights=weights,
         successors=_successors(inputs.records),
     )
+
     return content, len(parts)
 
 
@@ -371,6 +386,7 @@ def _successors(records: Sequence[Record]) -> dict[str, list[str]]:
                 *([document] if texts[document] == 1 else []),
             ]
             successors |= dict.fromkeys(names, paths)
+
     return successors
 
 
@@ -386,6 +402,7 @@ def _weights(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> 
             replace(record, path=os.path.relpath(home / record.path, root))
             for record in inputs.personal.records
         )
+
     return index_of(records, with_pairs=True).record_weights()
 
 
@@ -394,6 +411,7 @@ def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compil
         content, status = read_with_status(workspace.root / entry.path, limit=RECORD_LIMIT)
     except OrbitError:
         content, status = b"", None
+
     is_as_read = hashlib.sha256(content).hexdigest() == inputs.reading.states[entry.path].sha256
     if status is None or not is_as_read:
         mtime_ns, size, checksum = (
@@ -405,6 +423,7 @@ def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compil
         is_compared = len(content) <= reader.LARGEST_COMPARED
         mtime_ns, size = status.st_mtime_ns, status.st_size
         checksum = str(reader.checksum(content)) if is_compared else ""
+
     cause, is_trusted = inputs.causes.get(entry.path, ""), entry.path not in inputs.untrusted
     return compiler.Origin(
         mtime_ns, size, entry.pending, entry.has_body, checksum, cause, is_trusted
@@ -421,6 +440,7 @@ def stamps_of(workspace: Workspace) -> list[str]:
     ]
     watched = [f"{ORBIT}/config.yaml", *(path.relative_to(root).as_posix() for path in folders)]
     git_dir = git_folder(root)
+
     if git_dir is not None:
         name = (
             git_dir.relative_to(root).as_posix() if git_dir.is_relative_to(root) else str(git_dir)
@@ -430,6 +450,7 @@ def stamps_of(workspace: Workspace) -> list[str]:
             head = (git_dir / "HEAD").read_text("utf-8", "replace").strip()
             if head.startswith("ref: refs/") and ".." not in head and git_dir.is_relative_to(root):
                 watched.append(f"{name}/{head[5:]}")
+
     watched += (str(path) for path in _trust_files(workspace))
     watched += personal_folders()
     return [

@@ -46,6 +46,7 @@ def note_of(record: Record) -> str:
         return ""
     if not record.kind.in_document:
         return _first_sentence(record.prose)
+
     return next(
         filter(None, (_first_sentence(_section(record.prose, key)) for key in _TELLING)), ""
     )
@@ -59,6 +60,7 @@ def _first_sentence(text: str) -> str:
             break
         if line and not line.startswith(("#", "|", "<", "```", "~~~", "_")):
             lines.append(_MARKUP.sub(r"\1", _ITEM.sub("", line)))
+
     paragraph = safe(" ".join(lines))
     end = _SENTENCE.search(paragraph)
     return cut(paragraph[: end.end()].rstrip() if end is not None else paragraph, LONGEST_NOTE)
@@ -77,6 +79,7 @@ def _section(prose: str, key: str) -> str:
                 other.start() for other in headings[position + 1 :] if _level(other) <= level
             )
             return prose[heading.end() : next(following, len(prose))]
+
     return ""
 
 

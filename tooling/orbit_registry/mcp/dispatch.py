@@ -51,11 +51,14 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
         tool = available_tools(registry.workspace).get(name)
         if tool is None:
             raise UnknownToolError(f"there is no tool {name!r}", hint="`tools/list` names them")
+
         _refuse_arguments(tool, arguments)
         answer = tool.run(ToolCall(registry, caller, {**arguments, **tool.fixed}))
         sync_written()
+
         if not tool.carries:
             return _checked_reply(answer, None)
+
         records = registry.collection.records
         return _checked_reply(
             answer,
@@ -92,6 +95,7 @@ def _checked_reply(answer: ToolResult, sidecar: Sidecar | None) -> Reply:
         return refusal(
             "the answer is too long to be of use", "ask for less: a smaller `limit`, fewer columns"
         )
+
     return Reply(text, answer_data, sidecar=sidecar)
 
 
@@ -100,6 +104,7 @@ def _refuse_arguments(tool: Tool, arguments: Arguments) -> None:
         raise UsageError(
             f"the arguments are longer than {LONGEST:,} characters", hint="shorten them"
         )
+
     problems = RecordSchema(tool.schema(), Path(tool.name)).problems(dict(arguments))
     if problems:
         message = "; ".join(problem.message for problem in problems[:5]).replace(

@@ -42,11 +42,13 @@ def serve_http(
         raise UsageError(
             "the token is too short", hint=f"give {SHORTEST_TOKEN} characters or more, or none"
         )
+
     act_as_agent()
     shared_token = token or secrets.token_urlsafe(32)
     listening = _listening(host, port)
     at = listening.getsockname()[1]
     host_name = f"[{host}]" if ":" in host else host
+
     door = McpServer(root or Path.cwd(), aliases=aliases)
     app = _guarded(application(door, (*LOOPBACK, host_name), at), shared_token)
     config = uvicorn.Config(
@@ -56,6 +58,7 @@ def serve_http(
         limit_concurrency=MOST_CONNECTIONS,
         server_header=False,
     )
+
     announce(f"http://{host_name}:{at}{PATH}", shared_token)
     anyio.run(uvicorn.Server(config).serve, [listening])
 
@@ -70,6 +73,7 @@ def application(door: McpServer, hosts: tuple[str, ...], port: int) -> Applicati
         allowed_hosts=names,
         allowed_origins=[f"http://{address}" for address in names],
     )
+
     app: Application = door.server().streamable_http_app(
         streamable_http_path=PATH,
         transport_security=checks,
@@ -87,11 +91,13 @@ def _guarded(app: Application, token: str) -> Application:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
+
         values = [value for name, value in scope["headers"] if name == b"authorization"]
         scheme, _, credentials = values[0].partition(b" ") if len(values) == 1 else (b"", b"", b"")
         if scheme.lower() == b"bearer" and secrets.compare_digest(credentials.strip(), expected):
             await app(scope, receive, send)
             return
+
         headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
         await send({"type": "http.response.start", "status": 401, "headers": headers})
         await send(
@@ -117,4 +123,5 @@ def _listening(host: str, port: int) -> socket.socket:
         raise UsageError(
             f"could not listen at {host}:{port}: {error.strerror}", hint="choose another port"
         ) from None
+
     return listener

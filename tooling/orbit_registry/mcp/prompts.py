@@ -26,20 +26,24 @@ def prompt_text(name: str, registry: Registry, caller: Caller, words: Words) -> 
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise UsageError(f"there is no prompt {name!r}", hint=f"prompts: {', '.join(PROMPTS)}")
+
     arguments = prompt["arguments"]
     missing = [
         key
         for key, form in arguments.items()
         if form["required"] and not words.get(key, "").strip()
     ]
+
     unknown = sorted(words.keys() - arguments.keys())
     if missing or unknown:
         problem = f"`{missing[0]}` is missing" if missing else f"unknown argument `{unknown[0]}`"
         raise UsageError(f"{name}: {problem}", hint=f"arguments: {', '.join(arguments)}")
+
     if sum(map(len, words.values())) > LONGEST:
         raise UsageError(
             f"{name}: the arguments are too long", hint=f"at most {LONGEST:,} characters"
         )
+
     added = {}
     if name == "brief":
         paths = [path for path in words.get("paths", "").replace(",", " ").split() if path]
@@ -48,6 +52,7 @@ def prompt_text(name: str, registry: Registry, caller: Caller, words: Words) -> 
         ).text
     elif name == "review":
         added["record"] = str(harmless(show(ToolCall(registry, caller, {"id": words["id"]})).text))
+
     return str(prompt["text"]).format(**words, **added)
 
 
@@ -76,6 +81,7 @@ def resource_page(registry: Registry, start: int) -> tuple[list[dict[str, str]],
                 "mime_type": RESOURCE_TYPE,
             }
         )
+
     following = start + PAGE
     return entries, following if following < len(live) else None
 

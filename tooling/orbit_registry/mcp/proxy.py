@@ -95,8 +95,10 @@ def with_records(
         "annotations": {"audience": ["assistant"], "priority": 0.9},
     }
     added = {"content": [*result["content"], item], "_meta": {**meta, META: learnings}}
+
     if structured and isinstance(data, dict) and FIELD not in data:
         added["structuredContent"] = {**data, FIELD: learnings}
+
     return json.dumps({**message, "result": {**result, **added}})
 
 
@@ -152,13 +154,16 @@ class Pending:
         """Note a client's message if it calls or lists tools."""
         if b"tools/call" not in line and b"tools/list" not in line:
             return
+
         try:
             message = json.loads(line)
         except FAULTS:
             return
+
         key = message.get("id") if isinstance(message, dict) else None
         if not isinstance(key, int | str) or isinstance(key, bool):
             return
+
         parameters = message.get("params")
         params = parameters if isinstance(parameters, dict) else {}
         if message.get("method") == "tools/list":
@@ -212,6 +217,7 @@ class Requests:
                 self._pending.note(bytes(self._line + end))
             self._line.clear()
             self._too_long = False
+
         if self._too_long or len(self._line) + len(unfinished) > LARGEST:
             self._line.clear()
             self._too_long = True
@@ -238,6 +244,7 @@ class Results:
         if not self._passing and not self._line and not self._pending:
             self._passing = not chunk.endswith(b"\n")
             return chunk
+
         ready: list[bytes] = []
         start = 0
         while (end := chunk.find(b"\n", start) + 1) > 0:
@@ -246,15 +253,18 @@ class Results:
             self._line.clear()
             self._passing = False
             start = end
+
         remaining = chunk[start:]
         if not self._passing and (not self._pending or len(self._line) + len(remaining) > LARGEST):
             ready.append(bytes(self._line))
             self._line.clear()
             self._passing = bool(ready[-1] or remaining)
+
         if self._passing:
             ready.append(remaining)
         else:
             self._line += remaining
+
         return b"".join(ready)
 
     def end(self) -> bytes:
@@ -267,14 +277,17 @@ class Results:
         """Return a complete line to pass on."""
         if not self._pending or (b'"result"' not in line and b'"error"' not in line):
             return line
+
         try:
             text = line.decode("utf-8")
             message = json.loads(text)
             if "method" in message or "id" not in message:
                 return line
+
             request, result = self._pending.take(message["id"]), message.get("result")
             if not isinstance(result, dict):
                 return line
+
             if request is LISTING:
                 self._pending.learn(result.get("tools"))
             elif request is not None and result.get("resultType", "complete") == "complete":
@@ -282,6 +295,7 @@ class Results:
                 return changed + line[len(line.rstrip()) :] if changed else line
         except FAULTS:
             return line
+
         return line
 
 
@@ -301,6 +315,7 @@ ENDED = b"\0"  # byte that says that the server ended; signals write their numbe
 def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
     """Run a server until it ends and return its exit code; end by the same signal as the server."""
     woken, wake = os.pipe()
+
     try:
         server = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, close_fds=False
@@ -310,13 +325,16 @@ def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
         raise UsageError(
             f"{command[0]} can't be started: {message}", hint="name a program after `--`"
         ) from None
+
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(
         wake, warn_on_full_buffer=False
     )  # else one just before a blocking call waits for its end
+
     for number in PASSED_ON:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda got, _frame: _pass_on(server, got))
+
     pending = Pending()
     threading.Thread(target=_say_when_ended, args=(server, wake), daemon=True).start()
     threading.Thread(target=_requests, args=(server, Requests(pending)), daemon=True).start()
@@ -325,14 +343,17 @@ def run(command: Sequence[str], session: str, timeout_ms: int) -> int:
         woken,
         Results(pending, ResultAnnotator(str(Path.cwd()), session, timeout_ms, pending).decide),
     )
+
     while server.returncode is None:
         os.read(woken, CHUNK)
+
     code = server.returncode
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the server left its own
         with suppress(OSError):  # two signals have no handler
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
+
     return code
 
 
@@ -353,12 +374,14 @@ def _requests(server: subprocess.Popen[bytes], requests: Requests) -> None:
     into = server.stdin
     if into is None:
         return
+
     try:
         while chunk := _read(0):
             requests.feed(chunk)
             _write(into.fileno(), chunk)
     except OSError:
         _close(0)  # the server stopped reading: the client has to notice
+
     with suppress(OSError):
         into.close()
 
@@ -367,9 +390,11 @@ def _results(server: subprocess.Popen[bytes], woken: int, results: Results) -> N
     out = server.stdout
     if out is None:
         return
+
     poll = select.poll()
     poll.register(out.fileno(), select.POLLIN | select.POLLHUP)
     poll.register(woken, select.POLLIN)
+
     try:
         while True:
             ready = dict(poll.poll())
@@ -377,10 +402,13 @@ def _results(server: subprocess.Popen[bytes], woken: int, results: Results) -> N
                 if ENDED in os.read(woken, CHUNK):
                     break
                 continue  # a signal came
+
             chunk = _read(out.fileno())
             if not chunk:
                 break
+
             _write(1, results.feed(chunk))
+
         _write(1, results.end())
         _close(1)
     except OSError:
@@ -426,17 +454,21 @@ class ResultAnnotator:
         """Return a message with the records for its result; empty without any."""
         if self._root is None or not can_take_records(message["result"]):
             return ""
+
         behind: list[str] = []
         self._deciding = True
         signal.setitimer(signal.ITIMER_REAL, self._timeout)
+
         try:
             call = call_from_arguments(request.tool, request.arguments, self._folder)
             session = (self._session, "") if self._session else session_of_process(self._root)
             session_log = SessionLog(self._root, *(session or (self._own_session, "")))
             output = _result_text(message["result"]["content"])
             sidecar, behind = records_for_result(self._root, call, output, session_log)
+
             if sidecar is None:
                 return ""
+
             admits = self._pending.admits(request.tool)
             return with_records(message, sidecar.text, sidecar.learnings, structured=admits)
         finally:
@@ -462,4 +494,5 @@ def _result_text(content: object) -> str:
                 if isinstance(value, str) and remaining > 0:
                     parts.append(value[:remaining])
                     remaining -= len(value) + 1
+
     return "\n".join(parts)

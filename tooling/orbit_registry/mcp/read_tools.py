@@ -46,6 +46,7 @@ def search(call: ToolCall) -> ToolResult:
     """Find records by words; without words and scope, list them."""
     if not call.text("query") and call.arguments.keys() <= {"query", "kind", "limit", "all"}:
         return list_records(call)
+
     registry = call.registry
     path = inside(registry, call.text("path")) if call.text("path") else None
     query = Query(
@@ -63,6 +64,7 @@ def search(call: ToolCall) -> ToolResult:
     )
     result = _without_secrets(registry.search(query), set(query.terms))
     hits = [hit for hit in result.hits if not hit.record.path.startswith("~/")]
+
     return ToolResult(
         result_data(result),
         "\n".join(
@@ -96,11 +98,13 @@ def list_records(call: ToolCall) -> ToolResult:
     feature, task, legacy_id = call.text("feature"), call.text("task"), call.text("legacy_id")
     every = legacy_id or call.is_set("all")
     phases = call.words("phases") or (list(PHASES) if every else ["pending", "live"])
+
     if kind and status and status not in (row := registry.workspace.kinds[kind]).statuses:
         raise UsageError(
             f"{row.with_article} has no status {status!r}",
             hint=f"statuses: {', '.join(row.statuses)}",
         )
+
     records = [
         record
         for record in (
@@ -114,6 +118,7 @@ def list_records(call: ToolCall) -> ToolResult:
         and feature in ("", record.text("feature"))
         and (not task or task in record.words("tasks") or task in record.scope.tasks)
     ]
+
     start, limit = call.number("offset", 0), call.number("limit", 50)
     page = [
         clean(record)
@@ -124,6 +129,7 @@ def list_records(call: ToolCall) -> ToolResult:
     problems = registry.collection.problems
     unread = render.unread_files(problems)
     lost = [f"{render.unread_text(problems)}; run `orbit check`"] if unread else []
+
     return ToolResult(
         {
             "records": [
@@ -148,22 +154,26 @@ def show(call: ToolCall) -> ToolResult:
             f"{full_record.id} is of the kind {full_record.kind.name}",
             hint='call `show` with {"id": …}',
         )
+
     record = clean(full_record)
     freshness = registry.freshness([full_record]).get(full_record.path, FRESH)
     chunk = render.named_chunk(record, name) if name else None
     note_opened(registry.workspace, full_record.id, call.caller)
     text = record.prose if chunk is None else chunk.body
     prose, is_cut = text[:LONGEST_PROSE], len(text) > LONGEST_PROSE
+
     if chunk is None:
         data = render.record_data(replace(record, prose=prose), prose=record.kind.in_document)
         data |= {record.kind.prose: prose} if record.kind.prose in data else {}
         data["freshness_state"] = None if record.phase == "closed" else freshness.state.value
         data["freshness_reasons"] = render.reasons_data(freshness)
         head = render.record_text(replace(record, prose=""), freshness)
+
         paths = [reference for what, reference in record.evidence if what == "file"]
     else:
         data = {**render.chunk_data(record, chunk, freshness), "prose": prose}
         head, paths = render.chunk_head(record, chunk, freshness), []
+
     retirement = registry.collection.records.retirement(full_record)
     lines = (
         [f"| {line}".rstrip() for line in prose.strip("\n").splitlines()] if prose.strip() else []
@@ -173,6 +183,7 @@ def show(call: ToolCall) -> ToolResult:
         if is_cut
         else []
     )
+
     head = render.with_retirement(retirement, head)
     return ToolResult(
         {**data, "truncated": is_cut, **render.retirement_data(retirement)},
@@ -210,11 +221,13 @@ def related(call: ToolCall) -> ToolResult:
     )
     shortened, more = replace(result, reached=reached), len(result.reached) - len(reached)
     notice = f"\nand {more} more: a smaller `depth`, or one `direction`" if more else ""
+
     ids = [neighbour.record.id for neighbour in reached]
     following = [f'show {{"id": "{record_id}"}}' for record_id in ids[:3]]
     retirement = registry.collection.records.retirement(record)
     data = {**related_data(shortened), "omitted": more, **render.retirement_data(retirement)}
     text = render.with_retirement(retirement, related_text(shortened) + notice)
+
     return ToolResult(data, text, next=following, record_ids=[record.id, *ids])
 
 
@@ -226,9 +239,11 @@ def match(call: ToolCall) -> ToolResult:
             "nothing to match",
             hint="name `paths` or `tags`; `search` with a `kind` lists all records",
         )
+
     has_text = "new_text" in call.arguments  # an empty one empties the file
     if has_text and len(paths) != 1:
         raise UsageError("`new_text` is of one file", hint="name that file alone in `paths`")
+
     from orbit_registry.matching.match import texts
 
     matches = call.registry.match(
@@ -244,11 +259,13 @@ def match(call: ToolCall) -> ToolResult:
     answer_text = "\n".join(
         [texts(listed) or "no record applies", *([f"omitted: {omitted}"] if omitted else [])]
     )
+
     ids = [str(entry["id"]) for entry in data]
     following = [f'show {{"id": "{record_id}"}}' for record_id in ids[:1]]
     result = ToolResult({"matches": data, "omitted": omitted}, answer_text, following, paths, ids)
     if not has_text:
         return result
+
     check = _checked(call, paths[0], call.text("new_text"))
     checked = {"matches": data, "omitted": omitted, "check": check.data}
     return replace(
@@ -268,6 +285,7 @@ def _checked(call: ToolCall, path: str, text: str) -> ToolResult:
     notices = [row for row in rows if not row.check]
     checks = [check.name for check in call.registry.checks_of_file(path)]
     count = f"{plural(len(checks), 'check')} looked at {path}"
+
     lines = [line for row in (*breaks, *notices) for line in diagnostic_lines(row)]
     end = f"{count}: {plural(len(breaks), 'finding')}, {len(allowed)} allowed"
     return ToolResult(
@@ -298,6 +316,7 @@ def brief(call: ToolCall) -> ToolResult:
         plan = plan_brief(registry.workspace, registry.collection.records, datetime.now(UTC))
         warnings = [f"warning: {inert_line(warning)}" for warning in plan["warnings"]]
         return ToolResult(dict(plan), "\n".join([plan_text(plan), *warnings]))
+
     paths = [inside(registry, path) for path in call.words("paths")]
     tags, words, task, agent = (
         call.words("tags"),
@@ -309,6 +328,7 @@ def brief(call: ToolCall) -> ToolResult:
         raise UsageError(
             "a brief needs to know the work", hint="name `paths`, `tags` or the task's `text`"
         )
+
     session = call.caller.session_at(str(registry.workspace.root))
     result = registry.brief(
         agent=agent,
@@ -343,6 +363,7 @@ def query(call: ToolCall) -> ToolResult:
         vectors=registry.vectors,
     )
     rows = [{name: _cell(value) for name, value in row.items()} for row in result.as_data()]
+
     more = ["there are more rows: narrow the question, or raise `limit`"] if result.is_cut else []
     text = "\n".join([result.render("table").rstrip("\n"), *more])
     return ToolResult({"columns": list(result.columns), "rows": rows, "more": result.is_cut}, text)

@@ -36,12 +36,14 @@ def open_registry(project: Path | None, roots: Sequence[str]) -> Registry:
     """Return the registry of the project, or of the first root URI that has one, read anew."""
     if project is not None:
         return Registry.open(project)
+
     missing: WorkspaceNotFoundError | ForeignWorkspaceError | None = None
     for folder in (*_folders(roots), Path.cwd()):
         try:
             return Registry.open(folder)
         except (WorkspaceNotFoundError, ForeignWorkspaceError) as error:
             missing = missing or error
+
     raise missing or WorkspaceNotFoundError(
         "there is no workspace here", hint="run `orbit init` first"
     )
@@ -57,6 +59,7 @@ def _folders(roots: Sequence[str]) -> list[Path]:
             and "\0" not in (path := unquote(parts.path))
         ):
             folders.append(Path(path))
+
     return folders
 
 
@@ -112,6 +115,7 @@ def _unread(error: Exception) -> types.JSONRPCError:
             message = json.loads(message) if isinstance(message, str) else message
         request_id = message.get("id") if isinstance(message, dict) else None
         number = request_id if isinstance(request_id, str) or type(request_id) is int else number
+
     data = types.ErrorData(
         code=types.PARSE_ERROR, message="this is not a message of the protocol, or no valid Unicode"
     )
@@ -168,6 +172,7 @@ class McpServer:
             or not context.session.can_send_request
         ):
             return []
+
         if self._roots is None:
             try:
                 result = await context.session.send_request(
@@ -178,6 +183,7 @@ class McpServer:
                 self._roots = [str(root.uri) for root in result.roots]
             except (MCPError, NoBackChannelError, TimeoutError):
                 self._roots = []
+
         return self._roots
 
     def _caller(self, context: Context) -> Caller:
@@ -193,6 +199,7 @@ class McpServer:
         name = inert_line(agent_name)[:200] or "agent"
         if context.request is None:
             return Caller(name, self._own_session, hosted=True)
+
         session_name = context.request.headers.get("mcp-session-id", "")
         return Caller(name, f"mcp-{session_name}" if session_name else "")
 
@@ -227,6 +234,7 @@ class McpServer:
         cursor = params.cursor if params is not None else None
         if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
             raise MCPError(types.INVALID_PARAMS, "the cursor is not from this server")
+
         entries, following = await self._asked(
             context, lambda opened: prompts.resource_page(opened(), int(cursor or 0))
         )
@@ -302,6 +310,7 @@ def _tool(tool: Tool) -> types.Tool:
         open_world_hint=False,
         idempotent_hint=tool.reads_only,
     )
+
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -319,6 +328,7 @@ def _result(reply: dispatch.Reply) -> types.CallToolResult:
         content.append(types.TextContent(text=reply.sidecar.text, annotations=aside))
         data["learnings"] = list(reply.sidecar.learnings)
         meta = {META: list(reply.sidecar.learnings)}
+
     return types.CallToolResult(
         content=content, structured_content=data, is_error=reply.is_error, _meta=meta
     )

@@ -158,6 +158,7 @@ def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]
         key=lambda n: n != kind.headline,
     )
     forms = {name: _inlined(document["properties"][name], shared) for name in names}
+
     if kind.in_document and new:
         forms = {name: form for name, form in forms.items() if name in OF_A_DOCUMENT}
         axes = forms["scope"]["properties"]
@@ -167,6 +168,7 @@ def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]
         }
         body = "Context, Decision and Consequences as Markdown; name at least one cost."
         forms["body"] = {"type": "string", "maxLength": 100_000, "description": body}
+
     return forms
 
 
@@ -182,6 +184,7 @@ def fields_of_any(kinds: KindTable) -> Schema:
     plain = [names for kind, names in fields_by_kind if not kind.in_document]
     shared = [name for name in plain[0] if all(name in names for names in plain)] if plain else []
     lines = []
+
     for kind, names in fields_by_kind:
         needed = required_fields(kind)
         optional = [
@@ -193,6 +196,7 @@ def fields_of_any(kinds: KindTable) -> Schema:
             f"{kind.name}: {', '.join(needed)} "
             f"(needed){'; ' if optional else ''}{', '.join(optional)}"
         )
+
     lines.append(f"All but decisions take {', '.join(shared)} too")
     description = "The record's fields, by its kind. " + ". ".join(lines) + "."
     return {"type": "object", "description": description}
@@ -236,6 +240,7 @@ def sidecar_for(
     returned = _linked(records, record_ids)
     if not (paths or returned):
         return None
+
     root = str(workspace.root)
     try:
         index = current_index(workspace)
@@ -259,6 +264,7 @@ def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Seq
             for link in record.links:
                 if link.to in record_ids:
                     linked.setdefault(link.to, []).append(record.id)
+
     for record_id in record_ids:
         for record in records.with_id(record_id):
             targets = (target for link in record.links for target in records.with_id(link.to))
@@ -269,6 +275,7 @@ def _linked(records: RecordSet, record_ids: Collection[str]) -> Mapping[str, Seq
             ]
             if rules:
                 linked.setdefault(record_id, []).extend(rules)
+
     return linked
 
 
@@ -282,4 +289,5 @@ def note_opened(workspace: Workspace, record_id: str, caller: Caller) -> None:
         [record_id],
         ledger.name if ledger is not None else "",
     )
+
     append(root, event)

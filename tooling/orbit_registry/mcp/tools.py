@@ -64,6 +64,7 @@ def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
         "task_classes": CLASSES,
         "note_skips": NOTE_SKIPS,
     }
+
     shared = {**table["shared"], "FIELDS": fields_of_any(kinds)}
     general = {
         name: _tool(
@@ -74,12 +75,14 @@ def tools(kinds: KindTable, *, running: bool = False) -> dict[str, Tool]:
         for name, row in table["tools"].items()
         if running or name != "run"
     }
+
     named_tools = [
         _alias(general[verb], kinds[kind])
         for kind, verbs in ALIASES.items()
         if kind in kinds
         for verb in verbs
     ]
+
     everywhere = replace(
         general["search"], name=f"{PREFIX}search", description="The same as `search`."
     )
@@ -111,11 +114,13 @@ def _filled(form: Any, shared: Mapping[str, Any], lists: Mapping[str, Any]) -> A
     """Return a schema with names replaced by what they mean."""
     if isinstance(form, str):
         return shared[form]
+
     filled = dict(form)
     if isinstance(form.get("enum"), str):
         filled["enum"] = list(lists[form["enum"]])
     if "enum" in form.get("items", {}):
         filled["items"] = _filled(form["items"], shared, lists)
+
     return filled
 
 
@@ -131,6 +136,7 @@ def _alias(tool: Tool, kind: Kind) -> Tool:
             "type": "object",
             "description": f"Fields as `{PREFIX}{kind.name}.add` takes them.",
         }
+
     return replace(
         tool,
         name=f"{PREFIX}{kind.name}.{tool.name}",

@@ -57,13 +57,16 @@ def call_fields(kind: Kind, call: ToolCall, *, new: bool) -> Fields:
             raise UsageError(
                 f"`{name}` can't be given: the registry or a person says it", hint=hint
             )
+
         if name not in allowed and not name.startswith("x-"):
             receiver = (
                 f"a new {kind.label.lower()}" if kind.in_document else f"a {kind.label.lower()}"
             )
             raise UsageError(f"`{name}` can't be given to {receiver} here", hint=hint)
+
     if not fields:
         raise UsageError(f"no field of the {kind.label.lower()} is given", hint=hint)
+
     refuse_secrets("", fields)
     return fields
 
@@ -76,10 +79,12 @@ def merged(data: Mapping[str, object], changes: Mapping[str, object]) -> Fields:
         if name == "scope" and isinstance(value, Mapping) and isinstance(current, Mapping):
             axes = {**current, **value}
             value = {axis: words for axis, words in axes.items() if words not in (None, [])}
+
         if value in (None, [], {}):
             result.pop(name, None)
         else:
             result[name] = value
+
     return result
 
 
@@ -122,11 +127,13 @@ def add(call: ToolCall) -> ToolResult:
     """
     if call.text("id"):
         return update(call)
+
     if not call.text("kind"):
         raise UsageError(
             "`kind` is missing",
             hint="name the `kind` of a new record, or the `id` of one to change",
         )
+
     kind = call.registry.workspace.kinds[call.text("kind")]
     return _propose(call, kind, call_fields(kind, call, new=True))
 
@@ -137,16 +144,19 @@ def update(call: ToolCall) -> ToolResult:
     is_decided = record.kind.in_document and record.phase == "live"
     changes = call_fields(record.kind, call, new=is_decided)
     _refuse_inherited(record)
+
     if record.phase == "closed":
         raise RefusedError(
             f"{record.id} is {record.status.name} and is kept as it was", hint="`add` a new record"
         )
+
     if record.phase == "pending":
         title = changes.pop("title", None) if record.kind.in_document else None
         changed = change(
             call, record, lambda data: merged(data, changes), None if title is None else str(title)
         )
         return _written_result(call, changed)
+
     if is_decided and not changes.get("body"):
         hint = (
             "give `body`, the whole new text, with what you change; title, scope, feature "
@@ -155,11 +165,13 @@ def update(call: ToolCall) -> ToolResult:
         raise RefusedError(
             f"{record.id} is {record.status.name}: its text is proposed anew", hint=hint
         )
+
     names = (
         {*_OF_A_SUCCESSOR, *changes}
         if is_decided
         else own_fields(record.kind).keys() - {"legacy_ids"}
     )
+
     fields = {
         name: value
         for name, value in merged(record.data, changes).items()
@@ -175,14 +187,18 @@ def supersede(call: ToolCall) -> ToolResult:
         raise RefusedError(
             f"{old.id} is {old.status.name}: it holds nothing to replace", hint="`add` a new record"
         )
+
     _refuse_inherited(old)
+
     if not call.text("by"):
         return _propose(call, old.kind, call_fields(old.kind, call, new=True), instead_of=old)
+
     new = _record_named(call, "by")
     if new.kind.name != old.kind.name:
         raise RefusedError(
             f"{new.id} is of another kind than {old.id}", hint=f"`add` a {old.kind.label.lower()}"
         )
+
     if new.phase != "pending":
         by_a_person = f"a person runs `orbit {old.kind.name} supersede {old.id} --with {new.id}`"
         hint = (
@@ -193,6 +209,7 @@ def supersede(call: ToolCall) -> ToolResult:
         raise RefusedError(
             f"{new.id} is {new.status.name}; an agent proposes with records that wait", hint=hint
         )
+
     return _written_result(call, change(call, new, _replacement_edit(old)), old)
 
 
@@ -216,12 +233,15 @@ def link(call: ToolCall) -> ToolResult:
         raise RefusedError(
             f"{record.id} is {record.status.name}; an agent changes only what waits", hint=hint
         )
+
     if record.uid == to.uid:
         raise RefusedError(
             f"{record.id} can't be linked to itself", hint="name another record in `to`"
         )
+
     if call.text("rel") == OVERRIDES:
         _refuse_inherited(to)
+
     return _written_result(call, change(call, record, _link_edit(call.text("rel"), to.id)))
 
 
@@ -229,8 +249,10 @@ def vote(call: ToolCall) -> ToolResult:
     """Vote for a record that helped in a task."""
     any_id, task, model = call.text("id"), call.text("task"), call.text("model") or None
     _refuse_other_kind(call, any_id)
+
     if any("\n" in value or "\r" in value for value in (task, model or "")):
         raise UsageError("a task and a model are one line each", hint='for example "TASK-12"')
+
     result = lifecycle.vote(call.registry.workspace, any_id, task, call.caller.author(model))
     already = "" if result.new else " (this vote was counted before)"
     return ToolResult(
@@ -267,6 +289,7 @@ def _propose(
     else:
         fields = fields if instead_of is None else dict(_replacement_edit(instead_of)(fields))
         draft = registry.draft(kind.name, fields, author)[1]
+
     near = [
         near
         for near in registry.neighbours(draft)
@@ -274,12 +297,14 @@ def _propose(
     ]
     if not (call.is_set("confirm") or call.words("distinct_from")):
         return _preview(call, instead_of, draft, near)
+
     if kind.in_document:
         record = adrs.add_adr(workspace, request, author).record
         record = (
             record if instead_of is None else change(call, record, _replacement_edit(instead_of))
         )
         return _written_result(call, record, instead_of)
+
     _refuse_duplicate(near)
     admit = refusing_copies(
         workspace, kind, registry.collection.records.of_kind(kind.name), _refuse_duplicate
@@ -297,13 +322,16 @@ def _preview(
         : MOST_NEAR - len(alike)
     ]
     lines = ["Nothing is written yet."]
+
     if old is not None:
         lines.append(
             f"{old.id} is {old.status.name}: this would be proposed in its place, for a person "
             f"to decide."
         )
+
     if kind.in_document and not draft.prose:
         lines.append("It has no `body`: its document would hold only the prompts of the template.")
+
     lines += [f"near: {near_text(neighbour)}" for neighbour in alike]
     lines += [f"related: {record.id}: {record.title}" for record in related]
     live = [neighbour.record for neighbour in alike if neighbour.record.phase == "live"]
@@ -311,6 +339,7 @@ def _preview(
     task = call.text("task") or "TASK"
     votes = [f'vote {{"id": "{record_id}", "task": "{task}"}}' for record_id in voted if kind.voted]
     lines += [f"If one says it already, strengthen it: {votes[0]}"] if votes else []
+
     same = [neighbour.record.id for neighbour in alike if neighbour.is_duplicate]
     again = (
         f'"distinct_from": ["{same[0]}"]' if same and not kind.in_document else '"confirm": true'
@@ -321,6 +350,7 @@ def _preview(
         for record in related
     ]
     data = {"written": False, "nearest": nearest, "draft": record_data(draft)}
+
     following = [*votes, *(f'show {{"id": "{entry["id"]}"}}' for entry in nearest)]
     return ToolResult(
         data,
@@ -348,6 +378,7 @@ def _refuse_duplicate(near: Sequence[Neighbour]) -> None:
             if votes
             else f"`show` {existing.id}"
         )
+
         neighbour = replace(same, record=existing)
         differs = f'call again with "distinct_from": ["{existing.id}"]'
         hint = f"{instead}; {override_hint(neighbour, differs)}"
@@ -366,6 +397,7 @@ def _written_result(call: ToolCall, record: Record, instead_of: Record | None = 
         for unmatched in call.registry.unmatched(record)
     ]
     lines += [f"A person decides: {', then '.join(steps)}"] if waits and steps else []
+
     return ToolResult(
         {"written": True, **record_data(record)},
         "\n".join(lines),
@@ -392,6 +424,7 @@ def note(call: ToolCall) -> ToolResult:
     result = work_note(
         registry.workspace, registry.collection.records, request, call.caller.author()
     )
+
     return ToolResult(
         note_data(request, result), note_text(request, result), next=["add"] if result.asks else []
     )
@@ -404,6 +437,7 @@ def fail(call: ToolCall) -> ToolResult:
     fields: Fields = {"reason": call.text("reason"), "attempts": call.arguments.get("attempts")}
     if call.words("paths"):
         fields["scope"] = {"paths": call.words("paths")}
+
     refuse_secrets("", fields)
     record, is_new = mark_failed(call.registry.workspace, target, fields, call.caller.author(), now)
     data = {**failure_state(record, now), "new": is_new}
@@ -437,6 +471,7 @@ def run_script(call: ToolCall) -> ToolResult:
         raise RefusedError(
             "scripts are not run from here", hint="a person sets `mcp.run` and ORBIT_PROGRAMS=on"
         )
+
     record = call.registry.get(call.text("id"))
     time_limit = call.arguments.get("seconds")
     seconds = float(time_limit) if isinstance(time_limit, int | float) else _USUAL_SECONDS
@@ -446,4 +481,5 @@ def run_script(call: ToolCall) -> ToolResult:
     text = "\n".join(
         filter(None, (f"{record.id}: {ended}", ran.stdout.rstrip(), ran.stderr.rstrip()))
     )
+
     return ToolResult(ran.as_data(record.id), text, record_ids=[record.id])

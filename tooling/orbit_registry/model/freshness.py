@@ -189,9 +189,11 @@ def expires_at(record: Record) -> datetime | None:
     )
     if schema is None:
         return stated_end
+
     days = record.data.get("ttl_days", schema.get("default"))
     if not isinstance(days, int) or days <= 0:
         return None
+
     return _days_after(freshness_time(record, "verified_at") or created_at(record), days)
 
 
@@ -241,6 +243,7 @@ def _fingerprint(record: Record, filesystem: FilesystemView) -> Iterator[Reason]
         state = filesystem.inputs.get(entry.input)
         if state is None or state.is_unknown:
             continue
+
         if state.problem is not None:
             message = f"`{entry.input}` {state.problem}"
             is_missing = state.is_missing
@@ -262,11 +265,14 @@ def _anchors(
         yield Reason(
             Cause.ANCHOR, "scope.paths", "its scope matches no tracked file any more", is_gone=True
         )
+
     if not filesystem.missing or "evidence" not in record.data:
         return
+
     evidence = record.evidence
     if any(entry in filesystem.present for entry in evidence):
         return
+
     for kind, reference in evidence:
         if (kind, reference) in filesystem.missing:
             yield Reason(

@@ -98,9 +98,11 @@ def relation(word: str) -> tuple[str, bool]:
     name = word.strip().lower().replace("-", "_").replace(" ", "_")
     if name in INVERSES:
         return name, False
+
     inverted = next((rel for rel, inverse in INVERSES.items() if inverse == name), None)
     if inverted is not None:
         return inverted, True
+
     names = [*INVERSES, *INVERSES.values()]
     hint = f"{did_you_mean(name, names)}relations: {', '.join(INVERSES)}"
     raise UsageError(f"there is no relation {word!r}", hint=hint)

@@ -105,6 +105,7 @@ class Kind:
         before = [other for other in self.statuses.values() if name in other.to]
         if verb and status.phase == "live" and any(other.phase == "pending" for other in before):
             return "accept"
+
         closes = status.phase == "closed" and any(other.phase == "live" for other in before)
         return "retire" if closes and verb == "deprecate" else verb
 
@@ -249,7 +250,9 @@ def load_kinds(*more: Path) -> KindTable:
             raise ConfigError(
                 message, hint="change `kind`, `plural` or `prefix` in it: each belongs to one kind"
             )
+
         kinds[kind.name] = kind
+
     return KindTable(kinds)
 
 
@@ -276,6 +279,7 @@ def _files(parent: Path) -> list[Path]:
         raise ConfigError(
             f"{error.filename}: {(error.strerror or '').lower()}", hint=hint
         ) from None
+
     return sorted(files)
 
 
@@ -287,13 +291,16 @@ def _read_kind(file: Path, *, is_shipped: bool) -> Kind:
         position = error.problem.position
         message = f"{file}:{position.line if position else 1}: {error.problem.message}"
         raise ConfigError(message, hint=error.problem.hint or _COMPARE) from None
+
     for problem in [] if is_shipped else _kind_schema().problems(data):
         line = position_of(text, problem.pointer).line if isinstance(data, dict) else 1
         raise ConfigError(f"{file}:{line}: {problem.message}", hint=problem.hint or _COMPARE)
+
     kind = _kind_from(cast("Mapping[str, Any]", data), file.parent)
     if not is_shipped:
         _ = kind.schema.validator  # raises where the project's schema is none
         _refuse_contradictions(kind, file)
+
     return kind
 
 
@@ -316,6 +323,7 @@ def _kind_from(data: Mapping[str, Any], folder: Path) -> Kind:
         "initial",
         "brief",
     )
+
     return Kind(
         **{name: data[name] for name in plain},
         name=data["kind"],
@@ -346,5 +354,6 @@ def _refuse_contradictions(kind: Kind, file: Path) -> None:
         message = "a status that waits for a verdict is never pushed"
     elif kind.headline not in kind.schema.properties:
         message = f"the schema has no field {kind.headline!r} to be the headline"
+
     if message:
         raise ConfigError(f"{file}: {message}", hint=_COMPARE)

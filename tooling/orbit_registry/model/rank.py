@@ -36,6 +36,7 @@ def vote_key(votes: Iterable[Vote], half_life_days: float) -> float | None:
         return None
     if not 0 < half_life_days < math.inf:
         return math.log2(len(times))
+
     half_life = max(1, round(half_life_days * _DAY))
     counts = Counter(times)
     again = [time for time, count in counts.items() if count > 1]
@@ -45,6 +46,7 @@ def vote_key(votes: Iterable[Vote], half_life_days: float) -> float | None:
         if carried:
             counts[time + half_life] += carried
             again.append(time + half_life)
+
     powers = sorted((time for time, count in counts.items() if count), reverse=True)
     total = math.fsum(2.0 ** ((time - powers[0]) / half_life) for time in powers)
     return powers[0] / half_life + math.log2(total)

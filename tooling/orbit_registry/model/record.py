@@ -172,6 +172,7 @@ class Record:
         )
         if not is_pushed or self.globs or self.kind.gate not in ("scoped", "relevant_and_linked"):
             return False
+
         led = self.kind.gate != "scoped" and (self.links or self.data.get("project"))
         return self.scope.is_empty and not led and self.data.get("procedural") is not True
 
@@ -211,9 +212,11 @@ class Record:
             file, path = self.text("file"), self.text("path")
             full_path = f"{self.folder}/{file}" if file else path
             return None if full_path is None else Source(full_path)
+
         value = self.data.get("source")
         if not isinstance(value, dict):
             return None
+
         fields = ("path", "heading", "format", "authority")
         return Source(**{name: str(value[name]) for name in fields if name in value})
 

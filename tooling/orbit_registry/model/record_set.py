@@ -45,8 +45,10 @@ class Retirement:
                 f"{record.id} was superseded by "
                 f"{' and '.join(successor.id for successor in self.successors)}"
             )
+
         if record.status.name == SUPERSEDED:
             return f"{record.id} was superseded, and no live record replaces it"
+
         return f"{record.id} is {record.status.name}"
 
     def as_data(self) -> dict[str, object]:
@@ -70,6 +72,7 @@ class RecordSet:
         self._by_id: dict[str, list[Record]] = defaultdict(list)
         self._by_legacy: dict[str, list[Record]] = defaultdict(list)
         self._by_tail: dict[str, list[Record]] = defaultdict(list)
+
         for record in self._records:
             self._by_id[record.id].append(record)
             for name in record.legacy_ids:
@@ -125,10 +128,12 @@ class RecordSet:
         records = self.matches(any_id)
         if len(records) == 1:
             return records[0]
+
         if not any_id.strip():
             raise RecordNotFoundError(
                 "the id is empty", hint="`orbit list` shows ids; a shell variable may be unset"
             )
+
         if not records:
             for problem in self._problems:
                 for name in (problem.record or "", *problem.location.path.split("/")):
@@ -136,7 +141,9 @@ class RecordSet:
                         message = f"{name} can't be read: {problem.location}: {problem.message}"
                         hint = problem.hint or "correct it there; `orbit check` says more"
                         raise RecordNotFoundError(message, hint=hint)
+
             raise RecordNotFoundError(f"no record has the id {any_id!r}", hint=self._hint(any_id))
+
         ids = tuple(record.id for record in records)
         listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in records)
         message = f"{any_id!r} means {len(records)} records:\n{listed}"
@@ -159,6 +166,7 @@ class RecordSet:
                 for record in self._records
             }
             near = sorted(filter(shared.get, shared), key=lambda name: -shared[name])
+
         titles = [shorten(self.candidates(name)[0].title, 50, placeholder="…") for name in near[:1]]
         examples = [f"{near[0]} ({titles[0]})"] if len(near) == 1 else near[:NAMED]
         suggestion = f"did you mean {' or '.join(examples)}? " if examples else ""
@@ -182,6 +190,7 @@ class RecordSet:
                 fresh = [other for other in record.words(name) if other not in visited]
                 visited.update(fresh)
                 stack += fresh
+
         return visited
 
     def replaced_by(self, record: Record) -> list[str]:
@@ -212,6 +221,7 @@ class RecordSet:
                         successors[later[0].id] = later[0]
                     else:
                         stack += later
+
         return sorted(successors.values(), key=lambda successor: successor.sort_key)
 
     def retirement(self, record: Record) -> Retirement | None:

@@ -91,6 +91,7 @@ class RecordSchema:
         """Return what is wrong with a value, ordered by pointer; empty when it is valid."""
         if self.is_valid(value):
             return []
+
         problems = [
             problem
             for error in self.reference_validator.iter_errors(value)
@@ -131,6 +132,7 @@ def compile_schema(file: Path, kind: str, statuses: tuple[str, ...] = ()) -> Rec
     properties = _merged(envelope["properties"], kind_schema.get("properties", {}))
     if statuses:
         properties["status"] = {**properties["status"], "enum": list(statuses)}
+
     document = {
         "$schema": DIALECT,
         "title": kind_schema.get("title", kind),
@@ -177,6 +179,7 @@ def read_part(file: Path) -> str:
         if (size := file.stat().st_size) > _LIMIT:
             message = f"{file} has {size:,} bytes; at most {_LIMIT:,} are read"
             raise ConfigError(message, hint="move long text elsewhere")
+
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{file}: not valid UTF-8", hint="save the file as UTF-8") from None
@@ -201,8 +204,10 @@ def _read(file: Path) -> dict[str, Any]:
         raise ConfigError(message, hint="check quotes, commas and braces near that place") from None
     except RecursionError:
         raise ConfigError(f"{file}: nested too deeply", hint="flatten the structure") from None
+
     if not isinstance(value, dict):
         raise ConfigError(f"{file}: a schema is an object", hint='begin it with `{"properties": {`')
+
     return value
 
 
@@ -292,6 +297,7 @@ def _message(error: Any) -> tuple[str, str | None]:
             )
         case "uniqueItems":
             return " holds something twice", "keep each entry once"
+
     return f": {error.message[:200]}", None
 
 

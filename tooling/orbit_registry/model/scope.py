@@ -36,6 +36,7 @@ def symbol_problem(symbol: str) -> str | None:
     path, separator, name = symbol.partition("::")
     if not separator or not path.strip() or not name.strip() or symbol != " ".join(symbol.split()):
         return "it is not of the form path::name"
+
     parts = path.split("/")
     if (
         path.startswith(("/", "~"))
@@ -46,6 +47,7 @@ def symbol_problem(symbol: str) -> str | None:
         or "" in parts
     ):
         return "its path is not one from the root, with `/`"
+
     return None
 
 
@@ -92,4 +94,5 @@ def version_factor(record_versions: Collection[str], requested: Collection[str])
         return SUPERSET
     if recorded < asked_for:
         return SUBSET
+
     return PARTIAL if recorded & asked_for else 0.0

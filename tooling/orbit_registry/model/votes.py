@@ -52,6 +52,7 @@ def tally(votes: Iterable[Vote], now: datetime, half_life_days: float = HALF_LIF
     else:
         ages = (max(0.0, (now - vote.voted_at).total_seconds() / 86400) for vote in counted)
         score = math.fsum(2.0 ** (-age / half_life_days) for age in ages)
+
     return Tally(len(counted), score, counted[-1].voted_at if counted else None)
 
 
@@ -64,6 +65,7 @@ def by_month(votes: Iterable[Vote], until: date, months: int) -> tuple[int, ...]
         index = months - 1 - (last - at.year * 12 - at.month)
         if 0 <= index < months:
             counts[index] += 1
+
     return tuple(counts)
 
 

@@ -107,6 +107,7 @@ def plan_adoption(
     main = f"{workspace.config.adr.folder}/"
     ordered = sorted(set(paths), key=lambda path: (not path.startswith(main), path))
     candidates = candidates_of(workspace, ordered, existing, outcomes, by_name)
+
     take = partial(new_ids, workspace, kind, dry_run=dry_run)
     numbered = number_candidates(
         candidates, existing.numbers, kind.prefix, workspace.config.design, take
@@ -116,6 +117,7 @@ def plan_adoption(
     changes = [
         *_new_records(workspace, kind, author, numbered, table, unresolved, outcomes, assume)
     ]
+
     adopted = {decision.id for decision in numbered}
     changes += _changed_records(workspace, existing, edges, table, adopted, outcomes)
     changes += config_changes(workspace, [decision.candidate for decision in numbered], outcomes)
@@ -143,6 +145,7 @@ def adopt(
 
     if dry_run:
         return plan(dry_run=True).outcomes
+
     with writing(workspace):
         if acting_role() == "agent":  # before numbers are taken
             refuse_for_agent(workspace, plan(dry_run=True).changes)
@@ -159,16 +162,19 @@ def backfill(
     """
     if moves:
         return follow_moves(workspace, moves, dry_run=dry_run)
+
     documents = list(decision_paths(workspace)) if not paths else []
     for path in paths:
         here = inside(workspace.root, path)
         below = sorted(here.rglob("*.md")) if here.is_dir() else [here]
         documents += (workspace.relative(file) for file in below)
+
     outcomes = adopt(workspace, sorted(set(documents)), by_name=paths, dry_run=dry_run)
     if not paths:
         outcomes = tuple(
             outcome for outcome in outcomes if outcome.what != "left" or outcome.record is not None
         )
+
     return TakeoverReport("documents", ", ".join(paths) or ".", dry_run, outcomes)
 
 
@@ -198,6 +204,7 @@ def _edges(
         for record, candidate in (existing.reread if numbered else ())
         if record.source is not None and record.source.authority == "document"
     ]
+
     successions = {
         (edge.subject, edge.target)
         for record, candidate in (
@@ -207,6 +214,7 @@ def _edges(
         for edge in read_edges(record, candidate.path, candidate.entry, targets)
         if isinstance(edge, Edge) and edge.rel == "supersedes"
     }
+
     edges: list[Edge] = []
     unresolved: dict[str, list[Unresolved]] = {}
     for decision in numbered:
@@ -215,6 +223,7 @@ def _edges(
             if isinstance(edge, Edge):
                 edges.append(edge)
                 continue
+
             unresolved.setdefault(decision.id, []).append(edge)
             which = f": {', '.join(edge.candidates)}" if edge.candidates else ""
             statement = (
@@ -222,6 +231,7 @@ def _edges(
             )
             reason = f"{statement}: {with_step(edge.reason, which)}"
             outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
+
     new_ids = {decision.id for decision in numbered}
     for record, candidate in adopted:
         found_now = read_edges(record, candidate.path, candidate.entry, targets, successions)
@@ -230,6 +240,7 @@ def _edges(
             for edge in found_now
             if isinstance(edge, Edge) and {edge.subject, edge.target} & new_ids
         )
+
     return edges, unresolved
 
 
@@ -251,6 +262,7 @@ def _new_records(
         uid = new_uid() if uid in uids else uid
         uids.add(uid)
         left_open = [edge.as_data() for edge in unresolved.get(decision.id, ())]
+
         dates = document_dates(candidate.entry.date, history.get(candidate.path))
         fields = {
             **document_fields(decision),
@@ -260,6 +272,7 @@ def _new_records(
         }
         if assume is not None and _is_unstated(candidate):
             fields["status"] = assume
+
         path = record_path(workspace, kind, decision.id)
         text = render(workspace, kind, new_data(kind, decision.id, uid, author, fields), path)
         try:
@@ -270,7 +283,9 @@ def _new_records(
                     "left", candidate.label, None, f"its record would be invalid: {_message(error)}"
                 )
             )
+
             continue
+
         outcomes.append(Outcome("taken", candidate.label, decision.id, ""))
         remarks = _remarks(candidate, decision.renumber_reason, assume)
         outcomes += (Outcome("changed", candidate.label, decision.id, remark) for remark in remarks)
@@ -285,8 +300,10 @@ def _remarks(
     candidate: Candidate, renumber_reason: str | None, assume: str | None
 ) -> Iterator[str]:
     entry = candidate.entry
+
     if renumber_reason:
         yield f"a new number, because {renumber_reason}"
+
     if _is_unstated(candidate):
         yield (
             f"the document states no status, so it is `{assume}`, as `--assume` says"
@@ -299,7 +316,9 @@ def _remarks(
             f"the status {quoted} is not recognised, {UNKNOWN}: `orbit adr accept ID` or "
             f"`reject` ends that"
         )
+
     yield from _status_remarks(entry)
+
     if refused := [
         path for fact in entry.facts if fact.key == "refused_paths" for path in fact.values
     ]:
@@ -309,8 +328,10 @@ def _remarks(
             f"`affects`: {_quoted(refused[0])}{more} left out; a scope takes 200 globs of "
             f"`type: path`; {step}"
         )
+
     for problem in [problem for problem in entry.problems if problem.code in DATE_PROBLEMS][:1]:
         yield f"{problem.message}, so the record has none; {problem.hint}"
+
     if entry.format == FOLDER:
         folder = posixpath.dirname(candidate.path)
         yield (
@@ -323,6 +344,7 @@ def _status_remarks(entry: AdrDocument) -> Iterator[str]:
     for problem in entry.problems:
         if problem.code == "adr-status-twice" and problem.position is not None:
             yield f"line {problem.position.line}: {problem.message}; {problem.hint}"
+
     others = [
         status
         for status in stated_statuses(entry.facts, entry.format)
@@ -347,6 +369,7 @@ def _changed_records(
     resolved: dict[str, set[str]] = {}
     for edge in edges:
         resolved.setdefault(edge.stated_by, set()).add(edge.as_written)
+
     for record_id in sorted(table.keys() - set(new_ids)):
         record = existing.records[record_id]
         edit = partial(_with_edges, table[record_id], resolved.get(record_id, frozenset()))
@@ -358,7 +381,9 @@ def _changed_records(
                     "left", record.path, record_id, f"it can't be linked back: {_message(error)}"
                 )
             )
+
             continue
+
         if change.before != change.after:
             yield change
 
@@ -417,9 +442,11 @@ def existing_records(workspace: Workspace, kind: Kind, records: RecordSet) -> Ex
             existing.by_path.setdefault(record.source.path, []).append(record)
         for name in record.legacy_ids:
             existing.by_legacy.setdefault(name, []).append(record)
+
     lost = [path for path in existing.by_path if not (workspace.root / path).exists()]
     for record in (record for path in lost for record in existing.by_path[path]):
         existing.gone.setdefault(title_key(record.title), []).append(record)
+
     return existing
 
 
@@ -442,22 +469,27 @@ def candidates_of(
         is_named = path in by_name and file.skipped_reason in PLACE_REASONS
         is_sure = is_named or path in existing.by_path or path in neighbours
         entries = document.entries if is_sure else file.entries
+
         if not entries:
             outcomes.append(Outcome("left", path, None, reason_for_none(file)))
+
         by_entry = {
             entry.span.start: record
             for record in existing.by_path.get(path, ())
             if record.source is not None
             and (entry := document.entry(record.source.heading)) is not None
         }
+
         headings: set[str | None] = set()
         for entry in entries:
             name = heading_of(entry, file.format)
             candidate = Candidate(document, entry)
             record = by_entry.get(entry.span.start)
             there = _outcome_if_present(workspace, candidate, record, existing)
+
             if record is not None:
                 existing.reread.append((record, candidate))
+
             if there is not None:
                 outcomes.append(there)
             elif name is not None and name in headings:
@@ -468,7 +500,9 @@ def candidates_of(
                 outcomes.append(Outcome("left", candidate.label, None, reason))
             else:
                 candidates.append(candidate)
+
             headings.add(name)
+
     return _with_folder_dates(
         list(_without_chapters(candidates, existing, by_name, outcomes)), existing
     )
@@ -501,7 +535,9 @@ def _documents(
                     "its name has characters that can't be written; rename it",
                 )
             )
+
             continue
+
         try:
             yield Document(path, read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT))
         except OrbitError as error:
@@ -520,8 +556,10 @@ def _among_decisions(documents: Sequence[Document], existing: ExistingRecords) -
     doubted: dict[str, list[str]] = defaultdict(list)
     for document in documents:
         folder, file = posixpath.dirname(document.path), document.file
+
         if document.path in existing.by_path or not number_of_path(document.path):
             continue
+
         if file.format == "file":
             sure[folder] += 1
         elif (
@@ -530,6 +568,7 @@ def _among_decisions(documents: Sequence[Document], existing: ExistingRecords) -
             and file.candidate.status != "unknown"
         ):
             doubted[folder].append(document.path)
+
     among = (
         paths
         for folder, paths in doubted.items()
@@ -575,10 +614,12 @@ def _outcome_if_present(
 ) -> Outcome | None:
     if record is not None:
         return Outcome("present", candidate.label, record.id, "")
+
     name = candidate.local_name
     if name is not None and name in existing.by_legacy:
         ids = ", ".join(other.id for other in existing.by_legacy[name])
         return Outcome("present", candidate.label, ids, f"{name} is an earlier name of {ids}")
+
     for lost in existing.gone.get(title_key(candidate.entry.title), ()):
         if lost.source is not None and is_same_title(lost.title, candidate.entry.title):
             old = lost.source.path
@@ -587,8 +628,10 @@ def _outcome_if_present(
                 f"it looks like the document of {lost.id}, which named {old}; {step} corrects that"
             )
             return Outcome("left", candidate.label, lost.id, reason)
+
     if candidate.number is None or candidate.is_local(workspace.config.design):
         return None
+
     number = sequence_id("ADR-", candidate.number)
     same = existing.records.get(number)
     if same is None and candidate.number in existing.numbers:
@@ -598,18 +641,22 @@ def _outcome_if_present(
             number,
             f"the record {number} can't be read; repair it first: `orbit check`",
         )
+
     if same is None or same.title.casefold().split() != candidate.entry.title.casefold().split():
         return None
+
     if same.source is None:
         reason = (
             f"{same.id} keeps its prose in {same.body_path}; a decision has one home, so "
             f"drop one of the two"
         )
         return Outcome("left", candidate.label, same.id, reason)
+
     if candidate.in_log:
         reason = (
             f"{same.id} is in {same.source.path} too, with the same title; remove one of "
             f"the two entries"
         )
         return Outcome("left", candidate.label, same.id, reason)
+
     return None

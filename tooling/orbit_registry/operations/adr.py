@@ -109,6 +109,7 @@ def new_adr(
         for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from")
     }
     arguments |= {name: words(axes, name) for name in ("paths", "tags")}
+
     return NewAdr(
         title=str(fields.get("title") or ""), status=status, key=key, ensured=ensured, **arguments
     )
@@ -132,15 +133,18 @@ def add_adr(
         changes, record = _new_files(workspace, kind, request, author, expected.id)
         if admit is not None:
             admit(record)
+
         if not dry_run:
             allocation = allocate(workspace, kind)[0]
             if allocation.id != expected.id:  # another work tree was quicker
                 changes, record = _new_files(workspace, kind, request, author, allocation.id)
+
             try:
                 write_step(workspace, "adr-add", changes, author=author)
             except WriteError:
                 release(workspace, kind, allocation.id)
                 raise
+
         return AddResult(record, changes[0].path, allocation.above)
 
 
@@ -150,10 +154,12 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
         raise UsageError(
             "a decision needs a title", hint='orbit adr new "Use DuckDB for the snapshot"'
         )
+
     if request.feature is not None and not FEATURE.match(request.feature):
         raise UsageError(
             f"{request.feature!r} is not a feature name", hint="letters, digits, `.`, `_` and `-`"
         )
+
     if request.status is not None and request.status not in (
         "proposed",
         "accepted",
@@ -164,14 +170,17 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
             f"a new decision can't be {request.status!r}",
             hint="proposed, accepted, rejected or deprecated",
         )
+
     adr = workspace.config.adr
     style = request.style or ("log" if adr.log else adr.style)
     if style == "log" and not request.feature and not adr.log:
         raise UsageError(
             "decisions are kept in logs here, so a feature is needed", hint="--feature NAME"
         )
+
     if request.date is not None:
         refuse_date(request.date)
+
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     body = _without_title(request.body, title) if request.body else request.body
     return replace(request, title=title, style=style, date=request.date or today, body=body)
@@ -186,6 +195,7 @@ def _without_title(body: str, title: str) -> str:
     is_title = (
         first and not text[: first.section.start].strip() and is_same_title(title, first.text)
     )
+
     return (
         text[first.body.start :]
         if first and is_title and text[first.body.start :].strip()
@@ -199,6 +209,7 @@ def _proposed_if_unfilled(
     status = request.status or kind.initial.get(author.role, kind.initial["agent"])
     if kind.status(status).phase != "live":
         return request
+
     text = kind.template() if request.body is None else request.body
     prompt = first_prompt(text, prompts_of(kind.folder, True))
     without_cost = (
@@ -210,16 +221,19 @@ def _proposed_if_unfilled(
         return request
     if request.status is None:
         return replace(request, status=kind.initial["agent"])
+
     if prompt is None:
         raise RefusedError(
             f"a decision can't be {status} without a cost, and the text names none",
             hint="add a line `- Cost: …` under Consequences, or add it with `--status proposed`",
         )
+
     line = (
         f"line {text.count(chr(10), 0, prompt[0]) + 1} of the text"
         if request.body is not None
         else "its text"
     )
+
     raise RefusedError(
         f"a decision can't be {status} while {line} is a prompt of the template: `{prompt[1]}`",
         hint="give the whole text with --body-file, or add it without --status, answer the "
@@ -238,6 +252,7 @@ def _refuse_missing_log(workspace: Workspace, log: str) -> None:
     """To be asked under the lock: between two looks another writer may have begun the log."""
     if os.path.lexists(workspace.root / log):
         return
+
     ids = [
         record.id
         for record in read_collection(workspace).records
@@ -272,8 +287,10 @@ def _new_files(
         "deciders": ", ".join(request.deciders),
         "tags": ", ".join(request.labels),
     }
+
     refuse_secrets(f"the text of {request.title!r}", request.body or "")
     refuse_hidden({"title": request.title, "body": (request.body or "").removeprefix("\ufeff")})
+
     if request.style == "log":
         path = _log_of(workspace.config, request.feature)
         _refuse_missing_log(workspace, path)
@@ -283,12 +300,14 @@ def _new_files(
         path = new_path(neighbours, record_id, request.title, str(request.date))
         if (workspace.root / path).exists():
             raise RefusedError(f"{path} is there already", hint="give another title")
+
         inside(workspace.root, path)
         new = NewText(
             path,
             None,
             _with_body(path, new_text(kind, neighbours, path, fields, status), request.body),
         )
+
     heading = {"heading": new.heading} if new.heading else {}
     source = {"path": path, **heading, "format": str(request.style), "authority": "record"}
     names = list(dict.fromkeys((*request.legacy_ids, *new.names)))
@@ -302,12 +321,14 @@ def _new_files(
     text, record = build_record(workspace, kind, author, record_id, data)
     entry = entry_in(path, new.after, record)
     _refuse_other_title(request.title, entry)
+
     if entry is None:
         raise InvalidRecordError(
             f"{path}: the new entry can't be found again in the text written",
             hint="close a block of code or comment that is open where it goes, else give "
             "another title or --style",
         )
+
     return [FileChange(path, new.before, new.after), FileChange(record.path, None, text)], record
 
 
@@ -336,6 +357,7 @@ def _fields(request: NewAdr) -> dict[str, object]:
     )
     values = {name: getattr(request, name) for name in (*names, "ensured")}
     scope = {"paths": list(request.paths), "tags": list(request.tags)}
+
     return {
         **{
             name: list(value) if isinstance(value, tuple) else value
@@ -355,17 +377,21 @@ def amend_adr(
         raise RefusedError(
             "an amendment needs a text and a task", hint='`orbit adr amend ID --task T --text "…"`'
         )
+
     if date is not None:
         refuse_date(date)
+
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         refuse_closed(record, f"`orbit {record.kind.name} new` decides again")
         refuse_inherited(workspace, record.path)
         home = home_of(workspace, record)
+
         if home is None:
             raise RefusedError(
                 f"{record.id} has no entry in a document", hint="`orbit check` says what is missing"
             )
+
         document, entry = home
         day = date or datetime.now(UTC).strftime("%Y-%m-%d")
         after = writer.add_amendment(document.text, entry, day, task, text)
@@ -374,6 +400,7 @@ def amend_adr(
         write_step(
             workspace, "adr-amend", [FileChange(document.path, document.text, after), change]
         )
+
         return result
 
 
@@ -426,14 +453,17 @@ def _document_change(workspace: Workspace, old: Record, new: Record) -> list[Fil
     home = home_of(workspace, old)
     if home is None:
         return []
+
     document, day = home[0], new.text("date")
     facts = {"title": new.title} if new.title != old.title else {}
     if day is not None and day != old.text("date"):
         refuse_date(day)
         facts["date"] = day
+
     text = with_facts(document, old, facts) or document.text
     if "title" in facts:
         _refuse_other_title(new.title, entry_in(document.path, text, new))
+
     return [FileChange(document.path, document.text, text)]
 
 
@@ -474,6 +504,7 @@ def new_entry(
     name = path.split("/")[-2] if path.endswith(f"/{LOG_NAME}") else ""
     log = before or (f"# {name}: decisions\n" if name else "# Decisions\n")
     entry = entry_text(kind, path, log, fields, body)
+
     record_id, title, date = fields["id"], fields["title"], fields["date"]
     heading = (
         writer.next_entry_heading(log, path, record_id, title, date)
@@ -482,15 +513,18 @@ def new_entry(
     )
     if heading is None:
         return NewText(path, before, writer.insert_entry(log, entry, record_id), record_id)
+
     if heading.number is None:
         if len(date) < _WHOLE_DATE:
             raise UsageError(f"{path} names its entries by the day", hint=f"--date {date}-01")
+
         if any(other.title == title for other in read_document(log, path).entries):
             message = (
                 f"{path} has an entry `{title}` already, and its entries are told apart "
                 f"by their titles"
             )
             raise RefusedError(message, hint="give another title")
+
     after = writer.add_entry(log, path, heading.line + entry[entry.index("\n") :])
     found_by = title if heading.number is None else f"ADR-{heading.number}"
     return NewText(path, before, after, found_by, (heading.code,) if heading.code else ())
@@ -514,9 +548,11 @@ def _labelled(entry: str, log: str, path: str) -> str:
         section.run_in for section in sections if section.key not in _FACT_SECTIONS
     ):
         return entry
+
     labels = [section for section in sections if section.run_in]
     if not labels:
         return entry
+
     line = log[: labels[0].body.start].rpartition("\n")[2].strip()
     before, _, after = line.partition(labels[0].heading)
     return _SECTION.sub(
@@ -539,6 +575,7 @@ def _level_of_entries(text: str, path: str) -> int:
 def _with_body(path: str, document: str, body: str | None) -> str:
     if body is None:
         return document
+
     entries = read_document(document, path).entries
     lines, sections = document.split("\n"), entries[0].sections if entries else ()
     starts = [section.position.line - 1 for section in sections] + [len(lines)]
@@ -546,11 +583,14 @@ def _with_body(path: str, document: str, body: str | None) -> str:
         starts[at] for at, section in enumerate(sections) if section.key not in _FACT_SECTIONS
     ]
     head = lines[: prose_starts[0]] if prose_starts else lines
+
     for at, section in enumerate(sections):
         if section.key in _FACT_SECTIONS and prose_starts and starts[at] > prose_starts[0]:
             head += lines[starts[at] : starts[at + 1]]
+
     newline = "\r\n" if "\r\n" in document else "\n"
     prose = writer.nest_headings(body, _level_of_entries(document, path))
     result = newline.join(("\n".join(head).rstrip(), "", *prose.split("\n"), ""))
     writer.refuse_restated(document, result, path)
+
     return result

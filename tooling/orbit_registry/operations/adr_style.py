@@ -60,6 +60,7 @@ def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
         ]
     except OSError:
         entries = []
+
     names = _newest_first([name for name in entries if is_markdown(name)])
     paths = [posixpath.normpath(f"{folder}/{name}") for name in names[:_TEMPLATES_TRIED]]
     texts = [
@@ -93,6 +94,7 @@ def _newest_first(names: Sequence[str]) -> list[str]:
         decisions, key=lambda name: (shared[_naming(name)] > 1, _order(name), name), reverse=True
     )
     first = _naming(ordered[0]) if ordered else ""
+
     return sorted(ordered, key=lambda name: _naming(name) != first)
 
 
@@ -132,6 +134,7 @@ def new_path(neighbours: Neighbours, record_id: str, title: str, date: str) -> s
         mark = re.sub(r"\d", "", name.dated)[:1]
         prefix = day.replace("-", mark) + name.dash
         counter = _OF_THE_DAY.match(name.title)
+
         if counter is not None:  # `20260401-02-title.md`: the second one of its day
             same_day = (
                 other[len(prefix) :] for other in neighbours.names if other.startswith(prefix)
@@ -144,9 +147,11 @@ def new_path(neighbours: Neighbours, record_id: str, title: str, date: str) -> s
                 + 1
             )
             prefix += f"{number:0{len(counter['number'])}d}{counter['dash']}"
+
         return posixpath.normpath(
             f"{neighbours.folder}/{prefix}{_title_like(title, name.title, name.dash)}{ending}"
         )
+
     lead, dash, width = (
         (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
     )
@@ -155,6 +160,7 @@ def new_path(neighbours: Neighbours, record_id: str, title: str, date: str) -> s
     if name is not None and read_name(_stem(newest)) is None:
         # The numbers of a series may be no ids: none is given twice.
         number = max(number, *(_order(other) + 1 for other in alike))
+
     titles = [read.title for other in alike if (read := _file_name(other))]
     styles = [(_separator(title), _capitals(title)) for title in titles]
     often = Counter(styles).most_common(1)
@@ -163,6 +169,7 @@ def new_path(neighbours: Neighbours, record_id: str, title: str, date: str) -> s
     words = (
         f"{gap}{_title_like(title, like, dash)}" if dash else ""
     )  # `adr-42.md` says only its number
+
     return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
 
 
@@ -185,6 +192,7 @@ def _title_like(title: str, like: str, dash: str) -> str:
     words, capitals = slug(title, _separator(like) or dash), _capitals(like)
     if capitals == "all":
         return words.upper()
+
     return (
         re.sub(r"[^\W_]+", lambda word: word[0][:1].upper() + word[0][1:], words)
         if capitals
@@ -202,10 +210,12 @@ def new_text(
         text_like = _from_neighbour(text, like, path, fields, status, add_status=False)
         if text_like is not None:
             return text_like
+
     for like, text in neighbours.texts[:1]:
         text_like = _from_neighbour(text, like, path, fields, status, add_status=True)
         if text_like is not None:
             return text_like
+
     return new_document(kind.template(), fields)
 
 
@@ -216,6 +226,7 @@ def _from_neighbour(
     entries = read_document(text, like).entries
     if template is None or not entries:
         return None
+
     language = language_of(section.heading for section in entries[-1].sections)
     raw = entries[-1].status_raw.strip("*_` ")
     status_text = language.status(status, raw) if language is not None and raw else status
@@ -226,14 +237,17 @@ def _from_neighbour(
         template, {**fields, "number": number, "status": status_text, "title": ANY_TITLE}
     )
     entry = only_entry(result, path)
+
     if (
         entry is not None
     ):  # now that it is known which number the heading states, none is read out of the title
         result = writer.set_title(result, entry, fields["title"])
         entry = only_entry(result, path)
+
     if entry is not None and add_status and entry.status == "unknown":
         result = writer.set_status(result, entry, status_text)
         entry = only_entry(result, path)
+
     if (
         entry is None
         or entry.status != status
@@ -241,8 +255,10 @@ def _from_neighbour(
         or not entry.sections
     ):
         return None
+
     if entry.has_cost:
         return result
+
     newline = "\r\n" if "\r\n" in result else "\n"
     heading = language.consequences if language is not None else "Consequences"
     return newline.join((result.rstrip(), "", f"## {heading}", "", f"- {cost_in(language)}", ""))

@@ -100,12 +100,14 @@ def search_patterns(ids: frozenset[str], moves: DocumentMoves) -> list[str]:
             f"{name}s?[[:space:]].*[^0-9]0*{number}([^0-9]|$)",
         ]
         patterns.append(f"{name}s?[[:space:]]+0*{number}([^0-9]|$)")
+
     for path in sorted(moves.paths):
         name = path.rpartition("/")[2]
         patterns += [
             re.sub(r"[][\\.^$*+?{}()|]", r"\\\g<0>", text)
             for text in dict.fromkeys((name, quote(name)))
         ]
+
     return patterns
 
 
@@ -124,6 +126,7 @@ def rewrite_mentions(
     links = parse_markdown(text).links if is_markdown(path) and moves.paths else ()
     edits: dict[tuple[int, int], str] = {}
     unclear: list[Unclear] = []
+
     for mention in _mentions(text, forms, ids):
         index = lines.index_of(mention.number.start)
         line = text[lines.starts[index] : lines.ends[index]]
@@ -134,8 +137,10 @@ def rewrite_mentions(
             )
         elif new != mention.id:
             edits[mention.number.start, mention.number.end] = new.rpartition("-")[2]
+
     for span, new in _file_names(text, path, links, moves):
         edits[span.start, span.end] = new
+
     return Rewritten(_spliced(text, edits), len(edits), tuple(unclear))
 
 
@@ -182,6 +187,7 @@ def _file_names(
         old = _target(path, link.target)
         if old not in moves.paths or link.target_span is None:
             continue
+
         names = posixpath.basename(old), posixpath.basename(moves.paths[old])
         target = link.target_span.of(text)
         for name, becomes in (names, map(quote, names)):
@@ -190,6 +196,7 @@ def _file_names(
                 start = link.target_span.start + at
                 yield Span(start, start + len(name)), becomes
                 break
+
     for old, new in moves.paths.items():
         folder, _, name = old.rpartition("/")
         lead = (
@@ -259,16 +266,20 @@ def rewrite_everywhere(
     candidates = {*mentioning_files(workspace, search_patterns(ids, moves)), *drafted} - removed
     full = replace(moves, unique_names=unique_names(workspace, moves.paths))
     counts: Counter[str] = Counter()
+
     unclear: list[Unclear] = []
     for path in sorted(candidates):
         text = draft.readable(path)
         if text is None:
             continue
+
         result = rewrite_file(workspace, path, text, ids, meaning, full)
         unclear += result.unclear
         counts[path] = result.count
+
         if result.text != text:
             draft.put(path, result.text)
+
     return changed_files(draft, counts), tuple(unclear)
 
 
@@ -304,6 +315,7 @@ def rewrite_file(
     kind = kind_of(workspace, path)
     if kind is None:
         return rewrite_mentions(text, path, workspace.kinds.id_forms, ids, meaning, moves)
+
     joined, count, line = "", 0, 0
     unclear: list[Unclear] = []
     forms = workspace.kinds.id_forms
@@ -316,7 +328,9 @@ def rewrite_file(
         for mention in result.unclear:
             position = Position(mention.position.line + line, mention.position.column)
             unclear.append(replace(mention, position=position))
+
         joined, count, line = joined + result.text, count + result.count, line + piece.count("\n")
+
     problem = ""
     if joined != text and not _still_that_record(text, joined):
         problem = "this file's form can't be edited safely"
@@ -326,8 +340,10 @@ def rewrite_file(
         and not decode_record(joined, kind, path)[0]
     ):
         problem = "the record would become invalid"
+
     if problem:
         return Rewritten(text, 0, (*unclear, Unclear(path, Position(1), "", problem)))
+
     return Rewritten(joined, count, tuple(unclear))
 
 
@@ -341,6 +357,7 @@ def _stretches(text: str) -> Iterator[tuple[bool, str]]:
             yield is_own, stretch
             stretch = ""
         is_own, stretch = mine, stretch + line
+
     if stretch:
         yield is_own, stretch
 
@@ -360,6 +377,7 @@ def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]
     """
     if not patterns or workspace.git.top is None:
         return []
+
     options = ("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_options(patterns))
     where = (".", *(f":(exclude){folder}" for folder in _GENERATED))
     return sorted(
@@ -377,12 +395,14 @@ def lines_at(git: Git, tree: str | None, patterns: Sequence[str]) -> dict[str, s
         output = git.run(*arguments, settings=_SETTINGS, check=False)
     except GitError:
         return {}
+
     result: dict[str, set[str]] = {}
     for name, line in re.findall(
         r"([^\0]*)\0([^\n]*)\n", output.decode("utf-8", "surrogateescape")
     ):
         path = name.removeprefix(f"{tree}:") if tree else name
         result.setdefault(path, set()).add(line.rstrip("\r"))
+
     return result
 
 

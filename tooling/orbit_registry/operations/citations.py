@@ -60,6 +60,7 @@ def in_text(
         return  # before the text is parsed: a prefix such as `R-` occurs in many words
     if code is None:
         code = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
+
     at, ticks = (
         0,
         0,
@@ -104,6 +105,7 @@ def references_of(record: Record, forms: IdForms, home: str | None = None) -> tu
             if link.kind != "image" and at <= link.span.start < end
         )
         links = [*_links(above), *inside]
+
     references = dict.fromkeys(
         citation.id for citation in in_text(text, "record.md", forms, code=code)
     )
@@ -111,6 +113,7 @@ def references_of(record: Record, forms: IdForms, home: str | None = None) -> tu
         target = _file_of(record, link)
         if target is not None:
             references[target] = None
+
     return tuple(reference for reference in references if reference != record.id)[:MOST_REFERENCES]
 
 
@@ -131,11 +134,13 @@ def _file_of(record: Record, target: str) -> str | None:
         or any(map(str.isspace, file))
     ):
         return None
+
     if record.kind.in_document:
         folder = posixpath.dirname(record.source.path) if record.source else record.folder
     elif record.kind.in_file:
         folder = posixpath.dirname(record.text("path") or "")
     else:
         folder = record.folder if file.startswith(".") else ""
+
     path = path_from_root(file, folder)
     return None if path.startswith("..") else f"{path}#{anchor}" if anchor else path

@@ -133,8 +133,11 @@ def number_candidates(
                 if candidate.entry.number is None
                 else f"{candidate.entry.number} is not sequential"
             )
+
             continue
+
         claims[number] += 1
+
         if candidate.is_local(design):
             reasons[index] = f"ADR-{candidate.entry.number} counts within its log only"
         elif number in used:
@@ -147,6 +150,7 @@ def number_candidates(
         else:
             holder[number] = candidate
             reasons[index] = None
+
     renumbered = [index for index, reason in reasons.items() if reason is not None]
     ids = take(len(renumbered), {*used, *holder}) if renumbered else []
     fresh = dict(zip(renumbered, ids, strict=True))
@@ -154,6 +158,7 @@ def number_candidates(
         posixpath.dirname(candidate.path) for candidate in candidates if not candidate.in_log
     }
     series = _series_of(candidates)
+
     numbered = []
     for index, candidate in enumerate(candidates):
         record_id = fresh.get(index) or sequence_id(prefix, candidate.number or 0)
@@ -162,6 +167,7 @@ def number_candidates(
         )
         names = _legacy_names(candidate, record_id, folders, series, shared=shared)
         numbered.append(NumberedDecision(candidate, record_id, names, reasons[index]))
+
     return numbered
 
 
@@ -185,10 +191,12 @@ def _legacy_names(
             "" if parent == PurePosixPath() else str(parent) for parent in pure.parent.parents
         )
         nested = any(parent in folders for parent in parents)
+
         if entry.number:
             names.append(entry.number)
             if folder and (nested or shared):
                 names.append(f"{posixpath.basename(folder)}/ADR-{entry.number}")
+
         names += _series_name(
             pure.stem, entry.number, [code for above, code in series if above == folder]
         )
@@ -204,6 +212,7 @@ def _legacy_names(
         names.append(
             posixpath.basename(folder) if pure.stem.lower() in GENERIC_NAMES else pure.stem
         )
+
     tidy = (re.sub(r"[\s\x00-\x1f\x7f]+", "-", name.strip().strip("\"'`"))[:300] for name in names)
     return tuple(dict.fromkeys(name for name in tidy if name and name != record_id))
 
@@ -217,6 +226,7 @@ def _series_of(candidates: Sequence[Candidate]) -> set[tuple[str, str]]:
         )
         if file_name is not None and file_name.number is not None:
             numbers[posixpath.dirname(candidate.path), file_name.lead.lower()].add(file_name.number)
+
     return {
         key
         for key, distinct in numbers.items()
@@ -238,9 +248,11 @@ def _series_name(stem: str, number: str | None, series: Collection[str]) -> list
         )
         if file_name is None or not (is_same or file_name.lead.lower() in series):
             return []
+
     counter = _OF_THE_DAY.match(file_name.title) if file_name.date else None
     if file_name.date and counter:
         return [f"ADR-{file_name.date.replace('-', '')}-{counter.group()}"]
+
     is_plain = file_name.number is None or file_name.lead.strip("-_ ").lower() in _PLAIN_SERIES
     return [] if is_plain else [f"{file_name.lead}{file_name.number}"]
 
@@ -269,6 +281,7 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
         "format": form,
         "authority": "document",
     }
+
     feature = candidate.feature
     is_feature = (
         feature is not None and FEATURE.match(feature) and feature.lower() not in _NO_FEATURES
@@ -296,6 +309,7 @@ def document_dates(day_text: str | None, history: tuple[float, float] | None) ->
     if day_text is not None and len(day_text) == len("2026-04-01"):
         day = datetime.fromisoformat(f"{day_text}T00:00:00+00:00")
         moments = [day, max([day, *moments[1:]])]
+
     now = datetime.now(UTC)
     return {
         name: format_time(min(moment, now))

@@ -65,8 +65,10 @@ def follow_moves(
         outcomes: list[Outcome] = []
         changes = [*_record_changes(workspace, checked, records, outcomes)]
         changes += _config_changes(workspace, checked, outcomes)
+
         if changes and not dry_run:
             write_step(workspace, "adr-moved", changes)
+
     listed = ", ".join(f"{move.old} → {move.new}" for move in checked)
     return TakeoverReport("moved", listed, dry_run, tuple(outcomes))
 
@@ -74,17 +76,20 @@ def follow_moves(
 def _checked(workspace: Workspace, records: Sequence[Record], old: str, new: str) -> _Move:
     move = _Move(*(path.removeprefix("./").rstrip("/") for path in (old, new)))
     inside(workspace.root, move.new)
+
     if not (workspace.root / move.new).exists():
         raise UsageError(
             f"{move.new} is not there",
             hint="name the new path of the file or folder, from the root",
         )
+
     sources = (record.source.path for record in records if record.source is not None)
     if not any(move.of(path) != path for path in sources) or move.old == move.new:
         raise UsageError(
             f"no decision has its text in {move.old}",
             hint="`orbit check` names the documents that are not there",
         )
+
     return move
 
 
@@ -97,6 +102,7 @@ def _record_changes(
         new = next((moved for move in moves if (moved := move.of(old)) != old), old)
         if new == old:
             continue
+
         reason = _reason_to_leave(workspace, record, old, new, records)
         if reason:
             outcomes.append(Outcome("left", old, record.id, reason))
@@ -116,9 +122,11 @@ def _reason_to_leave(
 ) -> str:
     if _reason_not_in(workspace, record, old) is None:
         return f"{old} still has it; remove it there first, or leave it"
+
     reason = _reason_not_in(workspace, record, new)
     if reason:
         return reason
+
     text = (new, record.source.heading if record.source else None)
     there = (
         other
@@ -147,6 +155,7 @@ def _config_changes(
     text = read_text(workspace.root / path)
     data = load(text)
     adr = data.get("adr") if isinstance(data, dict) else None
+
     if not isinstance(data, dict) or not isinstance(adr, dict):
         return
 
@@ -189,15 +198,18 @@ def config_changes(
         )
         if not covered and _is_decision_folder(workspace, folder, adopted):
             missing.append(folder)
+
     log = _main_log(config.design, adopted)
     if not missing and not log:
         return
+
     path = f"{ORBIT}/config.yaml"
     try:
         text = read_text(workspace.root / path)
         data = load(text)
         if not isinstance(data, dict):
             return
+
         adr = data.get("adr")
         section = dict(adr) if isinstance(adr, dict) else {}
         is_free = (
@@ -211,6 +223,7 @@ def config_changes(
             if missing
             else []
         )
+
         settings = {
             key: value
             for key, value in (("folder", home), ("folders", folders), ("log", log))
@@ -218,6 +231,7 @@ def config_changes(
         }
         if not settings:
             return
+
         after = rewrite(text, {**data, "adr": {**section, **settings}})
     except (OrbitError, YamlProblemError) as error:
         names = [
@@ -226,6 +240,7 @@ def config_changes(
         ]
         outcomes.append(Outcome("left", path, None, f"name {', '.join(names)} by hand: {error}"))
         return
+
     changes = [f"adr.log is {json.dumps(log)}: new decisions become entries of it"] if log else []
     changes += (
         [f"adr.folder is {json.dumps(home)}: new decisions go to the folder of the others"]
@@ -264,6 +279,7 @@ def _folders(paths: Iterable[str]) -> list[str]:
     folders = {home_folder(posixpath.dirname(unit)) for unit in units}
     siblings = Counter(map(posixpath.dirname, folders))
     many = {above for above, count in siblings.items() if above and count > _MANY}
+
     return sorted(
         {
             above if (above := posixpath.dirname(folder)) in many else folder or "."
@@ -287,5 +303,6 @@ def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
     }
     if not counts:
         return None
+
     best = max(counts, key=lambda folder: counts[folder])
     return best if counts[best] * 2 > len(adopted) else None

@@ -29,6 +29,7 @@ def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, 
     for file in files if texts else ():
         for text, _ in index.match(file):
             counts[text] = counts.get(text, 0) + 1
+
     return counts
 
 
@@ -48,6 +49,7 @@ def files_of_scopes(
         for key, text in index.match(file):
             count, first = matches.setdefault(key, {}).get(text, (0, []))
             matches[key][text] = count + 1, [*first, file] if count < most else first
+
     return matches
 
 
@@ -73,6 +75,7 @@ class Edits:
         """
         if len(commits) >= FEWEST_COMMITS:
             return cls(commits[:COMMITS], "of the last {:,} commits edit files in it")
+
         return cls(
             [(file,) for file in tracked],
             "of {:,} tracked files are in it, and the history has few commits",
@@ -86,13 +89,16 @@ class Edits:
         """Return the scopes that have more than `SHARE` of the edits, with how many they have."""
         if len(self.groups) < FEWEST_FILES:
             return {}
+
         requested = dict.fromkeys(scopes)
         edits = _edits_of_files(self.groups)
         of_glob: dict[str, int] = {}
         index = _index({text for scope in requested for text in scope})
+
         for file, bits in edits.items():
             for text, _ in index.match(file):
                 of_glob[text] = of_glob.get(text, 0) | bits
+
         counts: dict[Scope, int] = {}
         for scope in requested:
             count = _union(of_glob.get(text, 0) for text in scope).bit_count()
@@ -101,8 +107,10 @@ class Edits:
                 count = _union(
                     bits for file, bits in edits.items() if match_any(globs, file)
                 ).bit_count()
+
             if count > SHARE * len(self.groups):
                 counts[scope] = count
+
         return counts
 
 
@@ -132,4 +140,5 @@ def recent_edits(workspace: Workspace, tracked: Iterable[str]) -> Edits:
         raise
     except GitError:
         commits = []
+
     return Edits.of(commits, tracked)

@@ -84,6 +84,7 @@ class TakeoverReport:
             f"{would}left out": self.of("left"),
             f"{would}changed elsewhere": files,
         }
+
         counts = [
             f"{len(outcomes)} {title}"
             for title, outcomes in parts.items()
@@ -95,6 +96,7 @@ class TakeoverReport:
             )
         elif questions:
             counts.insert(0, f"{len(questions)} {would}changed")
+
         counts += [f"{len(self.of('present'))} already here"] if self.of("present") else []
         form = f" ({self.format})" if self.format != NO_FORMAT else ""
         lines = [f"{self.path}{form}: {'; '.join(counts) or 'nothing to take'}"]
@@ -105,6 +107,7 @@ class TakeoverReport:
                     f"{title[0].upper()}{title[1:]}:",
                     *(_all(outcomes) if verbose else _first(outcomes)),
                 ]
+
         lines += ["", *self.notes] if self.notes else []
         return "\n".join([*lines, "", f"next: {self._next_step()}"])
 
@@ -119,6 +122,7 @@ class TakeoverReport:
             return "`orbit list`" if self.of("present") else '`orbit adr new "Title"`'
         if self.format == "orbit":  # its records name their files
             return "`orbit check`, then `orbit list`"
+
         return "`orbit check`, then `orbit scope suggest`: which files the decisions apply to"
 
 
@@ -148,6 +152,7 @@ def _first(outcomes: Sequence[Outcome]) -> Iterator[str]:
             lines.append((f"{len(group)} × {reason} ({group[0].source}, …)", len(group)))
         else:
             lines += ((f"{_line(outcome)}{': ' if reason else ''}{reason}", 1) for outcome in group)
+
     yield from (f"  {line}" for line, _ in lines[:_LISTED])
     remaining = sum(number for _, number in lines[_LISTED:])
     if remaining:
@@ -258,6 +263,7 @@ def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     for outcome in outcomes:
         if outcome.reason.startswith(f"{NOT_READ} (") and outcome.reason.endswith(")"):
             by_reason.setdefault(outcome.reason, []).append(outcome.source)
+
     for reason, paths in by_reason.items():
         stem, suffix = posixpath.splitext(paths[0])
         path, stem, start, end = shlex.quote(paths[0]), shlex.quote(stem), "", ""
@@ -268,6 +274,7 @@ def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
             )
             yield f"{paths[0]} is not a decision: decisions are Markdown files (.md); {keep} finds"
             continue
+
         number, those, purpose = "1 decision is", "one", "keeps a copy that search finds"
         if len(paths) > 1:
             path, stem = '"$file"', '"${file%.*}"'
@@ -277,6 +284,7 @@ def markdown_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
                 "them",
                 "keeps copies that search finds",
             )
+
         command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=stem)
         way = f"`{start}{command}{end}` makes Markdown of {those}, to import then"
         way = way if command else "write them as Markdown to import them"

@@ -139,10 +139,12 @@ def refuse_outside_git(folder: Path) -> None:
     git = Git(root)
     if git.top is not None or (root / ORBIT / "config.yaml").exists():
         return
+
     if git.ask("rev-parse", "--is-inside-git-dir") == "true":
         raise WorkspaceNotFoundError(
             f"{root} is git's own folder", hint="run `orbit init` in a clone that has files"
         )
+
     if root != user_home().resolve():
         hint = (
             "run `git init` first; if there is a repository already, `git status` says what "
@@ -166,10 +168,12 @@ def undone_on_failure(report: SetupReport) -> Iterator[None]:
                     continue
                 path.unlink(missing_ok=True)
                 path.parent.rmdir()  # one that holds more stays
+
         if report.is_new:
             shutil.rmtree(report.root / ORBIT, ignore_errors=True)
         if report.driver:
             Git(report.root).ask("config", "--local", "--remove-section", f"merge.{DRIVER}")
+
         raise
 
 
@@ -189,15 +193,19 @@ def setup_workspace(
         raise WorkspaceNotFoundError(
             f"{orbit} is not a folder", hint="move it away, then run `orbit init` again"
         )
+
     config = orbit / "config.yaml"
     if orbit.is_dir() and not (config.exists() or has_only_state(orbit) or has_own_records(orbit)):
         raise ForeignWorkspaceError(
             f"{orbit} has no config.yaml, and holds files", hint=FOREIGN_HINT
         )
+
     for path in (".gitignore", ".gitattributes") if git.top is not None else ():
         inside(root, path)
+
     if adr_folder:
         adr_folder = inside(root, adr_folder.rstrip("/")).relative_to(root.resolve()).as_posix()
+
     report = SetupReport(root, is_new=not orbit.exists())
     with undone_on_failure(report):
         report.files = project_files(root)
@@ -208,12 +216,14 @@ def setup_workspace(
         if schemas or report.files.editors or (root / folder_of_schemas).is_dir():
             for name, text in schema_texts(kinds).items():
                 _write_file(report, f"{folder_of_schemas}/{name}", text.encode(), dry_run)
+
         if git.top is None:  # if it becomes a repository later, local state is not committed
             add_lines(report, f"{ORBIT}/.gitignore", OWN_GITIGNORE, dry_run)
         else:
             add_lines(report, ".gitignore", GITIGNORE, dry_run)
             add_lines(report, ".gitattributes", attributes(report.files, adr), dry_run)
             report.driver = has_logs(report.files, adr) and offer_driver(git, dry_run=dry_run)
+
     return report
 
 
@@ -225,9 +235,11 @@ def _write_config(report: SetupReport, config: Path, adr_folder: str, dry_run: b
             hint = f"write `folder: {adr_folder}` below `adr:` in {ORBIT}/config.yaml"
             raise UsageError(f"new decisions go to {adr.folder} here already", hint=hint)
         return adr
+
     files = report.files or ProjectFiles({})
     report.detected = _with_folder(files, adr_folder) if adr_folder else files.adr
     _write_file(report, f"{ORBIT}/config.yaml", config_text(report.detected).encode(), dry_run)
+
     return report.detected
 
 
@@ -251,9 +263,11 @@ def offer_driver(git: Git, *, dry_run: bool = False) -> bool:
     command = f'"{sys.executable}" -P -m orbit_registry.cli.main merge-driver %O %A %B %P'
     if git.ask("config", "--local", f"merge.{DRIVER}.driver") == command:
         return False
+
     if not dry_run:
         git.run("config", "--local", f"merge.{DRIVER}.name", "merge decision logs entry by entry")
         git.run("config", "--local", f"merge.{DRIVER}.driver", command)
+
     return True
 
 
@@ -264,6 +278,7 @@ def project_files(root: Path) -> ProjectFiles:
     configured = _adr_dir_folder(root)
     counts: Counter[str] = Counter()
     elsewhere = 0
+
     logs: list[str] = []
     tools: list[str] = []
     editors: set[str] = set()
@@ -276,11 +291,14 @@ def project_files(root: Path) -> ProjectFiles:
             elsewhere += (
                 not is_home and bool(_ADR_NAME.match(name)) and not is_foreign_folder(folder)
             )
+
         if name == LOG_NAME and path.startswith("docs/design/"):
             logs.append(path)
         if path.startswith(CI_FILES) or path == "mkdocs.yml":
             tools.append(path)
+
         editors.update(editor for editor in EDITORS if path.startswith(f"{editor}/"))
+
     order = sorted(counts, key=lambda folder: (-counts[folder], folder.count("/"), folder))
     folders = {folder: counts[folder] for folder in order if counts[folder]}
     return ProjectFiles(folders, tuple(logs), tuple(sorted(editors)), tuple(tools), elsewhere)
@@ -316,6 +334,7 @@ def config_text(detected: AdrConfig) -> str:
     if detected != config_of({}).adr:
         values = {"adr.style": detected.style, "adr.folder": detected.folder}
         values |= {"adr.folders": [*detected.folders]} if detected.folders else {}
+
     lines, forms = [_HEAD], config_schema().document["properties"]
     for setting in SETTINGS:
         section, _, key = setting.partition(".")
@@ -328,18 +347,21 @@ def config_text(detected: AdrConfig) -> str:
             )
             lines += [] if header in lines else [header]
             form, indent = form["properties"][key], "  "
+
         value = values.get(setting, form["default"])
         text = (
             scalar_text(value)
             if isinstance(value, str) and value
             else json.dumps(value, ensure_ascii=False)
         )
+
         description = form["description"].rstrip(".")
         mark = "" if setting in values else "# "
         lines.append(
             f"{mark}{f'{indent}{key or section}: {text}':<24} # "
             f"{description[0].lower()}{description[1:]}"
         )
+
     return "\n".join(lines) + "\n"
 
 
@@ -367,7 +389,9 @@ def _write_file(report: SetupReport, path: str, content: bytes, dry_run: bool) -
     if before is not None and before.replace(b"\r\n", b"\n") == content.replace(b"\r\n", b"\n"):
         report.unchanged.append(path)
         return
+
     (report.created if before is None else report.changed).append(path)
+
     if not dry_run:
         report.previous[target] = before
         write_atomic(target, content)
@@ -405,6 +429,7 @@ def make_demo(folder: Path, kinds: KindTable) -> Path:
     """Make the project in a new or empty folder, as a git repository with one commit."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty", hint="name a folder that does not exist yet")
+
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     root = folder.resolve()
@@ -416,6 +441,7 @@ def make_demo(folder: Path, kinds: KindTable) -> Path:
         if is_new:
             root.rmdir()
         raise
+
     return root
 
 
@@ -423,12 +449,14 @@ def _fill(root: Path, kinds: KindTable) -> None:
     demo: Any = load(DEMO.read_text("utf-8"))
     for path, text in demo["files"].items():
         write_atomic(root / path, text)
+
     git = Git(root)
     git.run("init", "-q")
     git.run("add", "-A")
     setup_workspace(root, kinds)
     workspace = open_workspace(root)
     backfill(workspace)
+
     for entry in demo["records"]:
         kind = workspace.kinds[entry.pop("kind")]
         scope = {"paths": [entry.pop("path")]}
@@ -437,5 +465,6 @@ def _fill(root: Path, kinds: KindTable) -> None:
         )
         if kind.name == "rule":
             transition(workspace, record.id, "approved", AUTHOR)
+
     git.run("add", "-A")
     git.run("commit", "-qm", "Import and charge orders", settings=IDENTITY)

@@ -74,11 +74,14 @@ def transition(
                     f"{review.expected}"
                 )
                 raise RefusedError(message, hint=f"read it again: `orbit show {record.id}`")
+
         if str(record.data["status"]) == to:
             return record
+
         changes, result = _transition_changes(workspace, record, to, author, review)
         if not dry_run:
             write_step(workspace, f"{record.kind.name}-{to}", changes, author=author)
+
         return result
 
 
@@ -93,6 +96,7 @@ def transitions(
         done: list[Record] = []
         errors: list[OrbitError] = []
         changes: list[FileChange] = []
+
         for any_id in ids:
             try:
                 record_changes, result = _transition_changes(
@@ -101,10 +105,13 @@ def transitions(
             except OrbitError as error:
                 errors.append(error)
                 continue
+
             changes += record_changes
             done.append(result)
+
         if done:
             write_step(workspace, f"{done[0].kind.name}-{to}", changes, author=author)
+
         return done, errors
 
 
@@ -112,20 +119,24 @@ def _transition_changes(
     workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None
 ) -> tuple[list[FileChange], Record]:
     refuse_transition(record, to)
+
     if to == SUPERSEDED and not record.superseded_by:
         raise RefusedError(
             f"{record.id} can't be superseded by nothing",
             hint=f"`orbit {record.kind.name} supersede {record.id} --with NEW-ID` writes both ends",
         )
+
     document_changes, restated = _document_status(workspace, record, to.capitalize(), to)
     fields = {"status": to, **_review_fields(record, to, review or Review(), author), **restated}
     change, result = writer.prepare_edit(workspace, record, lambda data: {**data, **fields})
     changes = [change, *document_changes]
+
     if record.phase == "pending" and result.phase == "live":
         _refuse_unfilled(workspace, record, to)
         refuse_secrets_in(changes)
         for name, text in other_files(workspace, record):
             refuse_secrets(name, text)
+
     return (
         _out_of_inbox(workspace, record, result, changes)
         if record.phase == "pending"
@@ -137,10 +148,12 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
     source = record.source
     if not record.kind.in_document or (source is not None and source.authority == "document"):
         return
+
     home = home_of(workspace, record)
     if home is not None and not has_text(home[0].text, home[1]):
         message = f"{record.id} can't become {to}: {home[0].path} has no text"
         raise RefusedError(message, hint="write its Context, Decision and Consequences there")
+
     if (
         home is not None
         and not home[1].has_cost
@@ -148,10 +161,12 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
     ):
         message = f"{record.id} can't become {to}: {home[0].path} names no cost"
         raise RefusedError(message, hint="add a line `- Cost: …` under Consequences")
+
     prose = whole(workspace, [record])[0].prose
     prompt = first_prompt(prose, prompts_of(record.kind.folder, True))
     if prompt is None:
         return
+
     path, text = (home[0].path, home[0].text) if home is not None else (record.body_path, prose)
     start = max(0, text.find(prose, home[1].span.start if home is not None else 0))
     line = text.count("\n", 0, start + prompt[0]) + 1
@@ -168,6 +183,7 @@ def review_outcome(record: Record, to: str) -> str:
     """
     if record.phase != "pending" or to == SUPERSEDED:
         return ""
+
     status = record.kind.status(to)
     return (
         "approved"
@@ -182,6 +198,7 @@ def _review_fields(record: Record, to: str, review: Review, author: Author) -> M
     outcome = review_outcome(record, to)
     if not outcome:
         return {}
+
     first = record.approval.get("suggested_by") or record.author
     by, at = review.by or author.name, format_time(datetime.now(UTC))
     fields = {
@@ -191,6 +208,7 @@ def _review_fields(record: Record, to: str, review: Review, author: Author) -> M
         "reason": review.reason,
     }
     fields["change"] = record.change_digest if outcome == "approved" else ""
+
     return {"approval": {name: value for name, value in fields.items() if value}}
 
 
@@ -202,6 +220,7 @@ def refuse_transition(record: Record, to: str) -> None:
             f"{record.kind.with_article} has no status {to!r}",
             hint=f"statuses: {', '.join(statuses)}",
         )
+
     status = record.status
     if to not in status.to:
         hint = record.kind.transitions_help(status, record.id)
@@ -240,24 +259,28 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         raise RefusedError(
             f"{old.id} can't supersede itself", hint="name the record that replaces it"
         )
+
     if old.kind.name != new.kind.name:
         raise RefusedError(
             f"{new.id} is of the kind {new.kind.name}; a record is superseded by one of the "
             f"same kind, {old.kind.name}",
             hint=f"add one with `orbit {old.kind.name} new`, or link the two: `related_to`",
         )
+
     if new.phase != "live":
         raise RefusedError(
             f"{new.id} is {new.status.name}; only an accepted record can replace another",
             hint=(f"`orbit accept {new.id}` first, or " if new.phase == "pending" else "")
             + f"name a live record: `orbit {new.kind.name} list --phase live`",
         )
+
     if old.id in records.reachable(new.id, "superseded_by"):
         raise RefusedError(
             f"{new.id} is itself replaced by {old.id}; that would close a circle",
             hint=f"add a new {old.kind.label.lower()} that says what holds now, and let it "
             f"replace {old.id}",
         )
+
     if old.status.name != SUPERSEDED:
         refuse_transition(old, SUPERSEDED)
     elif new.id not in old.superseded_by:
@@ -278,6 +301,7 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
     source, target = old.source, new.source
     if source is None or target is None or source.path == target.path:
         return f"Superseded by {new.id}"
+
     link = posixpath.relpath(target.path, posixpath.dirname(source.path))
     home = read_documents(workspace, [new]).of(new) if target.heading is not None else None
     anchor = (
@@ -285,6 +309,7 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
     )
     if anchor and len(link) + len(anchor) < _LONGEST_LINK:
         link = f"{link}#{anchor}"
+
     return f"Superseded by [{new.id}]({link})"
 
 
@@ -299,6 +324,7 @@ def _successor_form(
         if old.source is not None and old.kind.in_document
         else None
     )
+
     peers = [
         record
         for record in records.of_kind(old.kind.name)
@@ -308,6 +334,7 @@ def _successor_form(
     ]
     documents = read_documents(workspace, peers)
     homes = filter(None, map(documents.of, reversed(peers)))
+
     return next(
         filter(None, (successor_field(document.text, entry) for document, entry in homes)), None
     )
@@ -323,16 +350,19 @@ def _document_status(
     source = record.source
     if source is None or not record.kind.in_document:
         return [], {}
+
     follows = source.authority == "document"
     home = home_of(workspace, record)
     if home is None:
         if not follows:
             return [], {}
+
         message = (
             f"{record.id} follows {source.path}, and its text can't be found there; "
             f"nothing was changed"
         )
         raise RefusedError(message, hint="`orbit check` says what is missing; add that first")
+
     document, entry = home
     number = location_of(successor[0]).number if successor is not None else None
     text = (
@@ -342,6 +372,7 @@ def _document_status(
     )
     text = text or set_status(document.text, entry, words)
     now = entry_in(document.path, text, record)
+
     if now is None or now.status != status:
         message = (
             f"{document.path} can't be changed automatically to say `{words}`; nothing was changed"
@@ -349,6 +380,7 @@ def _document_status(
         raise RefusedError(
             message, hint="write the status there by hand, then run `orbit check --fix`"
         )
+
     # The words last agreed on tell a document that changed since from one that is older than the
     # record.
     fields = {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]} if follows else {}
@@ -375,6 +407,7 @@ def with_facts(document: Document, record: Record, facts: Mapping[str, str]) -> 
         text = {"date": set_date, "status": set_status, "title": set_title}[name](
             text, entry, value
         )
+
     return text
 
 
@@ -385,6 +418,7 @@ def _out_of_inbox(
     path = writer.record_path(workspace, record.kind, record.id)
     if record.path == path or record.kind.in_document:
         return changes, result
+
     record_change, *others = changes
     attachments = list(other_files(workspace, record))
     folder = path.rpartition("/")[0]
@@ -402,6 +436,7 @@ def _out_of_inbox(
         *(FileChange(f"{record.folder}/{name}", text, None) for name, text in attachments),
         FileChange(record_change.path, record_change.before, None),
     ]
+
     return [*added, *removed, *others], replace(result, path=path)
 
 
@@ -445,10 +480,12 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> 
     with writer.writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         refuse_closed(record)
+
         if read_text(workspace.root / record.path) != before:
             raise RefusedError(
                 f"{record.path} has changed meanwhile", hint="begin again with the text it has now"
             )
+
         result = writer.validated(after, record.kind, record.path)
         for name in sorted(writer.FIXED | record.kind.schema.managed):
             if result.data.get(name) != record.data.get(name):
@@ -456,9 +493,12 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> 
                 raise InvalidRecordError(
                     f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}"
                 )
+
         writer.refuse_bad_values(result, previous=record)
+
         if after == before:
             return record
+
         text = rewrite(
             after,
             {**result.data, "updated_at": format_time(datetime.now(UTC))},
@@ -493,11 +533,13 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
         raise RefusedError(
             message, hint=f"`orbit {record.kind.name} list --phase live` lists those that do"
         )
+
     refuse_inherited(workspace, record.path)
     half_life = half_life_days()
     now = datetime.now(UTC).replace(microsecond=0)
     refuse_secrets("", {"task": task, "voter": author.model or author.name})
     cast = Vote(record.id, author.model or author.name, now, task.strip())
+
     folder = workspace.root / record.folder
     new = append_vote(folder, workspace.state / "votes.lock", cast, record.votes)
     WRITTEN_ROOTS.add(workspace.root)

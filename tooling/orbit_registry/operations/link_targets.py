@@ -105,17 +105,21 @@ class Targets:
         self._by_path: dict[str, dict[str, int | None]] = defaultdict(dict)
         self._by_folder: dict[tuple[str, int], list[str]] = defaultdict(list)
         self._by_number: dict[int, list[str]] = defaultdict(list)
+
         self._by_name: dict[str, list[str]] = defaultdict(list)
+
         for location in locations:
             if location.path is not None:
                 self._paths[location.id] = location.path
                 self._by_path[location.path][location.id] = location.number
+
             if location.number is not None:
                 if location.path is not None:
                     self._by_folder[posixpath.dirname(location.path), location.number].append(
                         location.id
                     )
                 self._by_number[location.number].append(location.id)
+
             for name in dict.fromkeys((location.id, *location.names)):
                 self._by_name[name.casefold()].append(location.id)
 
@@ -131,6 +135,7 @@ class Targets:
             target = f"/{page['path']}"
         elif _SCHEME.match(target) and not target.lower().startswith("adr:"):
             return (), "it is outside this repository"
+
         file, fragment = split_link(target)
         if fragment or "/" in file or is_markdown(file):
             ids = self._in_file(path, file, fragment, relation.text)
@@ -140,10 +145,12 @@ class Targets:
                         posixpath.splitext(posixpath.basename(file))[0].casefold(), ()
                     )
                 )
+
             if ids is not None:
                 return ids, "the link's target holds several decisions" if len(
                     ids
                 ) > 1 else "no decision is there"
+
         return self._named(path, target) or ((), "no decision has that number or name")
 
     def _in_file(self, path: str, file: str, fragment: str, text: str) -> tuple[str, ...] | None:
@@ -166,6 +173,7 @@ class Targets:
         records = self._by_path.get(path, {})
         if len(records) < 2:
             return tuple(records)
+
         number = _IN_FRAGMENT.search(fragment) or _IN_FRAGMENT.search(text)
         return tuple(
             record
@@ -181,6 +189,7 @@ class Targets:
             ids = here or self._nearest(path, self._by_number.get(number, []))
             if ids:
                 return tuple(dict.fromkeys(ids)), "the number is that of several decisions"
+
         of_a_page = (
             target.partition("#")[0].rstrip("/").rpartition("/")[2] if "/" in target else target
         )
@@ -197,6 +206,7 @@ class Targets:
     def _nearest(self, path: str, ids: list[str]) -> list[str]:
         if len(ids) < 2:
             return ids
+
         here = posixpath.dirname(path).split("/")
         shared = [
             sum(
@@ -229,15 +239,18 @@ def read_edges(
             relation.rel == "references" and not is_markdown(relation.target_raw.partition("#")[0])
         ):
             continue
+
         rel, inverted = FORWARD[relation.rel]
         ids, reason = targets.find(path, relation)
         if len(ids) != 1:
             if relation.rel != "references" or len(ids) > 1:
                 yield Unresolved(relation.rel, _short_line(relation.target_raw), ids, reason)
             continue
+
         other = ids[0]
         if other == record or (rel == "references" and other in linked):
             continue
+
         linked.add(other)
         subject, target = (other, record) if inverted else (record, other)
         is_pending = relation.rel == "supersedes" and entry.status in ("proposed", "rejected")
@@ -246,9 +259,11 @@ def read_edges(
             instead = "the other one replaces it" if is_replaced else "the two are related instead"
             reason = f"a {entry.status} decision replaces nothing; {instead}"
             yield Unresolved(relation.rel, _short_line(relation.target_raw), (), reason)
+
             if not is_replaced:
                 yield Edge("related_to", record, other, record, _short_line(relation.target_raw))
             continue
+
         yield Edge(
             rel, subject, target, record, _short_line(f"{relation.rel} {relation.target_raw}")
         )
@@ -272,9 +287,11 @@ def tabulate(edges: Sequence[Edge]) -> FieldsByRecord:
             continue
         if rel == "related_to" and (rel, target, subject) in pairs and target < subject:
             continue
+
         if rel == "supersedes":
             table[subject]["supersedes"].append(target)
             table[target]["superseded_by"].append(subject)
         else:
             table[subject]["links"].append({"rel": rel, "to": target})
+
     return table

@@ -32,6 +32,7 @@ def link(
     """
     if (record := records.get(subject)).uid == records.get(target).uid:
         raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record")
+
     rel, inverted = _relation(records, subject, word, target)
     start, end = _ends(records, subject, target, inverted)
     if rel == OVERRIDES and not (end.origin and reason):
@@ -39,6 +40,7 @@ def link(
         raise UsageError(
             "a record overrides an inherited one, such as org:ADR-0007, for a reason", hint=hint
         )
+
     if rel == RELATED and Link(rel, start.id) in end.links:
         raise RefusedError(
             f"{end.id} {rel} {start.id} is stated already", hint="it reads the same from both ends"
@@ -78,6 +80,7 @@ def unlink(
                 f"the text"
             )
             raise RefusedError(f"{start.id} states no link {rel} {names[0]}", hint=hint)
+
         others = {key: value for key, value in data.items() if key != "links"}
         return {**data, "links": remaining} if remaining else others
 
@@ -93,6 +96,7 @@ def _relation(records: RecordSet, subject: str, word: str, target: str) -> tuple
             f"one, edit both records"
         )
         raise UsageError(f"{word} is not a link: a record that is replaced is closed", hint=hint)
+
     return rel, inverted
 
 
@@ -123,6 +127,7 @@ def add_globs(
         changes = [change for change in changes if change.before != change.after]
         if write:
             write_step(workspace, "scope-suggest", changes)
+
     return changes
 
 

@@ -103,6 +103,7 @@ def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
     """Return the mentions left for a person, with what to do."""
     if not unclear:
         return []
+
     places = [
         (
             f"  {mention.path}:{mention.position.line}:{mention.position.column}: {mention.id} in: "
@@ -110,6 +111,7 @@ def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
         )
         for mention in unclear
     ]
+
     return [
         "",
         "left as they are, because nothing tells which record they mean; correct them by hand:",
@@ -125,6 +127,7 @@ def renumber(
     """
     if dry_run:
         return _plan(workspace, any_id, number, dry_run=True)[0]
+
     with writing(workspace):
         report, draft = _plan(workspace, any_id, number, dry_run=False)
         write_step(workspace, "renumber", draft.changes)
@@ -138,21 +141,26 @@ def _plan(
         raise RefusedError(
             "outside git nothing finds the citations", hint="run `git init`, then try again"
         )
+
     if workspace.git.run("ls-files", "-u", "--", ORBIT):
         raise RefusedError("a merge waits to be resolved", hint="run `orbit resolve` first")
+
     records = read_collection(workspace).records
     record = _find_record(records, any_id)
     refuse_inherited(workspace, record.path)
+
     if record.kind.numbering != "sequence":
         raise RefusedError(
             f"{record.id} has a code, not a number", hint="codes are never renumbered"
         )
+
     new, reason = _new_id(workspace, record, number, dry_run=dry_run)
     alone = len(records.with_id(record.id)) == 1
     bare = alone and not _default_branch_has_other(workspace, record)
     aliases = alias_ids(record.title, record.uid, record.id, records, bare=bare)
     draft = ChangeSet(workspace)
     done = _move_record(workspace, draft, record, new, aliases, reason)
+
     evidence = draft.readable(_EVIDENCE) if alone else None
     if evidence is not None:
         draft.put(
@@ -172,8 +180,10 @@ def _plan(
     )
     files, unclear = rewrite_everywhere(workspace, draft, frozenset({record.id}), meaning, moves)
     text = draft.readable(done.document) if done.document else None
+
     if done.document and text is not None:
         draft.put(done.document, in_order(text, done.document, done.new))
+
     return RenumberReport(done, files, unclear, dry_run), draft
 
 
@@ -182,10 +192,12 @@ def _find_record(records: RecordSet, any_id: str) -> Record:
     for record in records:
         if path in (record.path, record.folder) or (_UID.match(any_id) and record.uid == any_id):
             return record
+
     if path.startswith(f"{ORBIT}/"):
         raise RecordNotFoundError(
             f"there is no valid record at {path}", hint="`orbit check` says what is wrong there"
         )
+
     return records.get(any_id)
 
 
@@ -196,25 +208,30 @@ def _new_id(
     if number is None:
         allocation = allocate(workspace, kind, dry_run=dry_run)[0]
         return allocation.id, "" if dry_run else f"the next above {allocation.above}"
+
     requested = sequence_id(kind.prefix, number)
     if requested == record.id:
         raise RefusedError(
             f"{record.id} has that number already",
             hint="leave --to out to get the next free number",
         )
+
     numbers = list(seen_numbers(workspace, kind))
     location = _branch_with(workspace, record, requested)
     if location is None and not any(
         name.rpartition("/")[2] == requested for name in record.legacy_ids
     ):
         location = next((other.where for other in numbers if other.number == number), None)
+
     if location is not None or (workspace.folder_of(kind) / requested).exists():
         where = location or "in the working tree"
         raise RefusedError(
             f"{requested} is taken: {where}", hint="leave --to out to get the next free number"
         )
+
     if not dry_run and number > max((other.number for other in numbers), default=0):
         allocate(workspace, kind, above=number - 1)
+
     return requested, "as asked for"
 
 
@@ -227,6 +244,7 @@ def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | 
             )
             if content is not None and record.uid.encode() not in content:
                 return f"on {short_name(ref)}"
+
     return None
 
 
@@ -250,13 +268,16 @@ def _move_record(
     old, kind = record.id, record.kind
     folder = f"{record.folder.rpartition('/')[0]}/{new}"
     path = f"{folder}/{kind.name}.yaml"
+
     if (workspace.root / folder).exists():
         raise RefusedError(f"{folder} is there already", hint="run `orbit check`")
+
     source = record.source
     source_data = record.data.get("source")
     document = moved_document(source_data, old, new) if isinstance(source_data, Mapping) else None
     if source and document and document != source.path and draft.readable(document) is not None:
         raise RefusedError(f"{document} is there already", hint="move it away, then try again")
+
     text = draft.text(record.path) or ""
     result = rewrite(
         text,
@@ -264,12 +285,15 @@ def _move_record(
         order=kind.schema.properties,
     )
     validated(result, kind, path)
+
     for name, content in other_files(workspace, record):
         draft.move(f"{record.folder}/{name}", f"{folder}/{name}")
         if name == VOTES:
             draft.put(f"{folder}/{name}", renamed_votes(content, old, new))
+
     draft.move(record.path, path)
     draft.put(path, result)
+
     if source and document:
         prose = draft.readable(source.path)
         if prose is not None:
@@ -278,6 +302,7 @@ def _move_record(
             )
             draft.put(source.path, numbered)
             draft.move(source.path, document)
+
     return Renumbered(record.uid, record.title, old, new, aliases, path, document, reason)
 
 
@@ -292,6 +317,7 @@ def alias_ids(
     alias = f"{name}/{old}"
     if any(alias in record.legacy_ids and record.uid != uid for record in records):
         alias = f"{name}-{uid[:6]}/{old}"
+
     return (alias, old) if bare else (alias,)
 
 
@@ -302,10 +328,12 @@ def moved_document(source: Mapping[str, object], old: str, new: str) -> str | No
     path = str(source.get("path") or "")
     if not path or source.get("heading") is not None or path.rpartition("/")[2] == LOG_NAME:
         return path or None
+
     folder, slash, name = path.rpartition("/")
     number = number_of_path(path)
     if number is None or int(number) != number_of(old) or number not in name:
         return path
+
     digits = str(number_of(new)).zfill(len(number))
     return f"{folder}{slash}{name.replace(number, digits, 1)}"
 
@@ -324,6 +352,7 @@ def renumbered_data(
         if "heading" in source:
             moved["heading"] = _renumbered_heading(str(source["heading"]), old, new)
         result["source"] = moved
+
     return result
 
 
@@ -342,6 +371,7 @@ def entry_of(text: str, path: str, heading: str | None, title: str) -> AdrDocume
     first = document.entry(heading)
     if first is None or first.number is None:
         return first
+
     number = int(first.number)
     entries = (
         entry for entry in document.file.entries if entry.number and int(entry.number) == number
@@ -372,6 +402,7 @@ def in_order(text: str, path: str, *record_ids: str) -> str:
     numbers = [int(entry.number or 0) for entry in file.entries]
     moved = {number_of(record_id) for record_id in record_ids}
     unmoved = [number for number in numbers if number not in moved]
+
     if (
         file.format != "log"
         or numbers == sorted(numbers)
@@ -379,6 +410,7 @@ def in_order(text: str, path: str, *record_ids: str) -> str:
         or len(set(numbers)) < len(numbers)
     ):
         return text
+
     for record_id in record_ids:
         entries = read_document(text, path).entries
         entry = next(
@@ -392,4 +424,5 @@ def in_order(text: str, path: str, *record_ids: str) -> str:
         if entry is not None:
             content = split_separator(entry.span.of(text))[0]
             text = insert_entry(remove_entry(text, entry), content, record_id)
+
     return text

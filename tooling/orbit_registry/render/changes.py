@@ -73,6 +73,7 @@ def changes_text(report: ChangeReport) -> str:
             for entry in report.matches[:LISTED]
         ]
         lines += _more(len(report.matches), "--format json")
+
     if report.records:
         lines += ["", "Records that change:"]
         for change in report.records[:LISTED]:
@@ -83,13 +84,16 @@ def changes_text(report: ChangeReport) -> str:
                     f"  {change.what:<7}  {record.id}  {record.status.name}  {record.title}{fields}"
                 )
             )
+
         lines += _more(len(report.records), "--format json")
+
     if report.collisions:
         lines += ["", "Numbers that other branches took:"]
         lines += [
             f"  {entry.record.id}  {', '.join(entry.branches)}" for entry in report.collisions
         ]
         lines.append(f"  take the next one: `orbit adr renumber {report.collisions[0].record.id}`")
+
     findings = _ordered(report.findings)
     if findings:
         lines += ["", "What the gate finds:"]
@@ -101,6 +105,7 @@ def changes_text(report: ChangeReport) -> str:
             for finding in findings[:LISTED]
         ]
         lines += _more(len(findings), check_command(report))
+
     return "\n".join(lines)
 
 
@@ -114,6 +119,7 @@ def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
         parts.append(
             _section("What the gate finds", [_finding(finding, file) for finding in findings])
         )
+
     if report.collisions:
         rows = [
             f"- {code(entry.record.id)} is another record on "
@@ -122,12 +128,14 @@ def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
             for entry in report.collisions
         ]
         parts.append(_section("Numbers that other branches took", rows))
+
     if report.records:
         parts.append(
             _section(
                 "Records that change", [_change(change, page, file) for change in report.records]
             )
         )
+
     if report.matches:
         rows = [
             f"- [{escaped(_id(entry))}]({page(entry.row.values[PATH])}) "
@@ -136,6 +144,7 @@ def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
             for entry in report.matches
         ]
         parts.append(_section("Records that apply to these files", rows))
+
     return "\n\n".join(parts) + "\n"
 
 

@@ -23,6 +23,7 @@ def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, obj
     note = "; ".join(
         [*([GENERIC] if result.generic else []), *([result.note] if result.note else [])]
     )
+
     return {
         "hits": hits,
         **counts,
@@ -46,6 +47,7 @@ def _hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
         data["retired"] = hit.retired.as_data()
     if hit.chunk is not None:
         data["chunk"] = chunk_place(hit.chunk)
+
     if explain:
         data["parts"] = {
             "text": round(hit.parts.text, 4),
@@ -53,6 +55,7 @@ def _hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
             "context": round(hit.parts.context, 4),
             "via": hit.parts.via or None,
         }
+
     return data
 
 
@@ -61,15 +64,18 @@ def result_text(result: SearchResult, *, explain: bool = False) -> str:
     retired = list(map(str, result.retired))
     if not result.hits:
         return "\n".join([*retired, "nothing found"])
+
     groups: defaultdict[tuple[int, str], list[Hit]] = defaultdict(list)
     for hit in result.hits:
         groups[_group(hit.record)].append(hit)
+
     lines: list[str] = []
     for group in sorted(groups):
         if len(groups) > 1:
             lines += [*([""] if lines else []), group[1]]
         for hit in groups[group]:
             lines += _lines(hit, explain=explain, is_said=hit.retired in result.retired)
+
     more = plural(result.omitted, "more hit")
     return "\n".join(
         [*retired, *lines, *([f"and {more}: --limit shows them"] if result.omitted else [])]
@@ -87,15 +93,19 @@ def _group(record: Record) -> tuple[int, str]:
 def _lines(hit: Hit, *, explain: bool, is_said: bool) -> Iterable[str]:
     record = hit.record
     yield f"{hit.score:.2f}  {hit.name}  {record.title}"
+
     if hit.retired is not None and not is_said:
         yield f"      {hit.retired}"
+
     if hit.chunk is not None:
         where = f"{record.source.path}:" if record.source is not None else "line "
         yield (
             f"      {where}{hit.chunk.first_line}-{hit.chunk.last_line}  {hit.chunk.breadcrumb}"
         ).rstrip()
+
     if hit.snippet != record.title:
         yield f"      {hit.snippet}"
+
     if explain:
         parts = hit.parts
         reasons = [

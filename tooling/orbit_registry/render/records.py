@@ -69,6 +69,7 @@ def _vote_words(votes: Sequence[Vote]) -> str:
     result = tally(votes, datetime.now(UTC), half_life_days())
     if not result.count or result.last is None:
         return "none"
+
     tasks = Counter(vote.task_id for vote in distinct_votes(votes))
     by_task = ", ".join(
         f"{task} {count}" if count > 1 else task for task, count in sorted(tasks.items())
@@ -84,6 +85,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     listed = [tuple(cell.replace("\n", " ") for cell in row) for row in rows]
     if not listed:
         return ""
+
     heads = tuple(column.upper() for column in columns)
     widths = [
         min(40, max(len(row[index]) for row in (heads, *listed))) for index in range(len(columns))
@@ -107,6 +109,7 @@ def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
     """Return records as a table of their kind's columns, the headline last."""
     if not records:
         return "no records"
+
     headline = records[0].kind.headline
     ordered = [column for column in columns if column not in (headline, "title")]
 
@@ -165,8 +168,10 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
     ]
     because = " --reason WHY" if closed and kind.is_rejection(kind.status(closed[-1])) else ""
     closing = [f"orbit {kind.name} {kind.verb_of(to)} {record.id}{because}" for to in closed[-1:]]
+
     if freshness.cause is Cause.EXPIRED:
         return [*closing, f"{verify_it} --expires DATE"]
+
     unhashed = [
         f"--remove-input {quote(reason.subject)}"
         for reason in freshness.reasons
@@ -178,9 +183,11 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
         for reason in freshness.reasons
     )
     renames = ["orbit learning prune --fix-renames"] if moved and kind.name == "learning" else []
+
     if moved:
         dead = "".join(f" --remove-path {quote(glob)}" for glob in record.scope.paths)
         renames.append(f"orbit {kind.name} update {record.id} --path GLOB{dead}")
+
     sources = [
         reason for reason in freshness.reasons if kind.in_file and reason.cause is Cause.SOURCE
     ]
@@ -200,6 +207,7 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
         if source is not None
         else {}
     )
+
     rejected = (
         {"rejected": [option.as_data() for option in record.rejected]} if record.rejected else {}
     )
@@ -252,6 +260,7 @@ def _review(record: Record) -> str:
                 f"{verdict} by {approval[f'{verdict}_by']} on "
                 f"{approval.get(f'{verdict}_at', '')[:10]}"
             )
+
     return "; ".join([*parts, *([f"because {approval['reason']}"] if "reason" in approval else [])])
 
 
@@ -317,6 +326,7 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
     ]
     lines += [f"  {name:<14}{' '.join(value.splitlines())}" for name, value in facts if value]
+
     return "\n".join([*lines, *(["", record.prose.strip("\n")] if record.prose.strip() else [])])
 
 
@@ -331,6 +341,7 @@ def named_chunk(record: Record, name: str) -> Chunk:
     chunk = by_name.get(name.lower())
     if chunk is not None:
         return chunk
+
     from difflib import get_close_matches  # most names are right
 
     near = get_close_matches(name.lower(), by_name, n=NEAR) or [
@@ -398,6 +409,7 @@ def _details(record: Record) -> Iterator[tuple[str, str]]:
     for name in record.kind.schema.properties:
         if name in _ON_LINES:
             continue
+
         value = record.data.get(name)
         if isinstance(value, str) and "\n" in value and name != record.kind.prose:
             yield name, "\n".join(f"  {line}".rstrip() for line in value.rstrip("\n").split("\n"))
@@ -416,6 +428,7 @@ def _check_line(check: Mapping[str, object]) -> str:
 def _item(value: object) -> str:
     if not isinstance(value, Mapping):
         return " ".join(str(value).split())
+
     parts = [
         ":".join(map(str, part.values()))
         if isinstance(part, Mapping)
@@ -476,6 +489,7 @@ def related_text(related: Related) -> str:
         record, by = neighbour.record, ", ".join(dict.fromkeys(tie.start for tie in neighbour.ties))
         via = (by if neighbour.depth > 1 else "",) if deep else ()
         rows.append((*via, neighbour.links(), record.id, record.status.name, record.title))
+
     head = (*(("from",) if deep else ()), "is", "id", "status", "title")
     lines = [table(head, rows)] if rows else []
     for neighbour in related.reached:
@@ -485,6 +499,7 @@ def related_text(related: Related) -> str:
             lines.append(
                 f"{neighbour.record.id} is for {versions_here}; of the same file: {listed}"
             )
+
     lines += [
         f"leads to no record, or to several: {rel} {to}"
         for rel, to, _ in related.dangling[:MOST_LINES]
@@ -507,10 +522,12 @@ def unread_text(problems: Iterable[Diagnostic]) -> str:
     first = {problem.location.path: problem for problem in problems if hides_record(problem)}
     if not first:
         return ""
+
     count = (
         "1 record could not be read"
         if len(first) == 1
         else f"{len(first):,} records could not be read, the first"
     )
+
     problem = first[min(first)]
     return f"{count}: {problem.location}: {problem.message}"

@@ -33,15 +33,18 @@ def note_text(request: NoteRequest, result: NoteResult) -> str:
     lines = []
     if result.unsolved is not None:
         lines.append(f"{result.unsolved.id} says that this is unsolved\n  {result.unsolved.path}")
+
     if result.failure is not None:
         lines.append(
             f"{result.failure.id} keeps {target_of(result.failure)} from being tried\n  "
             f"{result.failure.path}"
         )
+
     if result.asks:
         how = f"{request.attempts} attempts" if request.attempts > 1 else "errors on the way"
         lines.append(f"{how}: keep what would have helped")
         lines += [f"  {ask.kind}: {ask.reason}\n    {ask.command}" for ask in result.asks]
+
     lines += [f"known already: {record.id}  {record.title}" for record in result.similar]
     return "\n".join(lines) or "noted"
 
@@ -50,11 +53,13 @@ def failure_text(data: Mapping[str, object]) -> str:
     """Return whether a target may be tried, as text."""
     if not data["holds"]:
         return f"{data['target']} may be tried"
+
     until = (
         f"until {str(data['until'])[:16].replace('T', ' ')} UTC"
         if data["until"]
         else "until it is cleared"
     )
+
     tried = plural(int(str(data["attempts"])), "time")
     return f"{data['target']} failed {tried} and is left alone {until}: {data['reason']}"
 
@@ -81,6 +86,7 @@ def retro_text(result: RetroResult) -> str:
     """Return the outcome of a retro as text."""
     if result.record is None:
         return f"nothing was written: {result.reason}"
+
     lines = [f"{result.record.id} {result.outcome}  {result.record.title}\n  {result.record.path}"]
     lines += [f"  {result.reason}"] if result.reason else []
     lines += [entry_line(finding) for finding in result.findings]
@@ -88,6 +94,7 @@ def retro_text(result: RetroResult) -> str:
     lines += [
         f"{target_of(failure)} may be tried again: {failure.id}" for failure in result.cleared
     ]
+
     return "\n".join([*lines, *(f"note: {note}" for note in result.notes)])
 
 

@@ -96,6 +96,7 @@ def apply(
     for finding in remaining:
         if finding.code in _BROKEN_DECISIONS and is_gone(finding.path):
             moved[replace(finding, path="")].append(finding)
+
     new: list[Diagnostic] = []
     baselined: list[Diagnostic] = []
     for diagnostic in diagnostics:
@@ -105,11 +106,13 @@ def apply(
             while earlier and remaining[earlier[-1]] <= 0:
                 earlier.pop()
             finding = earlier[-1] if earlier else finding
+
         if remaining[finding] > 0:
             remaining[finding] -= 1
             baselined.append(diagnostic)
         else:
             new.append(diagnostic)
+
     not_run = {diagnostic.record for diagnostic in diagnostics if diagnostic.code == _NOT_RUN}
     fixed = sorted(
         finding
@@ -125,6 +128,7 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
     """Return the baseline; an unusable one is empty and gives a diagnostic."""
     file = workspace.baseline
     path = workspace.relative(file)
+
     if not file.exists() and not file.is_symlink():
         return Baseline(), []
 
@@ -139,22 +143,26 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
         return Baseline(), [broken(error.problem.message, Location(path, error.problem.position))]
     except OrbitError as error:
         return Baseline(), [broken(error.message.replace(f"{file}", path), Location(path))]
+
     start, data = Location(path, Position(1)), value if isinstance(value, dict) else {}
     version, rows = data.get("schema_version"), data.get("findings")
     if isinstance(version, int) and version > VERSION:
         message = f"schema_version {version} is newer than this tool knows ({VERSION})"
         return Baseline(), [broken(message, start, _UPGRADE)]
+
     counts: Counter[BaselineFinding] = Counter()
     for row in rows if isinstance(rows, list) else [None]:
         if not isinstance(row, dict) or not isinstance(row.get("count", 1), int):
             return Baseline(), [
                 broken("the baseline holds something that is no list of findings", start)
             ]
+
         code, path_of, record, message = (
             str(row.get(name, "")) for name in ("code", "path", "record", "message")
         )
         finding = BaselineFinding(code, path_of, record, message.replace(_SEVERAL, ""))
         counts[finding] += max(0, int(row.get("count", 1)))
+
     return Baseline(counts), []
 
 
@@ -189,5 +197,6 @@ def write_baseline(workspace: Workspace, baseline: Baseline) -> bool:
             and read_text(workspace.baseline, limit=DOCUMENT_LIMIT) == text
         ):
             return False
+
     write_atomic(workspace.baseline, text)
     return True

@@ -34,6 +34,7 @@ def decode_record(
         data = load(text)
     except YamlProblemError as error:
         return None, [from_problem(error.problem, path)]
+
     if not isinstance(data, dict):
         state = "empty" if data is None else "not a mapping"
         hint = "a record is `key: value` lines; compare with another record"
@@ -42,15 +43,18 @@ def decode_record(
                 INVALID, Severity.ERROR, f"the file is {state}", Location(path, Position(1)), hint
             )
         ]
+
     version = data.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         message = f"schema_version {version} is newer than this tool knows ({SCHEMA_VERSION})"
         hint = "upgrade orbit-registry as it was installed"
         where = Location(path, position_of(text, ("schema_version",)))
         return None, [Diagnostic(NEWER, Severity.ERROR, message, where, hint)]
+
     if not kind.schema.is_valid(data):
         problems = kind.schema.problems(data) if explain else []
         return None, [_diagnostic(text, problem, path, data.get("id")) for problem in problems]
+
     record = record_of(data, kind, path)
     folder = path.rpartition("/")[0].rpartition("/")[2]
     if folder != record.id:
@@ -61,6 +65,7 @@ def decode_record(
             f"copy of {record.id}"
         )
         return None, [Diagnostic(MISPLACED, Severity.ERROR, message, where, hint, record.id)]
+
     return record, []
 
 

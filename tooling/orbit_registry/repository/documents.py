@@ -48,9 +48,11 @@ def decision_paths(workspace: Workspace) -> Iterator[str]:
     config = workspace.config
     for folder in dict.fromkeys((config.adr.folder, *config.adr.folders)):
         yield from _markdown_below(workspace, folder)
+
     for path in _markdown_below(workspace, config.design):
         if path.rpartition("/")[2] == LOG_NAME:
             yield path
+
     if config.adr.log and (workspace.root / config.adr.log).is_file():
         yield config.adr.log
 
@@ -58,6 +60,7 @@ def decision_paths(workspace: Workspace) -> Iterator[str]:
 def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:
     if (workspace.root / folder).is_symlink():
         return
+
     if folder == ".":  # a repository of decisions only: subfolders have other documents
         with contextlib.suppress(OSError):
             entries = os.scandir(workspace.root)
@@ -65,6 +68,7 @@ def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:
                 entry.name for entry in entries if is_markdown(entry.name) and entry.is_file()
             )
         return
+
     for path in walk(workspace.root, folder, without=_NO_DECISIONS):
         if is_markdown(path):
             yield path
@@ -104,6 +108,7 @@ class Document:
         entries = self.entries
         if heading is None:
             return entries[0] if len(entries) == 1 else None
+
         number = _number(heading)
         by_number = [
             entry
@@ -112,6 +117,7 @@ class Document:
         ]
         by_title = [entry for entry in entries if entry.title == heading]
         matches = by_number or by_title
+
         return (
             matches[0]
             if matches
@@ -200,6 +206,7 @@ def read_documents(workspace: Workspace, records: Iterable[Record]) -> Documents
         for record in records
         if record.kind.in_document and record.source is not None
     }
+
     by_path: dict[str, Document] = {}
     problems: list[Diagnostic] = []
     for path in sorted(paths):
@@ -208,6 +215,7 @@ def read_documents(workspace: Workspace, records: Iterable[Record]) -> Documents
                 by_path[path] = document
             case Diagnostic() as problem:
                 problems.append(problem)
+
     return Documents(by_path, tuple(problems))
 
 
@@ -221,6 +229,7 @@ def home_of(workspace: Workspace, record: Record) -> tuple[Document, AdrDocument
     for problem in documents.problems:
         message = f"{problem.location.path} can't be read: {problem.message}; nothing was changed"
         raise RefusedError(message, hint=problem.hint or "correct the file, then try again")
+
     return documents.of(record)
 
 
@@ -234,6 +243,7 @@ def load_document(workspace: Workspace, path: str) -> Document | Diagnostic | No
         if not os.path.lexists(workspace.root / path) or _leads_inside(workspace.root, path):
             return None
         return from_error(UNREADABLE_DOCUMENT, path, error, str(workspace.root))
+
     return Document(path, text)
 
 
@@ -259,10 +269,12 @@ def with_prose(
         return record
     if record.kind.in_file:
         return replace(record, prose=(text_of(record.source.path) if record.source else None) or "")
+
     for path in (*([record.source.path] if record.source else []), record.body_path):
         decision = decision_in(record, path)
         if decision is not None:
             return replace(record, prose=decision[0], options=decision[1])
+
     return record
 
 
@@ -325,6 +337,7 @@ class ProseReading:
         states = workspace.cache.hashes(workspace.root, paths)
         self.states = {path: state for path, state in states.items() if state.error is None}
         """Readable documents and bodies by path."""
+
         self._text = lru_cache(maxsize=1)(self._read)  # records of one log follow each other
 
     def document_text(self, record: Record) -> str | None:
@@ -400,6 +413,7 @@ def _rows(path: str, text: str, headings: Iterable[str]) -> dict[str, _Row | Non
                 options.chosen,
                 [[option.option, option.reason] for option in options.rejected],
             ]
+
     return rows
 
 
@@ -478,6 +492,7 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
         texts += [
             text for language in (None, *languages()) for text in prompts_in(language).values()
         ]
+
     lines = (_DRESS.sub("", line).strip() for text in texts for line in text.split("\n"))
     return frozenset(
         line

@@ -48,12 +48,15 @@ def write_step(
     step_changes = list(changes)
     if name != UPDATE:
         refuse_inherited(workspace, *(change.path for change in step_changes))
+
     refuse_for_agent(workspace, step_changes, author=author)
+
     if not taken_over:
         existing_secrets = set().union(
             *(_secrets(_content(each.path, each.before)) for each in step_changes)
         )
         refuse_secrets_in(step_changes, existing_secrets)
+
     apply_step(workspace, name, step_changes)
 
 
@@ -142,6 +145,7 @@ def refuse_for_agent(
     role = author.role if author is not None else acting_role()
     if role != "agent":
         return
+
     files = {f"{kind.name}.yaml": kind for kind in workspace.kinds}
     decided: list[Record] = []
     pending_uids: set[str] = set()
@@ -149,6 +153,7 @@ def refuse_for_agent(
         kind = files.get(change.path.rpartition("/")[2])
         if kind is None or not change.path.startswith(f"{ORBIT}/"):
             continue
+
         before = _record(change.before, kind, change.path)
         after = _record(change.after, kind, change.path)
         if kind.status(kind.initial["agent"]).phase == "live":
@@ -157,10 +162,12 @@ def refuse_for_agent(
         if before is not None and before.phase == "live":
             message = f"{before.id} is {before.status.name}; an agent may not change it"
             raise RefusedError(message, hint=f"propose a new record; {BY_A_PERSON}")
+
         if before is not None and before.phase == "pending":
             pending_uids.add(before.uid)
         if after is not None and (after.phase == "live" or after.is_rejected):
             decided.append(after)
+
     # An import may bring rejected records.
     decided = [record for record in decided if record.phase == "live" or record.uid in pending_uids]
     if decided:
@@ -176,6 +183,7 @@ def _refuse_overreach(before: Record | None, after: Record | None) -> None:
     """
     if after is None or after.phase != "live":
         return
+
     if before is not None and before.role == "human":
         changed = {
             name
@@ -188,7 +196,9 @@ def _refuse_overreach(before: Record | None, after: Record | None) -> None:
                 f"{', '.join(forbidden)}"
             )
             raise RefusedError(message, hint=BY_A_PERSON)
+
         return
+
     days = after.data.get("ttl_days")
     is_long = "expires_at" in freshness_fields(after) or (
         isinstance(days, int) and not 0 < days <= LONGEST_DAYS
@@ -235,6 +245,7 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
         for each in record.votes
     ]
     options = _redacted_options(record, redact)
+
     return replace(
         record, data=data, prose=redact(record.prose), votes=tuple(votes), options=options
     )

@@ -59,6 +59,7 @@ def allocate(
         if not dry_run:
             claim = {"highest": top + count, "root": str(workspace.root), "at": int(time.time())}
             write_atomic(claims, json.dumps(claim))
+
     words = f"{sequence_id(kind.prefix, highest.number)} {highest.where}" if highest.number else ""
     return [
         Allocation(sequence_id(kind.prefix, top + index), words) for index in range(1, count + 1)
@@ -110,6 +111,7 @@ def numbers_of_folders(workspace: Workspace, kind: Kind) -> set[int]:
                 for name in names
                 if (number := sequence_number(name, kind.prefix)) is not None
             )
+
     return numbers
 
 
@@ -130,6 +132,7 @@ def _in_documents(workspace: Workspace) -> Iterator[_SeenNumber]:
         number = number_of_path(path) if path.rpartition("/")[2] != LOG_NAME else None
         if number is not None and number.isdigit() and int(number) <= _MOST:
             yield _SeenNumber(int(number), f"in {path}")
+
         with contextlib.suppress(OrbitError):
             for heading in _HEADING.finditer(
                 read_bytes(workspace.root / path, limit=DOCUMENT_LIMIT)
@@ -151,6 +154,7 @@ def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
     git = workspace.git
     if git.top is None:
         return
+
     with contextlib.suppress(GitError):
         for ref, names in git.names_on_refs(f"{ORBIT}/{kind.plural}").items():
             numbers = [

@@ -40,9 +40,11 @@ def namespaced(data: Mapping[str, object], source: str) -> dict[str, object]:
     for name in ID_LISTS:
         if name in data:
             result[name] = [f"{source}:{record_id}" for record_id in list_in(data, name)]
+
     if "links" in data:
         links = (link for link in list_in(data, "links") if isinstance(link, Mapping))
         result["links"] = [{**link, "to": f"{source}:{link['to']}"} for link in links]
+
     return result
 
 

@@ -50,6 +50,7 @@ def refuse_legacy_layout(workspace: Workspace, kind: Kind) -> None:
             )
         except OSError:
             return
+
         if names:
             raise RefusedError(f".orbit/{kind.plural}: {_message(names)}", hint=MIGRATE)
 
@@ -120,6 +121,7 @@ class Reading:
         self._now = now or datetime.now(UTC)
         self._problems: dict[str, list[Diagnostic]] = {}
         self._faulty_votes: dict[str, list[Vote]] = {}
+
         self.misplaced: list[Diagnostic] = []  # problems of files and folders that are no record's
         self.entries = list(_entries(workspace, self.misplaced))
         self._by_path = {entry.path: entry for entry in self.entries}
@@ -132,7 +134,9 @@ class Reading:
             **files("records", self._root, self._by_path, self._data_in),
             **files("votes", self._root, self._by_votes, self._votes_in, limit=DOCUMENT_LIMIT),
         }
+
         """States of record and vote files by path."""
+
         for path, state in self.states.items():
             if state.error is not None:
                 self._problems[path] = [self._unreadable(path, state.error)]
@@ -153,9 +157,11 @@ class Reading:
             votes, problems = parse_votes(text, path, self._by_votes[path].record_id, self._now)
         except OrbitError as error:
             problems = [self._unreadable(path, error)]
+
         if problems:  # not cached: a future vote becomes valid with time
             self._problems[path], self._faulty_votes[path] = problems, votes
             return None
+
         return [[vote.voter_model, vote.voted_at.isoformat(), vote.task_id] for vote in votes]
 
     def _unreadable(self, path: str, error: OrbitError) -> Diagnostic:
@@ -191,8 +197,10 @@ class Reading:
             if record is not None:
                 records.append(record)
                 problems += self._problems.get(entry.votes_path, ())
+
         if self._inherits:
             records = with_overrides(records)
+
         return Collection(RecordSet(records, problems), tuple(problems))
 
     def record(self, entry: RecordFolder) -> Record | None:
@@ -221,6 +229,7 @@ def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[Recor
         for pending in (False, True):
             folder = workspace.relative(workspace.folder_of(kind, pending=pending))
             yield from _entries_in(workspace, kind, folder, pending, problems)
+
     for source in workspace.config.extends:
         for kind in filter(is_inheritable, workspace.kinds):
             folder = f"{INHERITED}/{source.name}/{kind.plural}"
@@ -238,16 +247,19 @@ def _entries_in(
     except OSError as error:
         problems.append(_unlistable(folder, (error.strerror or "").lower()))
         return
+
     record_file = f"{kind.name}.yaml"
     old = _legacy_names(kind.plural, names)
     if old:
         problems.append(
             Diagnostic(LEGACY_LAYOUT, Severity.ERROR, _message(old), Location(folder), MIGRATE)
         )
+
     skipped = frozenset(old)
     for name in names:
         if name in skipped or name.startswith("."):
             continue
+
         path = f"{folder}/{name}"
         try:
             files = _list_folder(f"{workspace.root}/{path}") if is_safe_id(name) else None
@@ -256,6 +268,7 @@ def _entries_in(
         except OSError:
             problems.append(_unlistable(path, "see its owner and permissions"))
             continue
+
         if files is None:
             problems.append(_misplaced(path, f"`{name}` is not the folder of a record", kind))
         elif record_file in files:
@@ -289,6 +302,7 @@ def _misplaced(path: str, message: str, kind: Kind, folder: str = "") -> Diagnos
             f"baseline update` take it in"
         )
         return Diagnostic(MISPLACED, Severity.WARNING, message, Location(path), hint)
+
     return Diagnostic(
         MISPLACED,
         Severity.ERROR,

@@ -74,6 +74,7 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
             names = sorted(entry.name for entry in folder.iterdir() if (entry / PAGE).exists())
         except (OSError, OrbitError):
             continue
+
         for name in names[:MOST]:
             path = f"{root}/{name}/{PAGE}"
             try:
@@ -81,6 +82,7 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
             except OrbitError as error:
                 problems.append(f"{path}: {error.message}")
                 continue
+
             if MARK not in text:
                 from orbit_registry.formats.adr.header import read_fields  # slow to import
 
@@ -90,6 +92,7 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
                 skills.append(
                     Skill(path, fields.get("name") or name, fields.get("description", ""), text)
                 )
+
     return skills, problems
 
 
@@ -97,6 +100,7 @@ def skill_records(workspace: Workspace) -> list[Record]:
     """Return the skills as records of a kind without files, with their paths as ids."""
     if SKILL in workspace.kinds:
         return []
+
     status = Status(
         "active",
         "live",
@@ -107,6 +111,7 @@ def skill_records(workspace: Workspace) -> list[Record]:
         banner=None,
         to=(),
     )
+
     kind = replace(
         workspace.kinds["learning"],
         name=SKILL,
@@ -121,11 +126,13 @@ def skill_records(workspace: Workspace) -> list[Record]:
         verbs={},
         voted=False,
     )
+
     records = []
     for skill in read_skills(workspace)[0]:
         title = f"{skill.name}: {skill.description}" if skill.description else skill.name
         data = {"id": skill.path, "uid": skill.path, "status": "active", "title": title}
         records.append(Record(kind, data, skill.path, skill.body))
+
     return records
 
 
@@ -140,6 +147,7 @@ def statements(skill: Skill) -> Sequence[str]:
         for block in blocks
     )
     texts = [line for line in lines if line and not line.startswith("#")]
+
     return [
         *dict.fromkeys(
             chain.from_iterable([text, *filter(None, _SENTENCE_END.split(text))] for text in texts)
@@ -153,12 +161,14 @@ def with_items(text: str, items: Iterable[str]) -> str:
     """
     if 0 < text.count("\n") == text.count("\r\n"):
         return with_items(text.replace("\r\n", "\n"), items).replace("\n", "\r\n")
+
     section = _SECTION.search(text)
     if section is None:
         start = text if text.endswith("\n") or not text else f"{text}\n"
         return f"{start}{chr(10) if start.strip() else ''}{_NEW_SECTION}\n\n" + "".join(
             f"{item}\n" for item in items
         )
+
     following = (
         heading.start()
         for heading in _HEADING.finditer(text, section.end())
@@ -167,6 +177,7 @@ def with_items(text: str, items: Iterable[str]) -> str:
     end = next(following, len(text))
     written = text[:end].rstrip()
     is_list = written.split("\n")[-1].lstrip().startswith(("-", "*", "+"))
+
     return (
         written
         + ("\n" if is_list else "\n\n")

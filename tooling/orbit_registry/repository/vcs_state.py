@@ -85,11 +85,13 @@ def collect_vcs_state(
     tracked = _tracked(git, unavailable)
     head = git.head() if tracked is not None else None
     base = _base(git, head, against, unavailable) if tracked is not None else None
+
     edited = _edited(git, unavailable) if tracked is not None else None
     untracked = tuple(without_sites(git.untracked(), workspace.root)) if edited is not None else ()
     changed = _changed(git, base, edited, untracked, tracked or (), unavailable)
     moved = [entry for entry in entries if entry.path in (changed or ())]
     against_commit = git.commit(against) if against is not None and tracked is not None else None
+
     commit = base.commit if base else None
     before = _records_at(git, commit, moved) if commit else {}
     files = (
@@ -97,6 +99,7 @@ def collect_vcs_state(
         if tracked is None
         else (*tracked, *untracked)
     )
+
     return VcsState(
         tracked=None if tracked is None else tuple(tracked),
         untracked=untracked,
@@ -139,12 +142,14 @@ def _tracked(git: Git, unavailable: list[UnavailableInfo]) -> list[str] | None:
             UnavailableInfo(f"git can't list the tracked files: {error.message}", error.hint)
         )
         return None
+
     if tracked is None:
         message = (
             "not in a git repository: can't tell which records changed, nor which globs "
             "match no tracked file"
         )
         unavailable.append(UnavailableInfo(message, "run it in a git work tree"))
+
     return tracked
 
 
@@ -162,12 +167,15 @@ def _base(
                 UnavailableInfo(message, f"fetch it: `git fetch --unshallow{branch}`")
             )
             return None
+
         raise UsageError(
             f"{against!r} names no commit here",
             hint="fetch it first, or name a branch or commit you have",
         )
+
     if head is None:
         return _Base(None, "nothing: there is no commit yet")
+
     target, tip = (against, requested) if against is not None else git.default_tip() or (None, None)
     if target is None and git.ask("symbolic-ref", "--quiet", "HEAD") is None:
         message = "can't tell what changed: HEAD is detached and no default branch is in this clone"
@@ -176,15 +184,20 @@ def _base(
                 message, "name the branch this work goes to: `orbit check --against REF`"
             )
         )
+
         return None
+
     if target is None or tip == head:
         return _Base(head, "HEAD: uncommitted changes", head)
+
     merge_base = git.merge_base(target)
     if merge_base is not None:
         return _Base(merge_base, f"{_branch(target)} at {merge_base[:10]}", head)
+
     reason, hint = "they share no commit", "name the branch it goes to: --against REF"
     if git.is_shallow:
         reason, hint = "the clone is shallow", "fetch the history: `git fetch --unshallow`"
+
     unavailable.append(
         UnavailableInfo(f"can't tell what changed since {_branch(target)}: {reason}", hint)
     )
@@ -226,6 +239,7 @@ def _changed(
         return None
     if base.commit is None:
         return {*untracked, *tracked}
+
     changed = {*edited, *untracked}
     try:
         if base.commit != base.head:
@@ -244,6 +258,7 @@ def _changed(
     except GitError as error:
         unavailable.append(_unknown_changes(error))
         return None
+
     return changed
 
 
@@ -261,6 +276,7 @@ def _records_at(git: Git, commit: str, entries: Sequence[RecordFolder]) -> dict[
             by_id.setdefault(
                 record_id, EarlierRecord(str(data["uid"]), str(data.get("status", "")), path)
             )
+
     return by_id
 
 
@@ -282,6 +298,7 @@ def _authors(
     }
     if not ids_by_path:
         return {}
+
     output = git.run(
         "log",
         "-z",
@@ -292,12 +309,14 @@ def _authors(
         "--",
         ".orbit",
     )
+
     authors: dict[str, str] = {}
     for commit_text in output.decode("utf-8", "replace").split("\x1e")[1:]:
         author, *names = commit_text.replace("\n", "\0").split("\0")
         for name in names:
             if name in ids_by_path:
                 authors.setdefault(ids_by_path[name], author)
+
     return authors
 
 
@@ -338,6 +357,7 @@ def unknown_folders(workspace: Workspace) -> dict[str, str]:
         )
     except OSError:
         return {}
+
     return {
         name: kind.plural
         for name in unknown

@@ -39,6 +39,7 @@ def half_life_days(environment: Mapping[str, str] | None = None) -> float:
             "set it to a number of days such as 180, to 0 to count votes as they are, or not at all"
         )
         raise UsageError(f"{HALF_LIFE} is {value!r}, which is not a number of days", hint=hint)
+
     return days
 
 
@@ -52,6 +53,7 @@ def parse_votes(
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
+
         vote = _vote_in(line)
         problem = vote if isinstance(vote, str) else ""
         if isinstance(vote, Vote) and vote.learning_id != record_id:
@@ -60,6 +62,7 @@ def parse_votes(
             problem = (
                 f"the vote is dated {format_time(vote.voted_at)}, in the future; it is not counted"
             )
+
         if isinstance(vote, Vote) and not problem:
             votes.append(vote)
         elif len(problems) < MOST_PROBLEMS:
@@ -67,11 +70,13 @@ def parse_votes(
             problems.append(Diagnostic(BROKEN, Severity.WARNING, problem, where, hint, record_id))
         else:
             more += 1
+
     if more:
         message, hint = f"{more:,} more lines are not votes", hint.replace("line", "lines")
         problems.append(
             Diagnostic(BROKEN, Severity.WARNING, message, Location(path), hint, record_id)
         )
+
     return votes, problems
 
 
@@ -80,16 +85,19 @@ def _vote_in(line: str) -> Vote | str:
         row = json.loads(line)
     except (ValueError, RecursionError):
         return "the line is torn or not JSON; it is skipped"
+
     if not isinstance(row, dict) or set(row) != set(FIELDS):
         return f"a vote has exactly the fields {', '.join(FIELDS)}"
     if not all(isinstance(row[name], str) and row[name].strip() for name in FIELDS):
         return "each field of a vote is a text that is not empty"
     if any(_HALF_CHARACTER.search(row[name]) for name in FIELDS):
         return "a field of a vote holds half a character"
+
     try:
         at = parse_time(row["voted_at"])
     except ValueError:
         return f"voted_at is {row['voted_at']!r}, not a time such as 2026-05-17T12:00:00Z"
+
     return Vote(row["learning_id"], row["voter_model"], at, row["task_id"])
 
 
@@ -99,10 +107,12 @@ def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) 
         raise RefusedError(
             "a vote needs a task and a voter", hint="`orbit learning vote ID --task T --model M`"
         )
+
     if _HALF_CHARACTER.search(vote.task_id + vote.voter_model):
         raise RefusedError(
             "task and voter of a vote have to be text", hint="name the task in UTF-8"
         )
+
     path = folder / NAME
     row = dict(
         zip(
@@ -117,6 +127,7 @@ def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) 
         votes = (*existing, *parse_votes(text, "", vote.learning_id, datetime.now(UTC))[0])
         if any(other.key == vote.key for other in votes):
             return False
+
         try:
             handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
             try:
@@ -127,6 +138,7 @@ def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) 
             if path.exists() and not path.stat().st_size:
                 path.unlink()
             raise write_error(path, error) from None
+
     return True
 
 

@@ -92,6 +92,7 @@ def new_data(
         "updated_at": now,
         "created_by": author.as_data(),
     }
+
     filled = {name: value for name, value in fields.items() if value not in (None, "", [], (), {})}
     return ordered({**envelope, **filled}, kind.schema.properties)
 
@@ -160,6 +161,7 @@ def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
     if errors:
         message = "; ".join(f"{problem.location}: {problem.message}" for problem in errors)
         raise InvalidRecordError(message, hint=_hint(errors, kind))
+
     data = load(text)
     fixed = FIXED | kind.schema.managed
     return (
@@ -184,15 +186,18 @@ def create_record(
         raise RefusedError(
             f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} new` writes both"
         )
+
     if kind.in_file and attachments is None:
         raise RefusedError(
             f"a {kind.name} needs the file that it is about", hint="`orbit import --help`"
         )
+
     with writing(workspace):
         record_id, data = _new_record(workspace, kind, author, fields, dry_run=False)
         text, record = build_record(workspace, kind, author, record_id, data)
         if admit is not None:
             admit(record)
+
         more = [
             FileChange(f"{record.folder}/{name}", None, content)
             for name, content in (attachments or {}).items()
@@ -203,6 +208,7 @@ def create_record(
             [FileChange(record.path, None, text), *more],
             author=author,
         )
+
         return record
 
 
@@ -226,6 +232,7 @@ def build_record(
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
     refuse_bad_values(record)
+
     refuse_for_agent(workspace, [FileChange(path, None, text)], author=author)
     refuse_secrets_in([FileChange(path, None, text)])
     return text, record
@@ -243,6 +250,7 @@ def _new_record(
         )  # slow to import, and codes don't need it
 
         record_id = allocate(workspace, kind, dry_run=dry_run)[0].id
+
     return record_id, new_data(kind, record_id, uid, author, fields)
 
 
@@ -259,6 +267,7 @@ def prepare_edit(
         return FileChange(record.path, text, text), current
     if touch:
         data["updated_at"] = format_time(datetime.now(UTC))
+
     try:
         result = rewrite(text, data, order=record.kind.schema.properties)
     except YamlProblemError as error:
@@ -267,6 +276,7 @@ def prepare_edit(
             or f"repair {record.path} by hand; `orbit check` says when it is right"
         )
         raise InvalidRecordError(error.problem.at(record.path), hint=hint) from None
+
     changed = validated(result, record.kind, record.path)
     refuse_bad_values(changed, previous=current)
     return FileChange(record.path, text, result), changed
@@ -285,11 +295,13 @@ def refuse_bad_values(record: Record, *, previous: Record | None = None) -> None
             raise InvalidRecordError(
                 f"`{path}` can't be a scope's path: {parsed.message}", hint=hint
             )
+
     for symbol in record.scope.symbols:
         problem = symbol_problem(symbol) if symbol not in before.symbols else None
         if problem is not None:
             hint = "for example src/app/session.py::open_session"
             raise InvalidRecordError(f"`{symbol}` can't be a scope's symbol: {problem}", hint=hint)
+
     for kind, file in record.evidence:
         is_new = kind == "file" and (previous is None or (kind, file) not in previous.evidence)
         if is_new and (file.startswith("/") or ".." in file.split("/")):
@@ -354,10 +366,12 @@ class ChangeSet:
         text = self.text(old)
         if text is None or old == new:
             return
+
         if self.text(new) not in (None, text):
             raise UnreadableFileError(
                 f"{new} is there already", hint="move it away, then try again"
             )
+
         self.put(new, text)
         self.put(old, None)
         self.came_from[new] = old

@@ -82,6 +82,7 @@ def source_from_stream(stream: IO[bytes]) -> IntakeSource:
         raise RefusedError(
             f"the text has more than {LARGEST:,} bytes, the most that is taken", hint="split it"
         )
+
     return _source(None, content)
 
 
@@ -97,8 +98,10 @@ def _source(path: str | None, content: bytes) -> IntakeSource:
         raise RefusedError(
             f"{name} is not text", hint="import text; name other files as evidence of a record"
         )
+
     if not text.strip():
         raise RefusedError(f"{name} is empty", hint="take it over when it says something")
+
     refuse_secrets(name, text)
     return IntakeSource(path, text, raw_digest(content))
 
@@ -107,6 +110,7 @@ def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool]:
     git = workspace.git
     if git.top is None:
         return None, False
+
     pathspec = f":(literal){path}"
     try:
         commit, _, parents = (
@@ -115,6 +119,7 @@ def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool]:
         status = git.run("status", "--porcelain=v1", "-z", "--ignored", "--", pathspec)
     except GitError:
         return None, True
+
     is_dirty = bool(status) or not commit
     is_known = (
         bool(parents) or not git.is_shallow
@@ -132,11 +137,13 @@ def versions_of(requested: Sequence[str]) -> list[str]:
                 "several have"
             )
             raise UsageError(f"{version!r} can't be a version", hint=hint)
+
     if UNVERSIONED in versions and len(versions) > 1:
         raise UsageError(
             "an unversioned resource has no other version",
             hint="leave `unversioned` out, or name it alone",
         )
+
     return versions
 
 
@@ -153,24 +160,29 @@ def import_resource(
     """
     kind, text = workspace.kinds[KIND], request.text
     versions = versions_of(request.versions)
+
     if not _NAME.match(request.name) or request.name.startswith("."):
         raise UsageError(
             f"{request.name!r} can't be the name of a text", hint="give another with --name"
         )
+
     if request.type == SCRIPT and text.path is None:
         raise UsageError(
             "a script needs a path: it stays the file that it is", hint="orbit import script PATH"
         )
+
     parts = cut(
         text.content,
         chunking_from(request.chunking),
         markdown=is_markdown(text.path or request.name),
     )
+
     existing = existing_resource(workspace, request.type, text, versions)
     if existing is not None:
         return IntakeResult(
             existing, False, parts, tuple(_differences(existing, request, versions))
         )
+
     fields: dict[str, object] = {
         **request.fields,
         "title": request.title or _title_in(text.content, text.path or request.name),
@@ -181,10 +193,12 @@ def import_resource(
         "content_hash": text.digest,
         "chunking": dict(request.chunking),
     }
+
     attachments: dict[str, str] = {}
     if request.type == DOC:
         fields["file"] = file_path = stored_path(versions, request.name)
         attachments = {file_path: text.content}
+
     if dry_run:
         return IntakeResult(
             draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text))
@@ -225,9 +239,11 @@ def existing_resource(
         )
         if is_other or (but is not None and record.uid == but.uid):
             continue
+
         is_same = text.path is not None or record.text("content_hash") == text.digest
         if type_ == SCRIPT or (is_same and set(record.words("versions")) == set(versions)):
             return record
+
     return None
 
 
@@ -238,12 +254,14 @@ def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]
             f"{text.path} has changed since: `orbit refresh {record.id}` shows how, and takes "
             f"it over"
         )
+
     if set(record.words("versions")) != set(versions):
         options, current = (
             " ".join(f"--version {version}" for version in versions),
             ", ".join(record.words("versions")),
         )
         differences.append(f"its versions are {current}: `orbit refresh {record.id} {options}`")
+
     arguments = {**request.fields, "title": request.title, "chunking": request.chunking}
     ignored = sorted(
         name for name, value in arguments.items() if value and record.data.get(name) != value
@@ -253,6 +271,7 @@ def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]
         differences.append(
             f"{message}; `orbit {record.kind.name} update {record.id} --help` names what changes it"
         )
+
     return differences
 
 

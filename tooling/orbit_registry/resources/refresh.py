@@ -69,12 +69,14 @@ def refresh(
                 f"{record.id} came over standard input; there is no file to look at again",
                 hint=hint,
             )
+
         text = _current_source(workspace, record, path)
         _refuse_second(workspace, record, text, request)
         old = _previous_text(workspace, record)
         change, result = prepare_edit(workspace, record, _edit(record, text, request, author))
         changes = [change, *_copy_changes(workspace, record, result, text)]
         is_changed = any(step.before != step.after for step in changes)
+
         if is_changed and not dry_run:
             write_step(workspace, "refresh", changes, author=author)
             old_ref, new_ref = record.text("source_ref"), result.text("source_ref")
@@ -90,10 +92,12 @@ def refresh(
                 new_ref=new_ref,
                 content_hash=text.digest,
             )
+
     chunking = chunking_from(result.data.get("chunking"))
     diff = "" if old is None else unified_diff([FileChange(path or "text", old, text.content)])
     parts = cut(text.content, chunking, markdown=is_markdown(_copy_path(result)))
     refs = (record.text("source_ref"), result.text("source_ref"))
+
     return RefreshResult(
         result, *refs, is_changed, diff, parts, tuple(_notes(refs, text, old is None))
     )
@@ -114,6 +118,7 @@ def _current_source(workspace: Workspace, record: Record, path: str | None) -> i
     if path is None:  # the text that a record without a file holds stays
         content = read_text(inside(workspace.root, _copy_path(record)), limit=DOCUMENT_LIMIT)
         return intake.IntakeSource(None, content, intake.raw_digest(content.encode()))
+
     try:
         return intake.source_at(workspace, path)
     except UnreadableFileError as error:
@@ -128,6 +133,7 @@ def _refuse_second(
 ) -> None:
     if request.path is None and request.versions is None:
         return
+
     versions = (
         record.words("versions")
         if request.versions is None
@@ -167,6 +173,7 @@ def _edit(
         if request.versions is None
         else intake.versions_of(request.versions)
     )
+
     now = format_time(datetime.now(UTC))
 
     def edit(data: dict[str, object]) -> Mapping[str, object]:
@@ -174,18 +181,22 @@ def _edit(
         if text.path is not None:
             old_ref = record.text("source_ref") if text.digest == data.get("content_hash") else None
             result |= {"path": text.path, "source_ref": text.commit or old_ref}
+
         file = record.text("file")
         if file is not None:
             name, old = PurePosixPath(file).name, record.text("path")
             if old is not None and text.path is not None and name == PurePosixPath(old).name:
                 name = PurePosixPath(text.path).name
             result["file"] = intake.stored_path(versions, name)
+
         if request.chunking is not None:
             chunking_from(request.chunking)
             result["chunking"] = dict(request.chunking)
+
         result = {name: value for name, value in result.items() if value not in (None, {})}
         if result == data:
             return data
+
         current = data.get("freshness")
         before = current if isinstance(current, Mapping) else {}
         return {**result, "freshness": {**before, "verified_at": now, "verified_by": author.name}}
@@ -198,13 +209,16 @@ def _copy_changes(
 ) -> list[FileChange]:
     if record.text("type") != intake.DOC:
         return []
+
     old, new = _copy_path(record), _copy_path(result)
     try:
         before = read_text(inside(workspace.root, old), limit=DOCUMENT_LIMIT)
     except OrbitError:
         before = None
+
     if old == new:
         return [FileChange(new, before, text.content)]
+
     return [
         FileChange(new, None, text.content),
         *([FileChange(old, before, None)] if before is not None else []),
@@ -218,8 +232,10 @@ def _notes(
     if old != new and text.path is not None:
         then, now = (old or "none")[:12], (new or "none")[:12]
         notes.append(f"the last commit of {text.path} is {now}; the text was of {then}")
+
     if text.is_dirty:
         notes.append(f"{text.path} has changes that are not committed")
     if is_unknown:
         notes.append("what the text was is not known any more, so no difference is shown")
+
     return notes

@@ -96,11 +96,13 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
     path = record.text("path")
     if not record.kind.in_file or record.text("type") != SCRIPT or path is None:
         raise UsageError(f"{record.id} is not a script", hint="`orbit show` prints a document")
+
     if order.trust and author.role == "agent":
         _note_refused(workspace, record, author, order)
         raise RefusedError(
             "an agent can't trust a script for you", hint="a person reviews it, and runs it"
         )
+
     file = inside(workspace.root, path)
     content = read_bytes(file, limit=LARGEST)
     doubts = list(_doubts(workspace, record, path, content))
@@ -111,10 +113,13 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
         )
         _note_refused(workspace, record, author, order, content_hash=raw_digest(content))
         raise RefusedError(f"{record.id} is not run: {'; '.join(doubts)}", hint=hint)
+
     began = time.time()
+
     with _copy(file, content) as started:
         words = [*_command(file, content, started), *order.arguments]
         ran = _start(workspace.root, words, _environment(record, file, order), order)
+
     note(
         str(workspace.root),
         "run",
@@ -128,6 +133,7 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
         trusted=int(bool(doubts)),
         duration_ms=round(ran.seconds * 1000),
     )
+
     return ran
 
 
@@ -156,6 +162,7 @@ def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> 
         yield f"it is {record.status.name}"
     if record.text("content_hash") != raw_digest(content):
         yield f"{path} has changed since it was shown"
+
     try:
         yield from _uncommitted(workspace, record, path, content)
     except OrbitError as error:
@@ -173,6 +180,7 @@ def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes
     # Without a revision git would read the index, which anybody may have written.
     is_known = workspace.git.top is not None and bool(revision)
     committed = workspace.git.read(revision, path) if is_known else None
+
     if committed is None:
         yield f"{path} is in no {where}"
     elif committed != content:
@@ -181,6 +189,7 @@ def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes
             if only_default
             else f"{path} has changes that are not committed"
         )
+
     if not is_known or not _is_record_committed(workspace, record, revision):
         yield f"the record has changes that are not committed ({record.path})"
 
@@ -189,14 +198,17 @@ def _is_record_committed(workspace: Workspace, record: Record, revision: str) ->
     files = [record.path]
     if record.kind.folder.is_relative_to(workspace.root / ORBIT):
         files.append(f"{workspace.relative(record.kind.folder)}/kind.yaml")
+
     committed = {name: workspace.git.read(revision, name) for name in files}
     now = {name: read_bytes(inside(workspace.root, name), limit=DOCUMENT_LIMIT) for name in files}
     if committed != now:
         return False
+
     try:
         data = load((committed[record.path] or b"").decode("utf-8"))
     except (YamlProblemError, UnicodeDecodeError):
         return False
+
     # The record may come from the cache, which git does not hold.
     return isinstance(data, dict) and all(
         data.get(name) == record.data.get(name) for name in _DECIDING
@@ -216,25 +228,30 @@ def _copy(file: Path, content: bytes) -> Iterator[Path]:
             started.chmod(0o700)
         except OSError as error:
             raise write_error(Path(tempfile.gettempdir()), error) from None
+
         yield started
 
 
 def _command(file: Path, content: bytes, started: Path) -> list[str]:
     if os.access(file, os.X_OK) and content.startswith((b"#!", b"\x7fELF")):
         return [str(started)]
+
     first = content.partition(b"\n")[0].decode("utf-8", "replace")
     try:
         words = shlex.split(first[2:]) if first.startswith("#!") else []
     except ValueError as error:
         message = f"the first line of {file.name} can't be read: {str(error).lower()}"
         raise RefusedError(message, hint="start it with a line such as #!/bin/sh") from None
+
     if words:
         return [*words, str(started)]
+
     interpreter = _INTERPRETERS.get(PurePosixPath(file.name).suffix.lower())
     if interpreter is None:
         raise RefusedError(
             f"no program for {file.name}", hint="start it with a line such as #!/bin/sh"
         )
+
     return [*interpreter, str(started)]
 
 
@@ -256,6 +273,7 @@ def _start(
         streams: dict[str, Any] = {}
         if order.captured:
             streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
+
         try:
             process = subprocess.Popen(
                 words, cwd=root, env=environment, start_new_session=True, **streams
@@ -265,6 +283,7 @@ def _start(
             hint = "install it, or correct the first line of the script"
             fault = f"it can't be started: {cause}"
             raise ProgramError(f"`{words[0]}`: {fault}", hint=hint, fault=fault) from None
+
         over = False
         with process:
             try:
@@ -280,6 +299,7 @@ def _start(
             ):  # a person stopped us: the script is in another session and got no signal
                 _terminate(process)
                 raise
+
         code = TIMED_OUT if over else code if code >= 0 else 128 - code
         return RunResult(code, time.monotonic() - began, over, _tail(out), _tail(err))
 

@@ -97,8 +97,10 @@ def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[EnsureRequest
                 f"line {number}: a batch has at most {MOST_ENTRIES:,} lines", hint="split it"
             )
             return
+
         if not line.strip():
             continue
+
         try:
             data = (
                 json.loads(line, parse_constant=refuse_constant)
@@ -107,9 +109,11 @@ def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[EnsureRequest
             )
         except (ValueError, RecursionError):
             data = None
+
         if not isinstance(data, dict) or not isinstance(data.get("fields", {}), dict):
             yield UsageError(f"line {number} holds no entry", hint=_LINE)
             continue
+
         extra = {name: value for name, value in data.items() if name not in _NAMED}
         kind_name = str(data.get("kind") or kind)
         fields = {**data.get("fields", {}), **extra}
@@ -142,6 +146,7 @@ def ensure(
     batch = _Batch(workspace, author, pending=pending)
     batch.read()
     batch.compare(entries)  # slow, so outside of the lock
+
     if dry_run:
         results = [batch.plan(entry) for entry in entries]
         return [
@@ -150,15 +155,18 @@ def ensure(
             else result
             for result in results
         ]
+
     with writer.writing(workspace):
         batch.read()
         results = [batch.plan(entry) for entry in entries]
         if batch.changes:
             write_step(workspace, "ensure", batch.changes, author=author)
+
     results = [batch.finish(result) for result in results]
     records = [result.record for result in results if result.outcome in (INSERTED, UPDATED)]
     if ids := [record.id for record in records if record is not None]:
         write_event(workspace, ENSURED, ids, counts(results))
+
     return results
 
 
@@ -169,6 +177,7 @@ class _Batch:
         self._keys: dict[tuple[str, str], list[Record]] = {}
         self._of_kind: dict[str, dict[str, Record]] = {}
         self._near: dict[tuple[str, str], tuple[str, str]] = {}
+
         """Path of the record that says nearly the same as a new entry, by kind and key,
         and how it says it.
         """
@@ -191,14 +200,17 @@ class _Batch:
         for entry in entries:
             if entry.kind not in self.workspace.kinds or (entry.kind, entry.key) in self._keys:
                 continue
+
             kind = self.workspace.kinds[entry.kind]
             if not kind.voted:
                 continue
+
             try:
                 _refuse_invalid(kind, entry)
                 drafts.setdefault(kind.name, {})[entry.key] = self._drafted(kind, entry)[1]
             except OrbitError:
                 continue  # `plan` refuses it with a reason
+
         for name, by_key in drafts.items():
             existing = [*self._of_kind.get(name, {}).values()]
             try:
@@ -207,6 +219,7 @@ class _Batch:
                 )
             except (OrbitError, OSError, ValueError):
                 continue  # a broken index must not stop a producer
+
             for key, near in zip(by_key, neighbour_lists, strict=True):
                 same = next((neighbour for neighbour in near if neighbour.is_duplicate), None)
                 if same is not None:
@@ -235,13 +248,16 @@ class _Batch:
             *matches[-1:],
         )
         record = next(iter(preferred), None)
+
         if record is not None and record.path in self._touched:
             raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
         if record is None:
             return self._inserted(kind, entry)
+
         if entry.join is not None and record.phase != "closed":
             entry = entry.join(record)
             _refuse_invalid(kind, entry)
+
         if record.is_rejected:
             by = record.approval.get("rejected_by")
             return EnsureResult(
@@ -250,18 +266,22 @@ class _Batch:
                 record,
                 f"rejected by {by}" if by else f"it was {record.status.name}",
             )
+
         if record.data.get("ensured") == entry.digest:
             entry = replace(entry, status="")  # a repeated request: later edits stay
             return EnsureResult(
                 entry, UNCHANGED, record, record.status.word if record.phase == "closed" else ""
             )
+
         differs = self._differs(record, entry)
         if record.phase == "closed" and differs:
             return self._inserted(kind, entry)
+
         if not differs:
             return EnsureResult(
                 entry, UNCHANGED, record, record.status.word if record.phase == "closed" else ""
             )
+
         return (
             EnsureResult(entry, UPDATED, record)
             if kind.in_document
@@ -287,15 +307,20 @@ class _Batch:
                 raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
             self._touched.add(f"{kind.name} {entry.key}")
             return EnsureResult(entry, INSERTED)
+
         text, record = self._drafted(kind, entry)
         if kind.voted and (existing := self._same(entry, record)) is not None:
             return EnsureResult(entry, UNCHANGED, *existing)
+
         self.changes.append(FileChange(record.path, None, text))
+
         if entry.text is not None and record.source is not None:
             self.changes.append(FileChange(record.source.path, None, entry.text))
+
         self._remember(record)
         self._touched.add(record.path)
         self._ids.add(record.id)
+
         return EnsureResult(entry, INSERTED, record)
 
     def _drafted(self, kind: Kind, entry: EnsureRequest) -> tuple[str, Record]:
@@ -304,6 +329,7 @@ class _Batch:
         record_id = writer.free_code_id(self.workspace, kind, uid)
         while record_id in self._ids:
             record_id = code_id(kind.prefix, uid, len(record_id) - len(kind.prefix) + 1)
+
         data = writer.new_data(
             kind, record_id, uid, self.author, {**entry.fields, **_identity_fields(entry), **status}
         )
@@ -324,12 +350,15 @@ class _Batch:
                 (other.path for other in alike if other.phase != "closed" or other.is_rejected), ""
             )
             how = "in other words"
+
         record = existing.get(path)
         if record is None or (record.phase == "closed" and not record.is_rejected):
             self._wordings[name, normalised(wording(new))] = new.path
             return None
+
         if record.is_rejected:
             how = f"rejected by {record.approval.get('rejected_by', 'somebody')}"
+
         return record, f"{record.id} says so already, {how}"
 
     def _updated(self, record: Record, entry: EnsureRequest) -> EnsureResult:
@@ -340,10 +369,13 @@ class _Batch:
         changes = [change]
         if entry.text is not None and record.source is not None:
             changes.append(FileChange(record.source.path, self._text(record), entry.text))
+
         changes = [step for step in changes if step.before != step.after]
         refuse_for_agent(self.workspace, [change], author=self.author)
+
         if not changes:
             return EnsureResult(entry, UNCHANGED, record)
+
         self.changes += changes
         self._touched.add(record.path)
         return EnsureResult(entry, UPDATED, result)
@@ -351,17 +383,21 @@ class _Batch:
     def finish(self, result: EnsureResult) -> EnsureResult:
         """Do what takes its own lock: decisions with their documents, and status changes."""
         entry = result.entry
+
         if result.outcome == REFUSED:
             return result
+
         try:
             result = (
                 self._decision(result) if self.workspace.kinds[entry.kind].in_document else result
             )
         except OrbitError as error:
             return replace(result, outcome=REFUSED, reason=f"{error.message}; {error.hint}")
+
         try:
             if result.record is None or not self.sets_status(result):
                 return result
+
             moved = lifecycle.transition(
                 self.workspace, result.record.id, entry.status, self.author
             )
@@ -386,6 +422,7 @@ class _Batch:
             or record.is_rejected
         ):
             return False
+
         return result.outcome != UNCHANGED or record.text("key") == entry.key
 
     def _decision(self, result: EnsureResult) -> EnsureResult:
@@ -397,8 +434,10 @@ class _Batch:
             request = adrs.new_adr(entry.fields, **_identity_fields(entry), status=status)
             added = adrs.add_adr(self.workspace, request, self.author, self._is_new(entry))
             return replace(result, record=added.record)
+
         if result.outcome != UPDATED or record is None:
             return result
+
         fields = {
             name: value for name, value in entry.fields.items() if not _is_prose(record, name)
         }
@@ -448,6 +487,7 @@ def _refuse_invalid(kind: Kind, entry: EnsureRequest) -> None:
             f"{entry.key[:80]!r} is not a key",
             hint="give each thing a name without spaces: meeting/7/1",
         )
+
     fixed = sorted(
         {*entry.fields}
         & (writer.FIXED | (kind.schema.managed - {"file"} if entry.text else kind.schema.managed))
@@ -457,13 +497,16 @@ def _refuse_invalid(kind: Kind, entry: EnsureRequest) -> None:
             f"`{fixed[0]}` can't be given",
             hint="the registry sets it; `status` is a field of the call",
         )
+
     if entry.status and entry.status not in kind.statuses:
         message = f"{kind.with_article} has no status {entry.status[:80]!r}"
         raise InvalidRecordError(message, hint=f"statuses: {', '.join(kind.statuses)}")
+
     if kind.in_file and entry.text is None:
         raise RefusedError(
             f"{kind.with_article} needs the file that it is about", hint="`orbit import --help`"
         )
+
     called = without_secrets(entry.key)
     refuse_secrets(
         f"{kind.name} {called}",

@@ -57,6 +57,7 @@ def read_target(text: str) -> Target:
         or any(map(str.isspace, text))
     ):
         raise UsageError(f"{text[:100]!r} is not a target", hint=_FORM)
+
     return Target(kind, project, name)
 
 
@@ -105,12 +106,14 @@ def fail(
     if target.type in PROTECTED_TYPES:
         hint = "keep what it runs from being tried: story:shop:S-1"
         raise RefusedError(f"{target} runs the work itself and can't be left alone", hint=hint)
+
     updates = {name: value for name, value in fields.items() if value is not None}
     existing = open_failure(read_collection(workspace).records, target, now)
     if existing is not None and (author.role, existing.role) == ("agent", "human"):
         updates = {
             name: value for name, value in updates.items() if name == "attempts"
         }  # not a person's text
+
     if existing is None:
 
         def admit(_: Record) -> None:  # another process may have recorded it meanwhile
@@ -127,6 +130,7 @@ def fail(
         }
         if dry_run:
             return draft_record(workspace, workspace.kinds[KIND], author, initial)[1], True
+
         record = create_record(workspace, workspace.kinds[KIND], author, initial, admit)
     else:
 
@@ -144,17 +148,21 @@ def fail(
             }
             for name in {"links", "evidence"} & updates.keys():
                 changed[name] = _united(data.get(name), updates[name])
+
             return {**changed, "title": _title(target, verb, changed)}
 
         if dry_run:
             return lifecycle.plan_change(workspace, existing.id, again)[0], False
+
         record = lifecycle.change_fields(workspace, existing.id, again)
+
     write_event(
         workspace,
         FAILED,
         [record.id],
         {"target": str(target), "attempts": record.data.get("attempts", 1)},
     )
+
     return record, existing is None
 
 

@@ -118,18 +118,22 @@ class Retro:
         """Return why the retro is not worth recording; empty if it is."""
         if self.findings:
             return ""
+
         longest = max(map(len, self.recommendations), default=0)
         if longest >= SHORTEST_FINDING or (
             longest and self.struggled
         ):  # `CI slow`, `cache it`: short but useful
             return ""
+
         if any(
             outcome.result == FAILED or (outcome.attempts or 0) > 1 for outcome in self.outcomes
         ):
             return ""
+
         tried = len({outcome.target for outcome in self.outcomes if outcome.attempts != 0})
         if tried >= fewest_targets:
             return ""
+
         lacking = "none failed or tried twice, no finding or advice of a sentence's length"
         return f"{tried} of {fewest_targets} targets, {lacking}"
 
@@ -138,6 +142,7 @@ class Retro:
         outcomes = {outcome.target: outcome for outcome in (*self.outcomes, *more.outcomes)}
         lists = {name: _merge_texts(getattr(self, name), getattr(more, name)) for name in _LISTS}
         new_text = more.text and more.text not in self.text
+
         return replace(
             self,
             trigger=self.trigger or more.trigger,
@@ -165,6 +170,7 @@ def read_outcome(text: str, where: str = "--outcome") -> Outcome:
     result, *more = words.split(",")
     data: dict[str, Any] = {"target": name, "result": result, "reason": reason, "tools": []}
     valid = bool(name and result)
+
     for word in more:
         key, _, value = word.partition("=")
         if key == "tool" and value:
@@ -173,8 +179,10 @@ def read_outcome(text: str, where: str = "--outcome") -> Outcome:
             data["attempts"] = int(value)
         else:
             valid = False
+
     if not valid:
         raise UsageError(f"{where}: {text[:100]!r} is not an outcome", hint=_OUTCOME)
+
     return _outcome(data, where)
 
 
@@ -205,9 +213,11 @@ def _from_data(data: Mapping[str, Any], where: str) -> Retro:
         raise UsageError(
             f"{where}: `{unknown[0][:80]}` is not known", hint=f"known are {', '.join(_KEYS)}"
         )
+
     outcomes = data.get("outcomes") or []
     if not isinstance(outcomes, list):
         raise UsageError(f"{where}: `outcomes` is not a list", hint=_FORM)
+
     words: dict[str, Any] = {
         name: _line(data.get(name), name, where) for name in ("date", "title", "summary")
     }
@@ -218,8 +228,10 @@ def _from_data(data: Mapping[str, Any], where: str) -> Retro:
     ]
     retro = Retro(trigger=_trigger(data, where), outcomes=tuple(read_outcomes), **words)
     text = str(data.get("text") or "").strip()
+
     if not text:
         return retro
+
     text = text if text.startswith("## ") else f"## Notes\n\n{text}"
     return retro.joined(_from_markdown(parse_markdown(text), where))
 
@@ -230,11 +242,13 @@ def _trigger(data: Mapping[str, Any], where: str) -> Target | None:
         target = target_from(data["trigger"])
         triggers.append((target.type, target.id))
         data = {"project": target.project, **data}
+
     if len(triggers) > 1:
         raise UsageError(
             f"{where}: it looks back on more than one thing",
             hint=f"name one of {', '.join(TRIGGERS)}",
         )
+
     return trigger_of(*triggers[0], str(data.get("project") or "")) if triggers else None
 
 
@@ -253,18 +267,22 @@ def _outcome(value: object, where: str) -> Outcome:
     if target is None or result not in RESULTS:
         hint = f"it has a `target` and as `result` one of {', '.join(RESULTS)}"
         raise UsageError(f"{where}: {str(result)[:80]!r} is not a result", hint=hint)
+
     if attempts is not None and (
         not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 0
     ):
         raise UsageError(
             f"{where}: `attempts` is {str(attempts)[:80]!r}", hint="a whole number; 0: never tried"
         )
+
     parsed_target = read_target(target) if isinstance(target, str) else target_from(target)
     read_target(str(parsed_target))  # validates a mapping as well
     tools = data.get("tools", data.get("tool"))
     listed = [tools] if isinstance(tools, str) else tools or []
+
     if not isinstance(listed, list):
         raise UsageError(f"{where}: `tools` is not a list of names", hint='"tools": ["codex"]')
+
     reason = " ".join(str(data.get("reason") or "").split())
     return Outcome(
         parsed_target, str(result), attempts, tuple(dict.fromkeys(map(str, listed))), reason[:2000]
@@ -300,6 +318,7 @@ def _from_markdown(document: Document, where: str) -> Retro:
         name: value for name, value in data.items() if name in _KEYS
     }  # other front matter is ignored
     notes: list[str] = []
+
     for heading, section, body in _sections(document):
         name = part_of(heading)
         if name == "summary":
@@ -320,6 +339,7 @@ def _from_markdown(document: Document, where: str) -> Retro:
             notes += [f"{title}\n\n{result}" for result in _results(document, section)]
         elif body:
             notes.append(f"## {heading}\n\n{body}")
+
     return replace(_from_data(fields, where), text="\n\n".join(notes))
 
 
@@ -372,11 +392,14 @@ def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str,
             )
             cells["tools"] = [tool for tool in (word.strip() for word in tools.split(",")) if tool]
             cells["target"] = cells.get("target", cells.get("story"))
+
             rows.append(cells)
+
     if not tables:
         body = document.text[section.body.start : section.body.end]
         outcomes = (read_outcome(item, f"{where}: {section.text}") for item in _items(body))
         rows = [{**outcome.as_data(), "target": str(outcome.target)} for outcome in outcomes]
+
     return rows
 
 
@@ -392,5 +415,7 @@ def _items(body: str) -> list[str]:
             items[-1].append(line)
         elif line.strip() and not in_list:
             items.append([line])
+
         fresh = not line.strip()
+
     return [" ".join(" ".join(parts).split()) for parts in items]

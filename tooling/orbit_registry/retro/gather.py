@@ -64,6 +64,7 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
     )
     ended = max((str(row["at"]) for _, row in rows), default="")
     agents: dict[str, str] = {}
+
     accepted: set[str] = set()
     tried: list[Attempt] = []
     turns = 0
@@ -73,20 +74,26 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
         )
         if read.skipped:
             continue
+
         gathered.lessons += lessons
         gathered.recalled += read.session.recalled
         tried += observer.attempts()
         name = next(session for session in sessions if session in path.name)
         agents[name] = agent
+
         turns += read.session.turns
+
         if not read.session.rejected:
             accepted.add(name)
+
         ended = ended or format_time(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+
     if not (rows or agents or failed):
         name = str(run).partition(":")[2]
         raise UsageError(
             f"nothing is known here of the {run.type} {name[:80]!r}", hint=_HINTS[run.type]
         )
+
     outcomes = {
         outcome.target: outcome
         for outcome in (
@@ -94,6 +101,7 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
             *_target_outcomes(records, rows, agents, accepted),
         )
     }
+
     gathered.retro = replace(
         gathered.retro,
         date=ended or max(str(failure.data["updated_at"]) for failure in failed),
@@ -113,6 +121,7 @@ def gather(workspace: Workspace, records: RecordSet, run: failures.Target) -> Ga
         durable_behavior=gathered.summaries("sequence"),
         worked=gathered.summaries("fact", "discovery", "command"),
     )
+
     return gathered
 
 
@@ -141,10 +150,13 @@ def _events_of_run(
     served: dict[str, str] = {}
     run_rows: list[Row] = []
     sessions = {run.id: None} if run.type == "session" else {}
+
     for event, row in rows_in(log_files(workspace.state), time.time(), LogScan()):
         session, item = event.session.partition(".")[0], _target_name(row)
+
         if event.kind not in (events.RETRIEVAL, *_TARGET_EVENTS, *events.MOMENTS):
             continue
+
         if run.type == "session":
             is_of_run = session == run.id
         elif run.type == "incident":
@@ -155,9 +167,11 @@ def _events_of_run(
                 items[item] = loop
                 served |= {session: loop} if session else {}
             is_of_run = loop == run.id
+
         if is_of_run:
             run_rows.append((session, row))
             sessions |= {session: None} if session else {}
+
     return run_rows, [*sessions]
 
 
@@ -184,9 +198,11 @@ def _summary(
             if run.type != "incident"
             else "known by failures and events alone"
         )
+
     counted = plural(turns, "turn")
     if run.type == "session":
         return f"{counted}, {'accepted' if accepted else 'the last turned down'}"
+
     return (
         f"{plural(len(agents), 'session')} of {counted}, {len(agents) - len(accepted)} turned down"
     )
@@ -205,6 +221,7 @@ def _purpose_outcomes(tried: Iterable[Attempt]) -> Iterable[Outcome]:
             dict.fromkeys((*previous.tools, *attempt.tools)),
         )
         outcomes[attempt.purpose] = Outcome(target, result, attempts, tuple(tools), attempt.fault)
+
     return outcomes.values()
 
 
@@ -213,6 +230,7 @@ def _failure_outcome(failure: Record) -> Outcome:
     result = FAILED if failure.phase == "live" else COMPLETED
     reason = failure.text("reason") or "" if result == FAILED else ""
     attempts = failure.data.get("attempts")
+
     return Outcome(
         failures.target_of(failure),
         result,
@@ -238,6 +256,7 @@ def _target_outcomes(
             continue
         if kind == events.DISPATCHED and (target in outcomes or session not in accepted):
             continue
+
         previous, counted = outcomes.get(target, Outcome(target, COMPLETED, 1)), row.get("attempts")
         before = previous.attempts or 1
         attempts = (
@@ -245,6 +264,7 @@ def _target_outcomes(
             if isinstance(counted, int) and counted <= _MOST_ATTEMPTS
             else before
         )
+
         failed = kind == events.FAILED or (kind == events.NOTED and row.get("failed") is True)
         result = FAILED if failed else REQUEUED if kind == events.REQUEUED else COMPLETED
         messages = (
@@ -252,6 +272,8 @@ def _target_outcomes(
             for record_id in row.get("ids") or ()
             if failed and record_id in reasons
         )
+
         tools = dict.fromkeys((*previous.tools, *([agents[session]] if session in agents else [])))
         outcomes[target] = Outcome(target, result, attempts, tuple(tools), next(messages, ""))
+
     return outcomes.values()

@@ -93,11 +93,13 @@ def record_retro(
     if retro.trigger is None:
         hint = "orbit retro --loop L-17 --from retro.md; or --session, --incident"
         raise UsageError("of which run is it", hint=hint)
+
     key = str(retro.trigger)
     records = read_collection(workspace).records
     same = (record for record in records.of_kind(KIND) if record.text("key") == key)
     before = next((record for record in same if record.phase != "closed"), None)
     merged = _completed(_existing_retro(workspace, before).joined(retro), now)
+
     fewest = workspace.config.setting("loop", "retro_targets")
     if noise := merged.noise(fewest):
         if not dry_run:
@@ -116,11 +118,13 @@ def record_retro(
         raise RefusedError(ensured.reason, hint="nothing was written; correct what it says")
     if record.phase == "closed":
         return RetroResult(ensured.outcome, record, ensured.reason)
+
     if gathered is not None:
         findings = _propose_findings(workspace, gathered, record, dry_run=dry_run)
     else:
         entries = [*_findings(workspace, merged, key, record, scope or {})]
         findings = ensure(workspace, entries, author, pending=True, dry_run=dry_run)
+
     failure_changes = _FailureChanges(
         workspace, record, author, now, is_gathered=gathered is not None, dry_run=dry_run
     )
@@ -131,10 +135,12 @@ def record_retro(
         tuple(failure_changes.notes),
     )
     done = RetroResult(ensured.outcome, record, ensured.reason, tuple(findings), *changed)
+
     if done.is_written and not dry_run:
         write_event(
             workspace, events.RETRO, [record.id], {"trigger": key, "findings": len(findings)}
         )
+
     return done
 
 
@@ -150,6 +156,7 @@ def _retro_of(record: Record, text: str = "") -> Retro:
         )
         for outcome in data.get("outcomes", ())
     ]
+
     parsed = read_retro(text, FILE) if text.lstrip().startswith("#") else Retro()
     retro = replace(
         parsed,
@@ -189,6 +196,7 @@ def _completed(retro: Retro, now: datetime) -> Retro:
     except ValueError:
         hint = "a day or a moment with its zone: 2026-11-22, 2026-11-22T07:00:00Z"
         raise UsageError(f"{date[:80]!r} is not a date", hint=hint) from None
+
     summary, text = retro.summary, retro.text
     if len(summary) > LONGEST_SUMMARY:
         text = (
@@ -196,7 +204,9 @@ def _completed(retro: Retro, now: datetime) -> Retro:
             if summary not in text
             else text
         )
+
         summary = cut(summary, LONGEST_SUMMARY)
+
     dated = replace(retro, date=date, summary=summary, text=text)
     return replace(dated, title=(dated.title or _title(dated))[:300])
 
@@ -236,6 +246,7 @@ def _findings(
         if trigger and trigger.type == "session"
         else []
     )
+
     for word, text in retro.findings:
         summary = cut(text, longest)
         values = {
@@ -324,6 +335,7 @@ class _FailureChanges:
         if self.until + timedelta(days=_DAYS) <= self.now:
             self.notes.append(f"{target} failed more than {_DAYS} days ago and may be tried again")
             return
+
         is_same = active is not None and active.data.get("attempts", 1) == (attempts or 1)
         mine = filter(self._is_mine, records.of_kind(failures.KIND))
         if any(failures.target_of(failure) == target for failure in mine):
@@ -331,6 +343,7 @@ class _FailureChanges:
                 return  # already recorded; its later status is newer
         elif active is not None and is_same and (self.is_gathered or self._is_anothers(active)):
             return  # the same failure from the events, or a later one
+
         reason = outcome.reason or f"failed in {self.record.data['key']}"
         fields = {"reason": reason, "attempts": attempts or 1, "links": [self.link]}
         opened = failures.fail(

@@ -77,11 +77,13 @@ def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Au
     turn = _turn(workspace, work)
     if not work.skip_reason and not work.asks:
         work = replace(work, skip_reason=skip_reason(workspace, work, turn))
+
     if not (work.skip_reason or work.text.strip()):
         raise UsageError(
             "the note is empty",
             hint=f"say it, or why there is nothing: --skip-reason {' | '.join(SKIPS)}",
         )
+
     target = read_target(f"task:{work.task}") if work.failed and work.task else None
     contribution = _contribution(workspace, records, work, author) if work.asks else NoteResult()
     if target is not None:
@@ -91,6 +93,7 @@ def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Au
         contribution = replace(
             contribution, failure=fail(workspace, target, fields, author, datetime.now(UTC))[0]
         )
+
     details: dict[str, object] = {
         "attempts": work.attempts,
         "errors": work.errors,
@@ -101,10 +104,12 @@ def note(workspace: Workspace, records: RecordSet, work: NoteRequest, author: Au
         details["asked"] = [ask.kind for ask in contribution.asks]
     else:
         details["skip_reason"] = work.skip_reason or None
+
     if turn:
         details |= {"turn": turn, "fingerprint": fingerprint(work.text)}
     if work.evidence:
         details["evidence"] = list(work.evidence)
+
     write_event(
         workspace, NOTED, [contribution.unsolved.id] if contribution.unsolved else [], details
     )
@@ -115,9 +120,11 @@ def skip_reason(workspace: Workspace, work: NoteRequest, turn: str) -> str:
     """Return why a turn teaches nothing; empty if it may, or if it is no turn."""
     if work.heartbeat:
         return "routine-heartbeat"
+
     text = work.text.strip()
     if not (turn and text):
         return ""
+
     rows = (row for _, row in rows_in(log_files(workspace.state), time.time(), LogScan()))
     fingerprints = {
         row.get("fingerprint")
@@ -126,6 +133,7 @@ def skip_reason(workspace: Workspace, work: NoteRequest, turn: str) -> str:
     }
     if fingerprint(text) in fingerprints:
         return "duplicate-signal"
+
     return "no-new-information" if work.tools == 0 and len(text) < SHORT else ""
 
 
@@ -153,6 +161,7 @@ def _refuse_contradictions(work: NoteRequest) -> None:
             "--skip-reason says that there is nothing to tell, and attempts or errors that there is"
         )
         raise UsageError(message, hint="leave one of them out")
+
     if work.asks and not work.text.strip():
         raise UsageError(
             "the note says nothing",
@@ -167,6 +176,7 @@ def _contribution(
     fields = _learning(work, kind.schema.longest("summary"))
     draft = draft_record(workspace, kind, author, fields)[1]
     near = near_duplicates(workspace, records.of_kind(LEARNING), draft)
+
     if work.failed:
         same = next((neighbour.record for neighbour in near if neighbour.is_duplicate), None)
 
@@ -182,6 +192,7 @@ def _contribution(
             neighbour.record for neighbour in near if neighbour.record.uid != unsolved.uid
         )
         return NoteResult(similar=similar, unsolved=unsolved)
+
     similar = tuple(neighbour.record for neighbour in near)
     live = next((record for record in similar if record.phase == "live"), None)
     linked = _linked(records, live) if live is not None else {}
@@ -192,6 +203,7 @@ def _linked(records: RecordSet, learning: Record) -> dict[str, str]:
     names = {learning.id, *learning.legacy_ids}
     ends = [record for link in learning.links for record in records.candidates(link.to)]
     ends += [record for record in records if any(link.to in names for link in record.links)]
+
     return {
         record.kind.name: record.id
         for record in reversed(ends)
@@ -210,6 +222,7 @@ def _learning(work: NoteRequest, longest: int) -> dict[str, object]:
     }
     if work.task:
         fields["evidence"] = [{"kind": "task", "reference": work.task}]
+
     if work.failed:
         tried = f"Tried {plural(work.attempts, 'time')}, not solved."
         fields |= {
@@ -218,6 +231,7 @@ def _learning(work: NoteRequest, longest: int) -> dict[str, object]:
             "basis": "observed",
         }
         fields["labels"] = list(UNSOLVED)
+
     return fields
 
 
@@ -238,6 +252,7 @@ def _suggestions(
         task = ["--evidence", f"task:{work.task}"] if work.task else []
         add = ["orbit", LEARNING, "new", "--summary", str(fields["summary"]), *where, *task]
         first = Suggestion(LEARNING, "what would have saved the further attempts", shlex.join(add))
+
     name = live.id if live is not None else "L-…"
     proof = f"a script that shows that it is so; then: orbit link RES-… proves {name}"
     rule = [
@@ -250,6 +265,7 @@ def _suggestions(
         str(fields["summary"]),
         *where,
     ]
+
     asks = [
         first,
         Suggestion(RESOURCE, proof, "orbit import script PATH"),

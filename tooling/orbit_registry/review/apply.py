@@ -43,15 +43,19 @@ def apply(
         _refuse_unready(proposal, bool(expected) or dry_run)
         path, diff = path_of(proposal), proposal.text("diff") or ""
         target = _target(records, proposal, path)
+
         before = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
         after = apply_diff(diff, path, before)
         if isinstance(after, Conflict):
             raise _conflict_error(proposal, path, after)
+
         changes = [FileChange(path, before, after)]
+
         if target is not None:
             _refuse_other(target, validated(after, target.kind, path))
         else:
             _refuse_more_than_text(proposal, diff, before, after)
+
         current_diff = unified_diff(path, before, after)
         if expected not in ("", digest_of(current_diff)):
             message = (
@@ -61,12 +65,16 @@ def apply(
             raise RefusedError(
                 message, hint=f"read it again: `orbit apply {proposal.id} --dry-run`"
             )
+
         closing, closed = prepare_edit(
             workspace, proposal, lambda data: {**data, "status": APPLIED}
         )
+
         if dry_run:
             return proposal, current_diff
+
         write_step(workspace, "proposal-apply", [*changes, closing], author=author)
+
     write_event(workspace, APPLIED, [proposal.id], {"path": path})
     return closed, current_diff
 
@@ -76,6 +84,7 @@ def _refuse_unready(proposal: Record, is_read: bool) -> None:
         raise RefusedError(
             f"{proposal.id} is not a proposal", hint="`orbit proposal list` names those there are"
         )
+
     if proposal.status.name != "approved":
         hint = (
             f"`orbit accept {proposal.id}` first"
@@ -85,9 +94,11 @@ def _refuse_unready(proposal: Record, is_read: bool) -> None:
         raise RefusedError(
             f"{proposal.id} is {proposal.status.name}; what is approved is applied alone", hint=hint
         )
+
     if proposal.data.get("drift") != ADDITIVE:
         hint = f"work it in by hand, then `orbit proposal done {proposal.id}`"
         raise RefusedError(f"{proposal.id} is a note: it has no diff to apply", hint=hint)
+
     approved = proposal.approval.get("change")
     if approved is None and not is_read:
         hint = (
@@ -95,6 +106,7 @@ def _refuse_unready(proposal: Record, is_read: bool) -> None:
             f"--expect"
         )
         raise RefusedError(f"{proposal.id} does not say which diff was approved", hint=hint)
+
     if approved not in (None, proposal.change_digest):
         hint = f"`orbit proposal reject {proposal.id}`"
         raise RefusedError(f"{proposal.id} does not say any more what was approved", hint=hint)
@@ -105,10 +117,12 @@ def _target(records: RecordSet, proposal: Record, path: str) -> Record | None:
     record_id = target.get("record") if isinstance(target, Mapping) else None
     if record_id is None and is_skill(path):
         return None
+
     record = records.get(str(record_id)) if record_id is not None else None
     if record is None or record.path != path or record.kind.in_document:
         message = f"{path} is neither a skill nor the file of the record that {proposal.id} names"
         raise RefusedError(message, hint=f"`orbit proposal reject {proposal.id}`")
+
     return record
 
 
@@ -132,6 +146,7 @@ def _refuse_other(before: Record, after: Record) -> None:
     """
     if (before.id, before.uid) != (after.id, after.uid):
         raise RefusedError(f"it would make another record of {before.id}", hint="reject it")
+
     words = {"title", "summary", before.kind.headline, before.kind.prose, "status", "updated_at"}
     keys = sorted({*before.data, *after.data} - {"status", "updated_at"})
     changed = [name for name in keys if before.data.get(name) != after.data.get(name)]
@@ -140,6 +155,7 @@ def _refuse_other(before: Record, after: Record) -> None:
             f"it would change `{forged[0]}` of {before.id}, which verbs alone write",
             hint="reject it",
         )
+
     if other := [name for name in changed if name not in words]:
         hint = (
             f"a note says it (`drift: structural`); `orbit {before.kind.name} update "
@@ -148,6 +164,7 @@ def _refuse_other(before: Record, after: Record) -> None:
         raise RefusedError(
             f"it would change `{other[0]}` of {before.id}, which is not in it", hint=hint
         )
+
     if before.status.name != after.status.name:
         refuse_transition(before, after.status.name)
 

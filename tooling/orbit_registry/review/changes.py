@@ -41,6 +41,7 @@ class FieldChange:
             return " ".join(filter(None, ("scope", self.before, self.after)))
         if not self.before and not self.after:
             return self.name
+
         before, after = (
             shorten(value, _LONGEST, placeholder=" …") if value else "none"
             for value in (self.before, self.after)
@@ -125,6 +126,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
     start, dots, end = revisions.partition("..")
     if not start:
         raise UsageError("BASE is empty", hint="name a branch or commit: `orbit diff main`")
+
     head = _commit(git, end.removeprefix(".") or "HEAD")
     base = git.merge_base(_commit(git, start), head)
     if base is None:
@@ -134,6 +136,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
             else "name a branch of this repository"
         )
         raise GitError(f"{start} and {end or 'HEAD'} share no commit", hint=hint)
+
     is_work_tree = not dots or (
         head == git.head() and not git.run("status", "--porcelain=v1", "-z", "--", ".")
     )
@@ -153,6 +156,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
                 }
             )
         )
+
         after = _records(current.root)
         records = tuple(_record_changes(_records(old), after, current.root))
         return ChangeReport(
@@ -206,12 +210,14 @@ def _record_changes(before: RecordSet, after: RecordSet, root: Path) -> Iterator
     }
     moved = {uid: record for (uid, path), record in old.items() if (uid, path) not in new}
     compared = {key: old[key] if key in old else moved.pop(key[0], None) for key in new}
+
     for key, record in new.items():
         previous = compared[key]
         if previous is None:
             yield RecordChange("added", record)
         elif fields := tuple(_field_changes(previous, record)):
             yield RecordChange("changed", record, fields)
+
     paths = {path for _, path in new}
     for record in moved.values():
         is_unreadable = record.path not in paths and (root / record.path).is_file()
@@ -221,6 +227,7 @@ def _record_changes(before: RecordSet, after: RecordSet, root: Path) -> Iterator
 def _field_changes(before: Record, after: Record) -> Iterator[FieldChange]:
     if before.id != after.id:
         yield FieldChange("id", before.id, after.id)
+
     differing = [
         name
         for name in dict.fromkeys((*_COMPARED, *after.data, *before.data))
@@ -233,6 +240,7 @@ def _field_changes(before: Record, after: Record) -> Iterator[FieldChange]:
             yield FieldChange(name, before.text(name) or "", after.text(name) or "")
         else:
             yield FieldChange(name)
+
     if before.prose != after.prose and before.kind.prose not in differing:
         yield FieldChange("text")
 
@@ -266,12 +274,14 @@ def _collisions(git: Git, changes: Sequence[RecordChange]) -> Iterator[Collision
         for ref, ids in names[record.kind.plural].items()
         if record.id in ids
     }
+
     branches: dict[str, list[str]] = {}
     for name, content in git.blobs(objects, check=False).items():
         record, ref = objects[name]
         data = data_in(content.decode("utf-8", "replace"))
         if data is not None and data.get("uid") != record.uid:
             branches.setdefault(record.id, []).append(short_name(ref))
+
     yield from (
         Collision(record, tuple(branches[record.id]))
         for record in numbered

@@ -73,11 +73,13 @@ class Cluster:
         counts = Counter(chain.from_iterable({*member.scope.tags} for member in self.members))
         tags = sorted(tag for tag, count in counts.items() if count > 1)
         scope = {name: words for name, words in (("paths", paths), ("tags", tags)) if words}
+
         links = [{"rel": "derived_from", "to": member.id} for member in self.members]
         fields: dict[str, object] = {"scope": scope, "links": links, "labels": ["consolidated"]}
         if self.kind == LEARNING:
             prose = f"These say nearly the same.\n\n{reasons}"
             return {"summary": first, "body": prose, **fields, "distinct_from": list(self.ids)}
+
         return {
             "title": first,
             "rationale": f"These have in common: {', '.join(self.shared)}.\n\n{reasons}",
@@ -114,6 +116,7 @@ def clusters(records: Iterable[Record]) -> list[Cluster]:
         replace(cluster, kind=LEARNING) if _says_the_same(cluster, vectors) else cluster
         for cluster in groups
     ]
+
     return sorted(groups, key=lambda cluster: (-cluster.likeness, cluster.members[0].sort_key))
 
 
@@ -135,6 +138,7 @@ def _agglomerate(scores: Scores) -> Iterator[list[str]]:
         if sum(between) >= TOGETHER * len(between):
             group += more
             groups |= dict.fromkeys(more, group)
+
     yield from (group for path, group in groups.items() if len(group) > 1 and path == group[0])
 
 
@@ -145,6 +149,7 @@ def _cluster(
     for pair in combinations(sorted(member.path for member in members), 2):
         for path in pair:
             worth[path] += scores.get(pair, 0.0)
+
     ranked = sorted(
         members, key=lambda member: (-len(member.votes), -worth[member.path], member.sort_key)
     )
@@ -153,6 +158,7 @@ def _cluster(
     every = [term for term, count in common.items() if count == len(members)]
     shared = [term for term in every if not any(other.startswith(f"{term}/") for other in every)]
     shared.sort(key=lambda term: (term[0] not in "#/", -len(term), term))
+
     return Cluster(tuple(ranked), sum(worth.values()) / 2 / pairs, tuple(shared[:_FEW]))
 
 
@@ -181,6 +187,7 @@ def without_derived(candidates: Iterable[Cluster], records: RecordSet) -> list[C
         {link.to for link in record.links if link.rel == "derived_from"} for record in decided
     ]
     earlier = [ends for ends in derived if len(ends) > 1]
+
     return [
         cluster
         for cluster in candidates
@@ -219,6 +226,7 @@ def retirement_candidates(records: RecordSet, report: Report, now: datetime) -> 
         if record.phase == "live":
             for target in {link.to for link in record.links if link.rel == "contradicts"}:
                 contradicting[target].append(record.id)
+
     reasons: dict[str, str] = {}
     for candidate in live:
         effect = report.records.get(candidate.id)
@@ -242,6 +250,7 @@ def retirement_candidates(records: RecordSet, report: Report, now: datetime) -> 
             reasons[candidate.id] = (
                 f"shown in {shown_count} sessions, opened in none, without a vote"
             )
+
     return reasons
 
 
@@ -271,4 +280,5 @@ def retirements(
                     record.id,
                 )
             )
+
     return drafts

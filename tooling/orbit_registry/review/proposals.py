@@ -107,6 +107,7 @@ class ProposalHistory:
         waiting = {
             (path_of(proposal), str(proposal.data["drift"])): proposal.id for proposal in open_ones
         }
+
         return cls(
             frozenset(chain.from_iterable(record.words("says") for record in proposals)), waiting
         )
@@ -144,6 +145,7 @@ def skill_drafts(
     frequencies.update(chain.from_iterable({*terms(skill.text)} for skill in skills))
     weights = TermWeights(len(learnings) + len(skills), frequencies)
     pages = [_Page(skill, weights) for skill in skills]
+
     adding: dict[str, list[tuple[float, Record, str]]] = {}
     drafts: list[Draft] = []
     for learning in learnings:
@@ -152,6 +154,7 @@ def skill_drafts(
         )
         if is_cited or without_secrets(learning.title) != learning.title:
             continue
+
         against = [draft for page in pages if (draft := page.contradiction(learning)) is not None]
         drafts += against
         fits = [fit for page in pages if (fit := page.relation(learning)) is not None]
@@ -164,6 +167,7 @@ def skill_drafts(
                 )
             else:
                 adding.setdefault(path, []).append((worth, learning, reason))
+
     for page in pages:
         drafts += page.outdated(records)
         listed = sorted(
@@ -176,6 +180,7 @@ def skill_drafts(
         ]
         if fresh:
             drafts.append(_addition(page.skill, fresh[:MOST_LEARNINGS]))
+
     return drafts
 
 
@@ -198,6 +203,7 @@ class _Page:
             for path in map(_literal_prefix, learning.scope.paths)
             if path and path in self.skill.text
         ]
+
         name_text = (
             learning.title
             if learning.kind.name != LEARNING
@@ -207,6 +213,7 @@ class _Page:
         is_named = bool(self._name) and self._name.issubset(tags)
         if not is_named and part < (NEAR if paths else RELATED):
             return None
+
         reasons = (
             [f"the page names `{paths[0]}`"]
             if paths
@@ -232,8 +239,10 @@ class _Page:
         differs = (
             contrast(Words.of(learning.title), Words.of(statement)) if score >= ALIKE else None
         )
+
         if differs is None:
             return None
+
         title = inert_line(learning.title)
         reason = (
             f"The page says: {inert_line(statement)}\n\n{learning.id} says: {title}\n\n{differs}."
@@ -251,6 +260,7 @@ class _Page:
                     if learning.superseded_by
                     else ""
                 )
+
                 title = inert_line(learning.title)
                 reason = (
                     f"The page rests on {learning.id}, which is {learning.status.name}{by}: {title}"
@@ -280,6 +290,7 @@ def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
     by_text: dict[str, list[Record]] = {}
     for record, _ in items:
         by_text.setdefault(proposal_digest(skill.path, record.title), []).append(record)
+
     sources = (", ".join(dict.fromkeys(record.id for record in same)) for same in by_text.values())
     texts = [inert_line(same[0].title) for same in by_text.values()]
     diff = unified_diff(
@@ -287,6 +298,7 @@ def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
     )
     what = f"{len(texts)} learnings" if len(texts) > 1 else texts[0]
     title = cut(f"{skill.path}: add {what}", LONGEST_TITLE)
+
     reason = "\n".join(f"- {record.id}: {match_reason}" for record, match_reason in items)
     ids = tuple(dict.fromkeys(record.id for record, _ in items))
     return Draft(skill.path, ADDITIVE, title, reason, tuple(by_text), ids, diff)
@@ -325,6 +337,7 @@ def write_proposals(
             if draft.drift == ADDITIVE and (draft.path, draft.drift) in open_ids:
                 waiting[draft.path] = open_ids[draft.path, draft.drift]
                 continue
+
             record = None if dry_run else _write_proposal(workspace, draft, author)
             digests.update(draft.digests)
             open_ids[draft.path, draft.drift] = record.id if record is not None else ""
@@ -332,6 +345,7 @@ def write_proposals(
     finally:
         if written_ids := [result.record.id for result in results if result.record is not None]:
             write_event(workspace, PROPOSED, written_ids, {})
+
     return results, waiting
 
 
@@ -374,6 +388,7 @@ def _not_followed(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator
     for record in records:
         if record.phase != "live" or failed[record.id] < FEWEST_FAILURES:
             continue
+
         step = "raise the level of its checks with `orbit enforce promote`"
         if "checks" not in record.data:
             other = (
@@ -382,6 +397,7 @@ def _not_followed(records: RecordSet, events: Iterable[LoggedEvent]) -> Iterator
                 else ""
             )
             step = f"write a check into it (`orbit enforce try`){other}"
+
         reason = (
             f"What it describes failed {failed[record.id]} times after the session had "
             f"been shown it: {step}"
@@ -439,6 +455,7 @@ def _of_retro(
                 yield _record_note(
                     learning, retro.id, f"{retro.id} says otherwise", f"{text}\n\n{differs}."
                 )
+
     for text in content.recommendations:
         for cited in dict.fromkeys(
             citation.id for citation in find_citations(text, workspace.kinds.id_forms)
@@ -461,9 +478,11 @@ def _addition_to_learning(
         change, _ = prepare_edit(
             workspace, learning, lambda data: {**data, learning.kind.prose: f"{body}\n"}
         )
+
     diff = unified_diff(learning.path, change.before or "", change.after or "")
     title = f"{learning.id}: add what {retro.id} says"
     digest = proposal_digest(learning.path, text)
+
     return Draft(
         learning.path,
         ADDITIVE,

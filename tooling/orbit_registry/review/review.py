@@ -69,12 +69,14 @@ def decide(
     if record.phase != "pending":
         hint = f"`orbit show {record.id}` says who decided; `orbit review` lists what waits"
         raise RefusedError(f"{record.id} is {status.name} and does not wait for review", hint=hint)
+
     to = record.kind.next_status(status, phase)
     if to is None:
         message = (
             f"a {record.kind.label.lower()} that is {status.name} can't be {_PARTICIPLES[phase]}"
         )
         raise RefusedError(message, hint=record.kind.transitions_help(status, record.id))
+
     return transition(workspace, record, to, author, review)
 
 
@@ -85,10 +87,12 @@ def retire(workspace: Workspace, record: Record, author: Author) -> Record:
     retired = [to for to in closed if not kind.is_rejection(kind.status(to))]
     if record.status.name in retired:
         return record
+
     to = next((to for to in retired if to in record.status.to), None)
     if record.phase != "live" or to is None:
         message = f"{record.id} is {record.status.name} and can't be retired"
         raise RefusedError(message, hint=kind.transitions_help(record.status, record.id))
+
     return transition(workspace, record, to, author)
 
 
@@ -114,6 +118,7 @@ def transition(
         write_event(
             workspace, _EVENTS[verdict], [result.id], {"by": result.approval[f"{verdict}_by"]}
         )
+
     return result
 
 
@@ -134,6 +139,7 @@ def due_times(workspace: Workspace, records: Iterable[Record]) -> dict[str, date
     subjects = Counter(
         provenance["subject"] for _, provenance in captured if provenance.get("subject")
     )
+
     return {
         record.id: created_at(record) + timedelta(days=days)
         for record, provenance in captured
@@ -156,6 +162,7 @@ def promote_due(
     stale = evaluate_freshness(workspace, due, now).freshness if due else {}
     days = workspace.config.setting("capture", "auto_promote_days")
     review = Review("auto-promotion", f"not turned down in {days} days")
+
     return [
         decide(workspace, record, "live", author, review)
         for record in due

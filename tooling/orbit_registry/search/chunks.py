@@ -83,19 +83,23 @@ def chunking_from(value: object) -> Chunking:
     options = dict(value) if isinstance(value, Mapping) else {}
     if "levels" in options:
         options["levels"] = tuple(options["levels"])
+
     chunking = Chunking(**options)
     if chunking.strategy not in STRATEGIES:
         raise UsageError(
             f"there is no strategy {chunking.strategy!r}", hint=f"one of: {', '.join(STRATEGIES)}"
         )
+
     if chunking.min_tokens > chunking.max_tokens or chunking.fixed_tokens > chunking.max_tokens:
         raise UsageError(
             "a chunk's least or usual size is above its largest", hint="raise max_tokens"
         )
+
     if chunking.overlap_tokens * 2 > chunking.fixed_tokens:
         raise UsageError(
             "chunks overlap by more than half", hint="lower overlap_tokens, or raise fixed_tokens"
         )
+
     return chunking
 
 
@@ -113,10 +117,12 @@ def chunks_of(record: Record) -> tuple[Chunk, ...]:
     source = record.source if record.kind.in_file else None
     if source is None:
         return ()
+
     try:
         chunking = chunking_from(record.data.get("chunking"))
     except UsageError:  # the gate says so
         chunking = Chunking()
+
     return cut(record.prose, chunking, markdown=is_markdown(source.path)).chunks
 
 
@@ -126,6 +132,7 @@ class _Cutter:
         self.headings: Sequence[Heading] = ()
         self.code: Sequence[Span] = ()
         self.anchors: Mapping[int, str] = {}
+
         if markdown or chunking.strategy == "headers":
             document = parse_markdown(text)
             self.lines, self.headings, self.code = document.lines, document.headings, document.code
@@ -150,6 +157,7 @@ class _Cutter:
             pieces = (
                 list(self._fixed(self.content)) if strategy == "fixed" else [_Piece(self.content)]
             )
+
         chunks = [chunk for piece in pieces if (chunk := self._chunk(piece)) is not None]
         if len(chunks) > 1 and strategy != "none":
             least = self.chunking.min_tokens
@@ -157,6 +165,7 @@ class _Cutter:
                 replace(chunk, warning="undersized") if chunk.tokens < least else chunk
                 for chunk in chunks
             ]
+
         return Cut(strategy, tuple(_with_unique_codes(chunks)))
 
     def _strategy(self) -> Strategy:
@@ -219,12 +228,14 @@ class _Cutter:
                 merged[-1] = joined
             else:
                 merged.append(piece)
+
         if (
             len(merged) > 1
             and self._is_small(merged[-1])
             and (joined := self._joined(*merged[-2:]))
         ):
             merged[-2:] = [joined]
+
         return merged
 
     def _is_small(self, piece: _Piece) -> bool:
@@ -264,6 +275,7 @@ class _Cutter:
             ):  # no line fits behind the overlap: it would only say the end once more
                 start, continues = reached, False
                 continue
+
             is_short = self._fits(Span(end, span.end), self.chunking.min_tokens)
             if is_short and self._fits(remaining, self.chunking.max_tokens):
                 end = span.end
@@ -271,6 +283,7 @@ class _Cutter:
                 yield _Piece(Span(start, end), continues=continues)
             if end >= span.end:
                 return
+
             following = self._overlap(start, end, offsets)
             start, reached, continues = following, end, following < end
 
@@ -285,15 +298,18 @@ class _Cutter:
             indexes, size, key=lambda index: self._tokens(Span(start, offsets[index]))
         )
         last = first + max(fitting - 1, 0)
+
         if self._fits(Span(start, offsets[last]), self.chunking.min_tokens - 1):
             longer = Span(start, offsets[min(last + 1, len(offsets) - 1)])
             return longer.end if self._fits(longer, self.chunking.max_tokens) else offsets[last]
+
         middle = start + (offsets[last] - start) // 2
         for index in range(last, first, -1):
             if offsets[index] < middle:
                 break
             if self._ends_paragraph(offsets[index]):
                 return offsets[index]
+
         return offsets[last]
 
     def _overlap(self, start: int, end: int, offsets: Sequence[int]) -> int:
@@ -302,12 +318,15 @@ class _Cutter:
         """
         if not self.chunking.overlap_tokens:
             return end
+
         stretch = self.text[start:end]
         share = 4 if stretch.isascii() else max(1, len(stretch) // max(tokens(stretch), 1))
         earliest = max(end - self.chunking.overlap_tokens * share, start + 1)
         index = bisect_left(offsets, earliest)
+
         if index < len(offsets) and offsets[index] < end:
             return offsets[index]
+
         word = _WORD.search(self.text, earliest, end)
         return word.end() if word is not None and word.end() < end else end
 
@@ -324,16 +343,19 @@ class _Cutter:
                 offsets += self._offsets_in_line(start, end)
             offsets.append(end)
             start, line = end, line + 1
+
         return offsets
 
     def _offsets_in_line(self, start: int, end: int) -> Iterator[int]:
         last = start
+
         for pattern in (_SENTENCE, _WORD):
             offsets = [match.end() for match in pattern.finditer(self.text, start, end)]
             parts = pairwise([start, *offsets, end])
             if all(self._tokens(Span(*bounds)) <= self.chunking.fixed_tokens for bounds in parts):
                 yield from (offset for offset in offsets if offset < end)
                 return
+
         for offset in [*offsets, end]:  # a word without end
             step = self.chunking.fixed_tokens * (4 if self.text[last:offset].isascii() else 1)
             yield from range(last + step, offset, step)
@@ -355,11 +377,13 @@ class _Cutter:
         body = raw.strip("\r\n")
         if not body.strip():
             return None
+
         start = piece.span.start + len(raw) - len(raw.lstrip("\r\n"))
         end = start + len(body)
         inside = within(self.headings, Span(start, end), lambda heading: heading.section.start)
         path = self._path(start) or (self._path(inside[0].section.start) if inside else [])
         size = tokens(body)
+
         return Chunk(
             hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:_CODE_LENGTH],
             piece.title or (path[-1] if path else ""),
@@ -383,6 +407,7 @@ class _Cutter:
         last = self._path(sections[-1]) if sections else list(path)
         if last == path:
             return " > ".join(path)
+
         shared = sum(
             1
             for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path, last[:-1], strict=False))

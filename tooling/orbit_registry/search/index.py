@@ -100,13 +100,16 @@ class Index:
         """The term of each word."""
         self.texts: list[dict[str, int]] = []  # what each term of a text counts there, by slot
         self._slots: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
+
         for slot, key in enumerate(self.keys):
             counts: dict[str, int] = {}
             for word, count in texts[key].items():
                 term = self.stems[word]
                 counts[term] = counts.get(term, 0) + count
+
             for term in counts:
                 self._slots[term].append(slot)
+
             self.texts.append(counts)
 
     @property
@@ -158,7 +161,9 @@ class Index:
                 counts.update(
                     [first << PAIR_BITS | second for first, second in pairwise(terms)] * weight
                 )
+
             by_slot.append(counts)
+
         frequencies = Counter(chain.from_iterable(by_slot))
         worths = {number: PAIR * self._worth_of(number) for number in {*frequencies.values()}}
         for (path, _), norm, counts in zip(self.keys, self.norms, by_slot, strict=False):
@@ -183,6 +188,7 @@ class Index:
                 if weight > by_path.get(path, 0.0):
                     by_path[path] = weight
             terms[term] = (self.worth(term), by_path)
+
         term_of = {**{term: term for term in terms}, **self.stems}
         return Weights(term_of, terms, self.worth(""), self._pair_weights())
 
@@ -199,6 +205,7 @@ class Index:
             for slot, weight in self.weights(term):
                 if allowed is None or allowed[slot]:
                     scores[slot] += weight
+
         best = sum(map(self.worth, ordered))
         ranked = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:most]
         return [(slot, score / best) for slot, score in ranked]
@@ -216,6 +223,7 @@ class Index:
             for (_, score), near in zip(head, likeness, strict=True)
         ]
         order = sorted(range(len(head)), key=lambda at: (-places[at], -scores[at], at))
+
         return [
             *((head[at][0], score) for at, score in zip(order, scores, strict=False)),
             *hits[pool:],
@@ -238,9 +246,11 @@ class Index:
         terms = {term for gram in shortest for term in self._terms_by_gram.get(gram, ())}
         near = {term: [gram for gram in _grams_of(term) if gram in query_grams] for term in terms}
         frequencies: Counter[str] = Counter()
+
         for term, grams in near.items():
             for gram in set(grams):
                 frequencies[gram] += len(self.holders(term))
+
         number = len(self.keys)
         worth = {
             gram: (1 + math.log(query_grams[gram]))
@@ -249,6 +259,7 @@ class Index:
         }
         weights = {term: math.fsum(worth[gram] for gram in grams) for term, grams in near.items()}
         likeness = []
+
         for slot in slots:
             shared = (
                 (weights[term], count)
@@ -257,6 +268,7 @@ class Index:
             )
             total = math.fsum(weight * (1 + math.log(count)) for weight, count in shared)
             likeness.append(total / math.sqrt(self.lengths[slot] or 1))
+
         return likeness
 
 
@@ -328,6 +340,7 @@ def parts_of(record: Record) -> Fields:
     fields = chain.from_iterable(
         _texts(value) for name, value in record.data.items() if name not in without
     )
+
     return (
         record.title,
         "\n".join(tags),

@@ -90,6 +90,7 @@ class Query:
                 message,
                 hint=f"budgets: {', '.join(BUDGETS)}; without one the query's shape decides",
             )
+
         return BUDGETS[self.budget or shape(self.text)]
 
 
@@ -114,16 +115,20 @@ def context_weights(text: str) -> dict[str, float]:
         if not sign:
             plain += [tag] if tag else []
             continue
+
         try:
             weight = float(number)
         except ValueError:
             weight = -1.0
+
         if not tag or not 0 <= weight < math.inf:
             raise UsageError(
                 f"{part.strip()!r} is not a tag with a weight",
                 hint="write `--context-tags a,b=1.5`",
             )
+
         weights[tag] = weight
+
     usual = math.fsum(weights.values()) / len(weights) if weights else USUAL_WEIGHT
     return {**dict.fromkeys(plain, usual), **weights}
 

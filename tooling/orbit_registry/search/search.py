@@ -147,6 +147,7 @@ class Searcher:
         )
         if query.is_generic:
             return SearchResult((), 0, (), budget.name, generic=True)
+
         limit = query.limit or budget.limit
         candidates, number = (
             self._candidates(query, budget, limit) if query.words else self._in_scope(query)
@@ -154,6 +155,7 @@ class Searcher:
         if not candidates and query.words and not query.budget and budget.name == "lean":
             budget = BUDGETS["balanced"]
             candidates, number = self._candidates(query, budget, limit)
+
         best = _ordered(candidates, limit, half_life_days())[:limit]
         hits = tuple(self._hit(query, candidate) for candidate in best)
         apart = {
@@ -161,6 +163,7 @@ class Searcher:
             for word, number in pairwise(query.text.split())
             if self._named_by(f"{word}-{number}")
         }
+
         unknown = tuple(
             word
             for word, its in query.words.items()
@@ -168,6 +171,7 @@ class Searcher:
             and word not in apart
             and not self._named_by(word)
         )
+
         retired = tuple(filter(None, map(self._set.retirement, self._named(query))))
         return SearchResult(
             hits, max(number - len(hits), 0), unknown, budget.name, note=self._note, retired=retired
@@ -197,16 +201,19 @@ class Searcher:
             for record in self._named(query)
             for candidate in self._standing_for(query, record, 1.0, via=record.id)
         }
+
         for slot, text in self._index.ranked(
             query_terms, budget.pool, max(budget.pool, limit * 4), mask
         ):
             record = self._records[owners[slot][0]]
             for candidate in self._standing_for(query, record, text, slot):
                 candidates.setdefault(candidate.record.path, candidate)
+
         if self._embedder is not None and budget.pool:
             candidates = self._with_meaning(query, candidates, budget.pool)
         if budget.linked:
             candidates |= self._linked(query, list(candidates.values())[:LINKING_HITS], candidates)
+
         return list(candidates.values()), self._count(query, mask, candidates)
 
     def _in_scope(self, query: Query) -> tuple[list[_Candidate], int]:
@@ -228,13 +235,16 @@ class Searcher:
         except (ConfigError, ProgramError) as error:
             self._note = f"searched by words alone: {error.message}"
             near = {}
+
         if not near:
             return dict(candidates)
+
         by_terms = {
             path: candidate.score.text
             for path, candidate in candidates.items()
             if not candidate.score.via
         }
+
         allowed = {
             path: score
             for path, score in near.items()
@@ -249,6 +259,7 @@ class Searcher:
                 query, self._records[path], text, "" if path in candidates else "meaning"
             )
             fused[path] = _Candidate(self._records[path], score, slot)
+
         return fused
 
     @cached_property
@@ -257,6 +268,7 @@ class Searcher:
 
         if self._embedder is None:
             raise ConfigError("no model is configured", hint="set `search.model`")
+
         embedder = self._embedder()  # one that can't be used says so before all texts are read
         texts = {
             path: "\n".join((*parts_of(record), record.prose))
@@ -325,6 +337,7 @@ class Searcher:
         names = dict.fromkeys([*(word for word in words if "-" in word or len(words) == 1), *apart])
         records = [record for name in names for record in self._named_by(name)]
         titled = self._by_title.get(_title(query.text), ())
+
         return (
             records if any(record.phase != "closed" for record in titled) else [*records, *titled]
         )
@@ -371,6 +384,7 @@ class Searcher:
                         query, target, candidate.score.text * LINKED, via=candidate.record.id
                     )
                     linked[target.path] = _Candidate(target, score)
+
         return linked
 
     @cached_property
@@ -385,6 +399,7 @@ class Searcher:
         if candidate.slot >= 0:
             number = self._owners[candidate.slot][1]
             chunk = chunks(candidate.record)[number - 1] if number else None
+
         query_terms = set(query.terms)
         source = self._by_name.get(candidate.score.via, candidate.record)
         retired = self._set.retirement(source) or self._set.retirement(candidate.record)
@@ -399,6 +414,7 @@ class Searcher:
         matched = tuple(
             word for word, its in query.words.items() if not record_terms.isdisjoint(its)
         )
+
         prompts = prompts_of(source.kind.folder, source.kind.in_document)
         return replace(
             hit,
@@ -412,11 +428,13 @@ def _refuse_empty(query: Query) -> None:
         raise UsageError(
             "a version is empty", hint="name one, or leave it out; a shell variable may be unset"
         )
+
     if not query.text.strip() and (query.tags or query.path is not None):
         return
     if not query.text.strip():
         hint = 'give some words: `orbit search "retry uploads"`; or a tag or a path alone'
         raise UsageError("there is nothing to search for", hint=hint)
+
     if not query.words:
         has = (
             "only words that nearly every text has"
@@ -437,6 +455,7 @@ def _ordered(candidates: Sequence[_Candidate], limit: int, half_life: float) -> 
     head.sort(
         key=lambda candidate: (-candidate.score.total, rank_order(candidate.record, half_life))
     )
+
     return [*head, *by_score[len(head) :]]
 
 
@@ -460,8 +479,10 @@ def snippet(text: str, query: set[str], title: str, prompts: frozenset[str]) -> 
         places, key=lambda at: (sum(at <= other < at + room for other in places), -at), default=0
     )
     start = 0 if around < room // 2 else line.find(" ", max(around - 30, 0)) + 1
+
     if start + room >= len(line):
         start = min(start, line.find(" ", len(line) - room) + 1 if len(line) > room else 0)
+
     cut = line[start : start + room]
     return f"{'…' if start else ''}{cut.strip()}{'…' if start + room < len(line) else ''}"
 

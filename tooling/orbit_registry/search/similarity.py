@@ -107,6 +107,7 @@ def similar_pairs(
         raise UsageError(
             f"the similarity threshold is {threshold}", hint="give one above 0 and at most 1"
         )
+
     scores = pair_scores(
         {key: Counter(terms(text)) for key, text in texts.items()}, threshold, only=only
     )
@@ -132,6 +133,7 @@ def pair_scores(
     keys = sorted(key for key in texts if texts[key] and (only is None or key in only))
     candidates = _Candidates(texts, keys, threshold)
     scores: Scores = {}
+
     for key in keys:
         for other in candidates.of(key, vector(key), before=only is None):
             score = vector(key).cosine(vector(other))
@@ -139,6 +141,7 @@ def pair_scores(
                 scores[min(key, other), max(key, other)] = score
                 if len(scores) >= limit:
                     return scores
+
     return scores
 
 
@@ -157,12 +160,14 @@ class _Candidates:
         self._all = (1 << len(self._keys)) - 1
         self._least = threshold * threshold * (1 - _SLACK) * (1 << _SCALE_BITS)
         needed = frozenset(chain.from_iterable(texts[key] for key in keys))
+
         columns: defaultdict[str, bytearray] = defaultdict(
             lambda: bytearray(len(self._keys) // 8 + 1)
         )
         for position, key in enumerate(self._keys):
             for term in needed.intersection(texts[key]):
                 columns[term][position >> 3] |= 1 << (position & 7)
+
         self._columns = {term: int.from_bytes(bits, "little") for term, bits in columns.items()}
 
     def of(self, key: str, vector: Vector, *, before: bool) -> list[str]:
@@ -178,6 +183,7 @@ class _Candidates:
                 least -= share
             else:
                 shares.append((term, math.ceil(share)))
+
         missing = (1 << _SCALE_BITS) - max(
             math.floor(least), 1
         )  # counts start there, so that enough is an overflow
@@ -193,7 +199,9 @@ class _Candidates:
                 digits[rank], carried = digits[rank] ^ carried, digits[rank] & carried
                 if not carried:
                     break
+
             reached |= carried
+
         reached &= (1 << position) - 1 if before else self._all ^ (1 << position)
         return [self._keys[index] for index in _positions_of(reached)]
 
@@ -278,8 +286,10 @@ def contrast(first: Words, second: Words) -> Contrast | None:
             word for word in (*more, *less) if not _is_mark(word) and word not in _SUPPORT
         ]
         return Contrast(marks[0], marks[1], alone=not other_words)
+
     if more or less:
         return None
+
     moved = [
         tuple(sorted(words))
         for words in (first.negated - second.negated, second.negated - first.negated)

@@ -135,6 +135,7 @@ def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
     clues_by_path: defaultdict[str, dict[str, Clue]] = defaultdict(dict)
     for clue in clues:
         clues_by_path[clue.path].setdefault(clue.words, clue)
+
     weights = {
         path: sum(clue.weight for clue in path_clues.values())
         for path, path_clues in clues_by_path.items()
@@ -142,21 +143,26 @@ def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
     files = {path for path, weight in weights.items() if path in tree.files and weight >= ENOUGH}
     wide = {path for path, weight in weights.items() if path not in tree.files and weight >= ENOUGH}
     chosen: dict[str, float] = {}
+
     for folder in sorted(_folders_of(files, tree), key=lambda path: (path.count("/"), path)):
         wide.add(f"{folder}/")
+
     for path in sorted(wide):
         glob = f"{path}**" if path.endswith("/") else path
         below = sum(weights[file] for file in files if file.startswith(path))
         chosen[glob] = weights.get(path, 0.0) + below
+
     covered = tuple(path for path in wide if path.endswith("/"))
     chosen |= {file: weights[file] for file in files if not file.startswith(covered)}
     chosen = {glob: weight for glob, weight in chosen.items() if not _is_inside(glob, chosen)}
     most = max(MOST_SHARE * len(tree.tracked), 1)
     result = []
+
     for glob in sorted(chosen, key=lambda glob: (-chosen[glob], glob)):
         count = _count(glob, tree)
         if 0 < count <= most:
             result.append(Proposal(glob, count, _reasons(glob, clues_by_path)))
+
     return result[:MOST_GLOBS]
 
 
@@ -168,6 +174,7 @@ def _folders_of(files: set[str], tree: Tree) -> Iterator[str]:
     for file in files:
         if "/" in file:
             counts[file.rpartition("/")[0]] += 1
+
     for folder, count in counts.items():
         total = len(tree.folders[folder])
         if (count >= FOLDER_FILES and count * 2 > total) or (count >= 2 and count == total):
@@ -215,6 +222,7 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     history = [
         commit for commit in newest_commits(workspace.git) if len(commit.files) <= MOST_FILES
     ]
+
     cited = _citing_files(workspace, records, tree)
     proposals = {}
     for record in records:
@@ -224,6 +232,7 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
             *_from_history(record, history, tree),
         ]
         proposals[record.path] = propose(clues, tree)
+
     return proposals
 
 
@@ -238,6 +247,7 @@ def _citing_files(
         *(f"{prefix}[0-9]" for prefix in forms.numbered),
         *(f"{prefix}{code}{{5}}" for prefix in forms.coded),
     ]
+
     for path in mentioning_files(workspace, patterns):
         text = document_text(workspace.root, path) if path in tree.files else None
         for cited in dict.fromkeys(
@@ -245,6 +255,7 @@ def _citing_files(
         ):
             if cited in ids:
                 citing[ids[cited]].append(path)
+
     return citing
 
 
@@ -262,6 +273,7 @@ def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iter
         cited_name = next((name for name in names if _names_id(commit.message, name)), None)
         if not touches and cited_name is None:
             continue
+
         words = (
             f"commit {commit.short} names {cited_name}"
             if cited_name

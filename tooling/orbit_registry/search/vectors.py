@@ -68,6 +68,7 @@ def model2vec(location: str, root: Path) -> Embedder:
         raise ConfigError(
             f"the model {location} can't be read: {_first_line(error)}", hint=_LOCATION
         ) from None
+
     digest = hashlib.sha256("\n".join(state).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
@@ -94,11 +95,13 @@ def _folder_of(location: str, root: Path) -> Path | None:
         raise ConfigError(
             f"`search.model` can't be used: {_first_line(error)}", hint=_LOCATION
         ) from None
+
     # A library that is given a name looks first for what is called so in the current folder.
     if not _ON_HUB.fullmatch(location) or os.path.lexists(folder) or os.path.lexists(location):
         raise ConfigError(
             f"`search.model`: {location[:200]!r} is not a folder of the project", hint=_LOCATION
         )
+
     return None
 
 
@@ -159,15 +162,18 @@ class Meanings:
         vectors = {digest: array("f", bytes.fromhex(numbers)) for digest, numbers in stored.items()}
         missing = {digest: cut[key] for key, digest in digests.items() if digest not in vectors}
         new = list(missing)
+
         for start in range(0, len(new), _BATCH):
             batch = new[start : start + _BATCH]
             vectors |= dict(
                 zip(batch, self._embed([missing[digest] for digest in batch]), strict=True)
             )
+
         current = {digest: vectors[digest] for digest in digests.values()}
         if missing or len(current) < len(vectors):
             by_digest = {digest: vector.tobytes().hex() for digest, vector in current.items()}
             workspace.cache.remember("vectors", embedder.name, by_digest)
+
         self._vectors = {key: current[digest] for key, digest in digests.items()}
 
     def cosines(self, text: str) -> dict[str, float]:
@@ -215,6 +221,7 @@ def z_fused(
     )
     best = max(by_terms.values(), default=1.0)
     scores = [by_terms.get(key, max(by_meaning.get(key, 0.0), 0.0) * best) for key in keys]
+
     order = sorted(range(len(keys)), key=lambda at: (-(terms[at] + meaning[at]), keys[at]))
     return list(zip([keys[at] for at in order], sorted(scores, reverse=True), strict=True))
 

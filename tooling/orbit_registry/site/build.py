@@ -58,9 +58,11 @@ def build_site(
     snapshot = bool(workspace.config.site.get("console")) if snapshot is None else snapshot
     configured = base_url or workspace.config.site.get("base_url")
     address = site_address(str(configured)) if configured else None
+
     cache = workspace.cache_folder / CACHE
     for path in (out, cache, cache / LOCK):
         refuse_links(workspace.root, path)
+
     today = datetime.now(UTC).date().isoformat()  # records age by the day
     may_run = (forced_by_environment(), allowed(workspace))
     namespace, key = (
@@ -75,6 +77,7 @@ def build_site(
                 registry, open_output(out), address, progress, started_ns, snapshot=snapshot
             )
             workspace.cache.remember(namespace, key, row)
+
     ok = not (strict and heavier_than_notes(result.diagnostics))
     return replace(result, seconds=time.perf_counter() - started, ok=ok)
 
@@ -88,8 +91,10 @@ def _previous_result(
         or any(stamp_of(path) != stamp for path, stamp in row["stamps"].items())
     ):
         return None
+
     if row["strays"] is not None and row["strays"] != untracked_files(registry.workspace, out):
         return None
+
     diagnostics = tuple(map(row_reader(Diagnostic), row["diagnostics"]))
     return SiteResult(
         out, row["pages"], 0, row["files"], 0, diagnostics, 0.0, row["config"], stamps=row["stamps"]
@@ -115,20 +120,25 @@ def _build(
     cache = workspace.cache_folder / CACHE
     progress("read", 0, 1)
     user_config = read_user_config(workspace.root)
+
     if user_config is not None and user_config.code_settings:
         reason = refusal_reason(workspace, FILE, user_config.code_settings, FILE)
         user_config = user_config.without_code(reason) if reason else user_config
+
     if address is None and user_config is not None:
         address = user_config.address
+
     context = prepare(registry, user_config, cache, address, target.folder, snapshot=snapshot)
     progress("generate", 0, 1)
     generator = workspace.config.site.get("generator", MKDOCS)
     complaints = generate(workspace.cache, context.staged, cache / "generated", generator)
     result = publish(context, cache / "generated", target, complaints, progress, snapshot=snapshot)
+
     outputs = (f"{target.folder}{os.sep}{name}" for name in (*target.after, MANIFEST))
     stamps = stamps_of(inputs_of(context, target.folder), outputs, started_ns)
     if any(problem.code == MISSING for problem in result.diagnostics):
         stamps = None  # what could not be fetched is tried again, though no file has changed
+
     strays = None if context.strays is None else without_records(workspace, context.strays)
     return replace(result, stamps=stamps), {
         "stamps": stamps,

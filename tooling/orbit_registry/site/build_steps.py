@@ -82,6 +82,7 @@ def prepare(
     code = key_of(
         publication.key, workspace.config.site.get("generator"), [*map(stamp_of, renderers())]
     )
+
     everything = free_of_secrets(collection.records)
     inbox = workspace.relative(workspace.inbox) + "/"
     shown = [
@@ -89,10 +90,12 @@ def prepare(
     ]
     records = with_first_commits(publication.records(shown), workspace)
     user_files = user_pages(publication, user_config) if user_config else []
+
     if user_config:
         records = with_user_pages(
             records, user_config.published(user_files), user_config.docs, user_config.directories
         )
+
     _refuse_inside(workspace, user_config, out)
     inside = (
         [workspace.relative(out)]
@@ -105,16 +108,19 @@ def prepare(
     sources = _sources(
         publication, records, user_config, user_files, listed, has_console=has_console
     )
+
     tree = open_output(cache / "source")
     pages = PageCache(workspace.cache, f"site {tree.folder}", code, tree, sources.site)
     staged = stage(sources, pages, base_url)
     tracked = [path for path in now.tracked or () if not publication.leaves_out(path)]
     citing = citing_references(workspace, tracked, sources.site.mirrored)
+
     checked: list[str] = []
     if with_checks := [record for record in records if "checks" in record.data]:
         from orbit_registry.site.enforced import checked_files  # few collections have checks
 
         checked = checked_files(with_checks, tracked)
+
     freshness = publication.freshness(now.freshness)
     return BuildContext(
         registry,
@@ -163,6 +169,7 @@ def _sources(
     kinds = tuple(sorted((kind for kind in workspace.kinds if kind.name in used), key=_place))
     docs = user_config.docs if user_config else "docs"
     directories = user_config.directories if user_config else True
+
     reserved = [*(f"{kind.plural}/" for kind in workspace.kinds), *RESERVED]
     folders, all_documents, skipped = mirrored_documents(workspace, docs, reserved, directories)
     adopted = {record.source.path: record for record in records if record.page and record.source}
@@ -172,6 +179,7 @@ def _sources(
         if not publication.leaves_out(document.path) and document.path not in adopted
     )
     mirrored = {document.path: document.url for document in documents}
+
     curated = {}
     if user_config:
         pages = [
@@ -180,6 +188,7 @@ def _sources(
         curated = {
             path: document_url(path, docs, directories) for path in pages if path not in mirrored
         }
+
     config = workspace.config.site
     commit, folder = (
         (workspace.git.commit("HEAD"), workspace.git.prefix)
@@ -191,6 +200,7 @@ def _sources(
     )
     site_name = user_config.data.get("site_name") if user_config else None
     title = publication.text(str(config.get("title") or site_name or workspace.name))
+
     tasks = tasks_of(records, _task_lookup(publication))
     names = pages_with_content(
         records, documents, has_tasks=bool(tasks.by_name), has_console=has_console
@@ -209,6 +219,7 @@ def _sources(
         tasks.by_name,
         listed,
     )
+
     header = tuple(
         value if value and publication.text(value) == value else None
         for value in (
@@ -216,6 +227,7 @@ def _sources(
             workspace.git.release(),
         )
     )
+
     return SiteSources(
         publication,
         documents,
@@ -269,17 +281,21 @@ def publish(
 
     out.begin()
     has_console, missing = bool(snapshot and workspace.config.site.get("console")), None
+
     if has_console:
         progress("console", 0, 1)
         missing = console.fetched()
         has_console = missing is None
+
     problems = Expansion(
         context, generated, pages, database=snapshot, console=has_console, progress=progress
     ).run()
     removed = out.finish()
     pages.save()
+
     if missing is not None:
         problems.append(missing)
+
     return SiteResult(
         out=out.folder,
         pages=sum(path.endswith(".html") for path in out.after),
@@ -311,6 +327,7 @@ def _findings(context: BuildContext, findings: Sequence[Diagnostic]) -> tuple[Di
     }
     # Texts of inherited records are corrected in their own repository.
     correctable = [finding for finding in distinct.values() if not source_of(finding.location.path)]
+
     return tuple(sorted(correctable, key=lambda finding: finding.sort_key))
 
 

@@ -70,16 +70,19 @@ def facts_of(html: str, url: str) -> PageFacts:
     ):  # most tags of a page are the same as an earlier one
         if _TELLING.search(inside) is None:
             continue
+
         attributes = {
             key.lower(): unescape(double or single)
             for key, double, single in _ATTRIBUTE.findall(inside)
         }
         if "id" in attributes:
             ids.add(attributes["id"])
+
         tag = name.lower()
         address = attributes.get(_LOADING.get(tag, "href"))
         if address is None:
             continue
+
         loads = tag in _LOADING or (
             tag == "link" and attributes.get("rel", "").lower() in _LOADING_RELS
         )
@@ -91,6 +94,7 @@ def facts_of(html: str, url: str) -> PageFacts:
             and attributes.get("rel") != "canonical"
         ):
             targets[_target(url, address)] = None
+
     return PageFacts(frozenset(ids), tuple(targets), tuple(foreign))
 
 
@@ -116,6 +120,7 @@ def check_pages(
         for target in facts.targets:
             if target not in problems:
                 problems[target] = _dead(target, pages, files, shell)
+
             if problem := problems[target]:
                 diagnostics.append(
                     Diagnostic(
@@ -126,6 +131,7 @@ def check_pages(
                         "correct or remove the link",
                     )
                 )
+
     return diagnostics
 
 
@@ -136,6 +142,7 @@ def located(diagnostic: Diagnostic, text: str) -> Diagnostic:
     anchor = _ANCHOR.search(diagnostic.message)
     if anchor is None or diagnostic.location.position is not None:
         return diagnostic
+
     at = re.search(re.escape(anchor[1]) + r"(?![\w-])", text, re.IGNORECASE)
     position = position_at(text, at.start()) if at else None
     return replace(diagnostic, location=replace(diagnostic.location, position=position))
@@ -152,9 +159,11 @@ def _dead(
     url, _, anchor = target.partition("#")
     if url.startswith(".."):
         return DEAD_TARGET, f"a link leads out of the site: {url}"
+
     file = f"{url}index.html" if not url or url.endswith("/") else url
     if file not in files and f"{file}/index.html" not in files:
         return DEAD_TARGET, f"a link leads to {url}, where nothing is"
+
     there = pages.get(url) if anchor else None
     if there is not None and anchor not in there.ids and anchor not in shell.ids:
         heading = anchor.removeprefix(HEADING_PREFIX)
@@ -162,6 +171,7 @@ def _dead(
             DEAD_ANCHOR,
             f"a link leads to `#{heading}`, a heading that the page {url or 'index.html'} lacks",
         )
+
     return None
 
 
@@ -181,18 +191,22 @@ def resolved(url: str, link: str) -> str | None:
         folders = url.split("/")
         above = len(folders) - 1 - len(plain[1]) // 3
         return "/".join([*folders[:above], plain[2]]) if above >= 0 else None
+
     path = unquote(urlsplit(link).path)
     if path.startswith("/"):
         return None
     if not path:
         return url
+
     folder = url.rpartition("/")[0]
     joined = posixpath.normpath(posixpath.join("/", folder, path))
+
     if (
         ".." in path
         and posixpath.normpath(posixpath.join(folder or ".", path)).split("/", 1)[0] == ".."
     ):
         return None
+
     inside = joined.lstrip("/")
     ends = path.endswith("/") or path.endswith(".") or path == "."
     return f"{inside}/" if ends and inside else inside

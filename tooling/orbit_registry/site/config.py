@@ -69,8 +69,10 @@ def staged_config(
     config = {**base, **folders, "theme": {**settings, "custom_dir": folders["custom_dir"]}}
     del config["custom_dir"]
     config.setdefault("use_directory_urls", True)
+
     if base_url:
         config["site_url"] = base_url.rstrip("/") + "/"
+
     config["theme"].setdefault(
         "variant", "classic"
     )  # Zensical's name for the look that templates and styles are for
@@ -84,6 +86,7 @@ def staged_config(
             "anchors": "ignore",
         },
     }
+
     return config
 
 
@@ -126,9 +129,11 @@ class UserConfig:
         custom = _custom(self.data)
         ours = custom and (self.file.parent / custom).resolve() == overrides().resolve()
         templates = [f"theme.custom_dir: {custom}"] if custom and not ours else []
+
         if templates:
             files = filter(Path.is_file, (self.file.parent / custom).rglob("*"))
             templates += sorted(self.relative_path(str(file), self.file.parent) for file in files)
+
         return (*templates, *(json.dumps(entry, sort_keys=True, default=str) for entry in theirs))
 
     def without_code(self, reason: str) -> UserConfig:
@@ -149,6 +154,7 @@ class UserConfig:
             if _name(entry) not in READING
         ]
         remaining = {"theme": safe_theme, "plugins": plugins, "markdown_extensions": extensions}
+
         return replace(self, data={**self.data, **remaining}, blocked_reason=reason)
 
     @property
@@ -249,6 +255,7 @@ def read_user_config(
     file = file or root / FILE
     if not file.is_file():
         return None
+
     from mkdocs.exceptions import ConfigurationError  # most repositories have no such file
     from mkdocs.utils.yaml import yaml_load
 
@@ -260,15 +267,18 @@ def read_user_config(
     except (ConfigurationError, OSError, ValueError, TypeError, RecursionError) as error:
         message = " ".join(str(error).split())
         raise ConfigError(f"{FILE}: {message}", hint="`mkdocs build` says more") from None
+
     config = UserConfig(file, "", data, trusted)
     docs = config.relative_path(str(data.get("docs_dir", "docs")), root)
     if docs == ".":
         message = f"{FILE}: docs_dir {docs!r} is not a folder inside the repository"
         raise ConfigError(message, hint="name a folder below the repository's root, such as `docs`")
+
     _refuse_outside(root, "docs_dir", docs)
     custom = _custom(data)
     if custom and not trusted:
         _refuse_outside(root, "theme.custom_dir", config.relative_path(custom, root))
+
     return replace(config, docs=docs)
 
 
@@ -286,6 +296,7 @@ def _refuse_code(root: Path, file: Path) -> None:
         loader.add_multi_constructor(
             prefix, partial(_python, prefix.removeprefix(_PYTHON), harmless)
         )
+
     visited: set[Path] = set()
     while file not in visited:
         visited.add(file)
@@ -294,9 +305,11 @@ def _refuse_code(root: Path, file: Path) -> None:
             raise _refused("hooks", "runs Python code of the repository")
         if "INHERIT" not in data:
             return
+
         name = os.path.relpath(file.parent / str(data["INHERIT"]), root).replace(os.sep, "/")
         _refuse_outside(root, "INHERIT", name)
         file = root / name
+
     raise ConfigError(
         f"{file.name}: INHERIT leads in a circle", hint="take INHERIT out of one of the files"
     )
@@ -352,6 +365,7 @@ def without_listed(entries: Sequence[object], listed: Set[str]) -> list[object]:
             remaining.append({title: below})
         else:
             remaining += below
+
     return remaining
 
 
@@ -386,6 +400,8 @@ def without_missing(
                 missing += absent
                 if below:
                     inner[readable(str(title))] = below if isinstance(value, list) else below[0]
+
             if inner:
                 remaining.append(inner)
+
     return remaining, missing

@@ -113,12 +113,14 @@ def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
         (escape(what), escape(sql.format(path=path, id=any_id, words=words)))
         for what, sql in EXAMPLES
     ]
+
     row = "<li><span>{}</span><pre><code data-orbit-sql>{}</code></pre></li>"
     examples = "".join(row.format(what, sql) for what, sql in filled)
     name = "<code>snapshot.duckdb</code>"
     download = (
         f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name
     )
+
     return (
         f"<p>Every record, scope, link and vote is in {download}, a DuckDB file that needs no "
         f"Orbit: "

@@ -74,12 +74,14 @@ def curated_pages(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> di
     for name in names:
         page_title, content, description = PAGES[name]
         pages[f"{name}/index.md"] = _titled(page_title, content, description.format(title))
+
     for kind in kinds:
         name = f"All {kind.labels.lower()}"  # a page of the repository may be called as the kind is
         front = {"title": name, "description": f"{name} of {escape(title)}", "hide": HIDDEN}
         pages[f"{kind.plural}/index.md"] = with_front_matter(
             front, f"# {kind.labels}\n\n{slot(f'index-{kind.name}')}"
         )
+
     return pages
 
 
@@ -99,6 +101,7 @@ def _home(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> str:
         if len(labels) > 1
         else "".join(labels) or "records"
     )
+
     body = [
         f"# {escape(title)}",
         f"The {listed} of this project, from the repository's own files.",
@@ -134,6 +137,7 @@ def navigation(
     ]
     if documents:
         decisions.append({"Design documents": _document_nav(documents)})
+
     first = next((kind.labels for kind in kinds if kind.voted), None)
     groups: dict[str, list[object]] = {
         "Decisions": decisions,
@@ -144,6 +148,7 @@ def navigation(
             if name != "documents" and (file := f"{name}/index.md") in pages
         ],
     }
+
     return [
         members[0] if len(members) == 1 else {title: members}
         for title, members in groups.items()
@@ -159,11 +164,13 @@ def _document_nav(documents: Mapping[str, str]) -> list[object]:
     entries: list[object] = ["documents/index.md"]
     if len(documents) > MOST_IN_NAV:
         return entries
+
     groups: dict[str, list[object]] = defaultdict(list)
     for staged, title in documents.items():
         parts = staged.split("/")
         group = parts[1] if len(parts) > 2 else ""
         groups[group].append({escape(title): staged})
+
     for group, members in groups.items():
         if group:
             entries.append(
@@ -171,4 +178,5 @@ def _document_nav(documents: Mapping[str, str]) -> list[object]:
             )
         else:
             entries += members
+
     return entries

@@ -85,20 +85,24 @@ def mirrored_documents(
     chosen = readable_globs(globs)
     documents = []
     used = set(reserved)
+
     folders, skipped = _folders(workspace.root, globs)
     for path, file in sorted(
         {path: file for top in folders for path, file in _walk(workspace.root, top)}.items()
     ):
         if match_any(chosen, path) is None:
             continue
+
         url = document_url(path, docs, directories)
         if url in used or not url:
             url = document_url(f"documents/{path}", None, directories)
+
         used.add(url)
         info = file.stat()
         documents.append(
             MirroredDocument(path, url, f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}")
         )
+
     return folders, documents, skipped
 
 
@@ -111,6 +115,7 @@ def _folders(root: Path, globs: Sequence[str]) -> tuple[list[Path], list[Diagnos
         for glob in globs
         if not glob.startswith("!")
     }
+
     folders, skipped = [], []
     for top in sorted(tops):
         try:
@@ -120,6 +125,7 @@ def _folders(root: Path, globs: Sequence[str]) -> tuple[list[Path], list[Diagnos
             skipped.append(
                 Diagnostic(UNREADABLE, Severity.WARNING, message, Location(top), LEADS_OUT)
             )
+
     return folders, skipped
 
 
@@ -137,6 +143,7 @@ def title_of(text_headings: Sequence[Heading], path: str) -> str:
     for heading in text_headings:
         if heading.level == 1 and heading.text.strip():
             return heading.text.strip()
+
     stem = path.rpartition("/")[2].rpartition(".")[0]
     words = stem.lstrip("0123456789").strip("_-. ").replace("_", " ").replace("-", " ")
     return (words or stem).capitalize()
@@ -148,14 +155,17 @@ def contents(headings: Sequence[Heading]) -> list[dict[str, object]]:
     for heading in headings:
         if heading.level not in _TOC_LEVELS:
             continue
+
         entry: dict[str, object] = {
             "url": f"#{heading.id}",
             "title": escape(heading.text),
             "children": [],
         }
+
         last = top[-1]["children"] if top and heading.level > _TOC_LEVELS[0] else top
         if isinstance(last, list):
             last.append(entry)
+
     return top
 
 
@@ -169,6 +179,7 @@ def document_page(document: MirroredDocument, text: str, site: SiteMap) -> tuple
     edit = site.forge.edit(document.path)
     source = f'<p class="orbit-mirrored">{escape(BANNER.format(path=document.path))}'
     source += f' <a href="{escape(edit)}">Edit the source</a></p>' if edit else "</p>"
+
     folder = document.path.rpartition("/")[0]
     shelf = f"{relative(document.url, OVERVIEW)}#{folder_anchor(folder)}"
     crumbs = (
@@ -180,6 +191,7 @@ def document_page(document: MirroredDocument, text: str, site: SiteMap) -> tuple
     )
     article = f'<div class="orbit-prose">{heading}{prose.html}</div>'
     body = clean(f'<div class="orbit-document">{crumbs}{article}{source}</div>')
+
     # What leads on from a document, expand knows: the theme's own footer names only pages of the
     # navigation.
     description = lead(text) or title
@@ -189,6 +201,7 @@ def document_page(document: MirroredDocument, text: str, site: SiteMap) -> tuple
         "orbit_toc": contents(prose.headings),
         "hide": ["footer"],
     }
+
     return (
         with_front_matter(front, f"{body.translate(_INERT)}{slot('about')}{slot('cards')}"),
         title,
@@ -239,10 +252,12 @@ def with_user_pages(
         source = record.source
         if source is None or source.format == "log" or not is_markdown(source.path):
             return None
+
         if set(source.path) & set(
             "#?%"
         ):  # a site URL is not an address: it can't tell these from their meaning there
             return None
+
         is_own_page = (
             source.path.startswith(f"{docs}/")
             and source.path.removeprefix(f"{docs}/") in user_files
@@ -306,6 +321,7 @@ def with_record_slots(text: str, record: Record) -> str:
     first = parsed.headings[0] if parsed.headings else None
     position = first.body.start if first is not None and first.level == 1 else parsed.content_start
     head = f'<div data-orbit-slot="{HEAD}" hidden>{escape(search_words(record))}</div>'
+
     return f"{text[:position].rstrip()}\n\n{head}\n\n{text[position:].strip()}\n\n{_FOOT}\n".lstrip(
         "\n"
     )
@@ -319,11 +335,13 @@ def around_prose(html: str, article: str) -> str:
     head = _HEAD.search(html)
     if head is None:
         return html
+
     before, after = html[: head.start()], html[head.end() :]
     start = before.rfind("<h1")
     if start >= 0 and _LAST_HEADING.match(before, start):
         heading = before[start:].strip()
         before, above = before[:start], _HEADING.sub(lambda _: heading, above, count=1)
+
     return f"{before}{above}{after.replace(_FOOT, below, 1)}"
 
 
@@ -362,15 +380,18 @@ class _DocumentCache(Mapping[str, Document]):
             document = load_document(self._publication.workspace, path)
             if isinstance(document, Diagnostic):
                 self.problems[path] = replace(document, code=UNREADABLE)
+
             text = (
                 self._publication.document(path, document.text)
                 if isinstance(document, Document)
                 else None
             )
             self._documents[path] = None if text is None else Document(path, text)
+
         document = self._documents[path]
         if document is None:
             raise KeyError(path)
+
         return document
 
     def __iter__(self) -> Iterator[str]:
@@ -400,6 +421,7 @@ class ProseLoader:
         """
         if record.path in self._record_stamps:
             return self._record_stamps[record.path]
+
         votes = self.states.get(f"{record.folder}/{VOTES}") if record.votes else None
         stamp = (
             f"{self.states[record.path].sha256} {votes.sha256 if votes else ''} {len(record.votes)}"
@@ -410,6 +432,7 @@ class ProseLoader:
                 f"{stamp} {self._stamp(record.body_path)} "
                 f"{self._stamp(source.path) if source else ''}"
             )
+
         self._record_stamps[record.path] = stamp
         return stamp
 
@@ -419,6 +442,7 @@ class ProseLoader:
             return RecordText(record.prose, record.path, 1)
         if record.kind.in_file:
             return self._file_text(record)
+
         source = record.source
         document = self.documents.by_path.get(source.path) if source else None
         span = document.locate(source.heading) if document and source else None
@@ -426,16 +450,19 @@ class ProseLoader:
             text = self._body(record)
             start = len(status[0]) if record.origin and (status := _STATUS.match(text)) else 0
             return RecordText(text[start:], record.body_path, 1 + text.count("\n", 0, start))
+
         text, begins = document.prose(span), span[0]
         start = document.text.find(text, begins) if text else begins
         first = document.text.count("\n", 0, max(start, 0)) + 1
         heading = first - document.text.count("\n", begins, max(start, 0))
         end = first + text.count("\n")
+
         status = (
             _STATUS.match(text) if record.source and record.source.authority == "record" else None
         )
         text_below = text[len(status[0]) :] if status else without_restated(text, record)
         above = text[: len(text) - len(text_below)]
+
         return RecordText(
             text_below, document.path, first + above.count("\n"), (heading, end), document.text
         )
@@ -450,6 +477,7 @@ class ProseLoader:
             head = _TITLE.match(text)  # the page has its title already
             above = head[0] if head is not None and head[1] == record.title else ""
             return RecordText(text[len(above) :], path, 1 + above.count("\n"))
+
         code = text.removesuffix("\n")
         fence = "`" * (max(map(len, _TICKS.findall(text)), default=2) + 1)
         return RecordText(f"{fence}\n{code}\n{fence}\n", path, 0)
@@ -487,6 +515,7 @@ class ProseLoader:
             return (unreadable, *diagnostics)
         if not record.kind.in_record:
             return tuple(diagnostics)
+
         return tuple(replace(problem, location=Location(record.path)) for problem in diagnostics)
 
     def _stamp_of(self, path: str) -> str:

@@ -37,10 +37,12 @@ def checks_by_record(
     `files` are those that may allow.
     """
     checked = [(record, checks_of(record)) for record in records if "checks" in record.data]
+
     try:
         evidence = read_evidence(publication.workspace)
     except OrbitError:
         evidence = {}
+
     allows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for path, value in _allows(publication.workspace, files).items():
         for allow in value:
@@ -49,6 +51,7 @@ def checks_by_record(
             allows[allow.name.partition("/")[0]].append(
                 {"path": path, "line": allow.line, "url": url, "text": text}
             )
+
     return {
         record.path: {
             "badge": _badge(checks) if record.phase == "live" else "",
@@ -130,6 +133,7 @@ def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
         f"<td>{counts[name]:,}</td></tr>"
         for name, words in CLASSES.items()
     )
+
     order = list(CLASSES)
     rows = "".join(
         f'<tr><td class="orbit-col-id"><a href="{escape(relative(PAGE, url_of(row.record)))}">'
@@ -139,6 +143,7 @@ def enforced_html(publication: Publication, records: Iterable[Record]) -> str:
         f'<td class="orbit-col-why">{headline(row.reason)}</td></tr>'
         for row in sorted(result.classes, key=lambda row: (order.index(row.name), row.record.id))
     )
+
     heads = "".join(
         f'<th scope="col">{name}</th>'
         for name in ("Id", "Decision", "Class", "Checks, or why none")

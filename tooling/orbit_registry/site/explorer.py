@@ -59,8 +59,10 @@ def data(records: Iterable[Record], half_life_days: float) -> str:
             if (form := forms.get(text) or _form(text)) is not None
         }
         forms |= record_forms
+
         if record_forms:
             lines.append(json.dumps(_row(record, list(record_forms)), ensure_ascii=False))
+
     rows = ",\n".join(lines)
     return f'{{"globs": {json.dumps(forms, ensure_ascii=False)},\n"records": [\n{rows}\n]}}\n'
 
@@ -122,6 +124,7 @@ def box(page: str, records: Iterable[Record], most: int | None = None) -> str:
     limit = f' data-orbit-most="{most}"' if most else ""
     examples = _examples(page, records, hidden=bool(most))
     places = f'data-orbit-paths="{relative(page, DATA)}" data-orbit-root="{relative(page, "")}"'
+
     return (
         f'<form class="orbit-explorer" {places} '
         f'data-orbit-explorer="{relative(page, PAGE)}"{limit} hidden>'
@@ -144,6 +147,7 @@ def _examples(page: str, records: Iterable[Record], *, hidden: bool) -> str:
     globs = (glob for record in records for glob in record.globs)
     while len(names) < MOST_EXAMPLES and (glob := next(globs, None)) is not None:
         names |= {name: None for name in [_WILD.split(glob, maxsplit=1)[0]] if name}
+
     links = (_link(relative(page, PAGE), name, escape(name)) for name in names)
     start = f'<p class="orbit-hint"{" hidden" * hidden}>Try '
     return (
@@ -165,14 +169,17 @@ def _tree(records: Sequence[Record]) -> str:
     for record in records:
         if record.phase != "live":
             continue
+
         for text in record.globs:
             glob = parse_glob(text)
             if isinstance(glob, Glob) and not glob.exclude:
                 names = glob.literal_prefix.split("/") if glob.literal_prefix else []
                 for depth in range(min(len(names), DEEPEST) + 1):
                     by_folder["/".join(names[:depth])].add(record.id)
+
     if not by_folder:
         return ""
+
     largest = sorted(by_folder, key=lambda name: (name.count("/"), -len(by_folder[name]), name))[
         :MOST_FOLDERS
     ]
@@ -180,6 +187,7 @@ def _tree(records: Sequence[Record]) -> str:
     omitted = len(by_folder) - len(folders)
     items = "".join(_folder(name, len(by_folder[name])) for name in folders)
     more = f"<p>{omitted:,} further folders are left out.</p>" if omitted else ""
+
     heading = (
         '<h2 id="by-folder">By folder</h2><p>Live records whose scope begins there or below.</p>'
     )

@@ -57,6 +57,7 @@ def atom(some: Sequence[Record], title: str, base_url: str | None, lead_of: Lead
         f"<author><name>{_text(title)}</name></author>",
         *links,
     ]
+
     entries = [
         f"<entry><title>{_text(_title(record))}</title><id>{_text(_id(record))}</id><updated>"
         f"{_text(_updated(record))}</updated>"
@@ -73,6 +74,7 @@ def json_feed(some: Sequence[Record], title: str, base_url: str | None, lead_of:
     feed: dict[str, object] = {"version": "https://jsonfeed.org/version/1.1", "title": title}
     if base_url:
         feed |= {"home_page_url": base_url, "feed_url": _address(base_url, JSON_FEED)}
+
     feed["items"] = [
         {
             "id": _id(record),
@@ -84,6 +86,7 @@ def json_feed(some: Sequence[Record], title: str, base_url: str | None, lead_of:
         }
         for record in some
     ]
+
     return json.dumps(feed, ensure_ascii=False, indent=1) + "\n"
 
 

@@ -38,9 +38,11 @@ def build_fleet_site(lake: Lake, out: Path, title: str, base_url: str | None = N
         nav = [{_title(text): path} for path, text in pages.items()]
         files = {f"docs/{path}": text for path, text in pages.items()}
         files |= {CONFIG: json.dumps(config), "mkdocs.yml": json.dumps(default_config(title, nav))}
+
         for path, text in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, "utf-8")
+
         return build_site(Registry.open(root), out, base_url, snapshot=False)
 
 
@@ -55,7 +57,9 @@ def _pages(lake: Lake, title: str) -> Iterator[tuple[str, str]]:
     home += [part for each in answers if each.question.name in HOME for part in _answer(each, "##")]
     home += ["## Repositories", _table(repositories.columns, repositories.rows)]
     yield "index.md", "\n\n".join(home)
+
     yield "decisions.md", "\n\n".join(["# Decisions", *_by_repository(decisions.rows)])
+
     for each in answers:
         if each.question.name not in HOME:
             yield f"{each.question.name}.md", "\n\n".join(_answer(each, "#"))
@@ -66,9 +70,11 @@ def _by_repository(rows: Sequence[Sequence[object]]) -> Iterator[str]:
     sections: dict[str, list[Sequence[object]]] = {}
     for repository, *values in rows[:MOST]:
         sections.setdefault(str(repository), []).append(values)
+
     for repository, section in sections.items():
         yield f"## {_text(repository)}"
         yield _table(("id", "title", "status", "date"), section)
+
     if len(rows) > MOST:
         yield f"These are {MOST} of {len(rows)} decisions; `orbit fleet query` finds the others."
 
@@ -87,6 +93,7 @@ def _answer(answer: Answer, mark: str) -> Iterator[str]:
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     if not rows:
         return "Nothing found."
+
     head = [
         " | ".join(_text(name.replace("_", " ")) for name in columns),
         " | ".join("---" for _ in columns),

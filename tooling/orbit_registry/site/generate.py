@@ -40,6 +40,7 @@ def generate(
         warnings = [match[1].strip() for match in map(_WARNING.match, output.splitlines()) if match]
         stored = {"pages": digest_of_tree(folder), "warnings": warnings}
         values.remember(namespace, key, stored)
+
     return [_diagnostic(line) for line in stored["warnings"]]
 
 
@@ -55,6 +56,7 @@ def _run(generator: str, config: Path, folder: Path) -> str:
         "SOURCE_DATE_EPOCH": "0",
         "PYTHONUTF8": "1",
     }
+
     try:
         done = subprocess.run(
             command,
@@ -69,17 +71,21 @@ def _run(generator: str, config: Path, folder: Path) -> str:
     except subprocess.TimeoutExpired:
         hint = "leave plugins that are slow out of mkdocs.yml, or mirror fewer documents"
         raise GeneratorError(f"{generator} took more than {TIMEOUT_SECONDS} s", hint=hint) from None
+
     if done.returncode:
         last = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()][-3:]
         hint = f"`{generator} build --config-file {config}` says more"
         if "No module named" in done.stderr:
             hint = f"install `{PACKAGES[generator]}`, which brings the generator"
+
         raise GeneratorError(
             f"{generator} failed: {' / '.join(last) or f'exit {done.returncode}'}", hint=hint
         )
+
     if generator != MKDOCS:
         shutil.rmtree(folder, ignore_errors=True)
         built.rename(folder)
+
     return done.stderr + done.stdout
 
 

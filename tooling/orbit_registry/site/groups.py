@@ -66,8 +66,10 @@ class Groups:
         """Yield every page."""
         if self.tags:
             yield GroupPage(TAGS, None, "Tags", _overview(self.tags, kinds))
+
         for tag, records in self.tags.items():
             yield _page(tag_url(tag), None, f"Tag: {tag}", records, ("Tags", TAGS))
+
         for kind in kinds:
             for column in own_columns(kind):
                 for word, records in self.columns.get((kind.name, column), {}).items():
@@ -86,6 +88,7 @@ def groups_of(records: Sequence[Record]) -> Groups:
         for column in own_columns(record.kind):
             for word in dict.fromkeys(texts_of([record], column)):
                 columns[record.kind.name, column][word].append(record)
+
     return Groups(_most(tags), {key: _most(groups) for key, groups in columns.items()})
 
 
@@ -99,6 +102,7 @@ def _most(groups: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
         if len(largest) < MOST_PAGES and word and safe_segment(word).lower() not in segments:
             segments.add(safe_segment(word).lower())
             largest[word] = groups[word]
+
     return dict(sorted(largest.items()))
 
 

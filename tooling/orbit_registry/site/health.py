@@ -79,6 +79,7 @@ def health_html(
     tiles += _tile(
         "unreadable", "Files without a readable record", len(unread), "orbit check --all"
     )
+
     lists = "".join(map(_list, open_concerns))
     verdict = _verdict(open_concerns, unread, len(records))
     above = f'{verdict}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
@@ -96,6 +97,7 @@ def concerns_of(
             reasons = "; ".join(reason.message for reason in doubt.reasons)
             likeliest = next(iter(remedies(record, doubt)), f"orbit show {record.id}")
             rows[doubt.state].append((record, reasons, likeliest))
+
     days = {record.path: _waits(record, today) for record in records}
     late = [record for record in records if days[record.path] > WAITING_DAYS]
     waiting = [
@@ -111,6 +113,7 @@ def concerns_of(
         )
         for record in without_status(records)
     ]
+
     bare = [
         (record, "names no path, tag or text", scopes.replace("ID", record.id))
         for record in live
@@ -119,6 +122,7 @@ def concerns_of(
     ]
     settle = approval_command([record for record, _, _ in unknown]) or "orbit review"
     decides = _deciding(late[0]) if late else "orbit show ID"
+
     return [
         Concern(
             "expired",
@@ -182,6 +186,7 @@ def _verdict(concerns: Sequence[Concern], unread: Sequence[str], total: int) -> 
             f'<p class="orbit-verdict"><b>Nothing needs attention</b> in {records}. '
             "<code>orbit check</code> runs the gate.</p>"
         )
+
     return f'<p class="orbit-verdict"><b>Needs attention</b> in {records}: {", ".join(links)}.</p>'
 
 
@@ -191,6 +196,7 @@ def _tile(anchor: str, name: str, number: int, command: str) -> str:
         f'class="orbit-count">{number:,}</span>{escape(name)}<small><code>{escape(command)}'
         f"</code></small>"
     )
+
     return (
         f'<li><a href="#{anchor}">{inner}</a></li>'
         if number
@@ -209,6 +215,7 @@ def _list(concern: Concern) -> str:
             f'class="orbit-more"><summary>{summary}</summary>{_table(rows[MOST_AT_ONCE:])}{more}'
             f"</details>"
         )
+
     return (
         f'<h2 id="{concern.anchor}">{escape(concern.name)}</h2>'
         f"<p><code>{escape(concern.command)}</code> {escape(concern.about)}</p>"
@@ -250,6 +257,7 @@ def _ages(records: Sequence[Record], today: date) -> str:
     ]
     if not days:
         return ""
+
     bounds = [-1, *(bound for bound, _ in AGES), max(max(days), AGES[-1][0] + 1)]
     names = [*(f"within {name}" for _, name in AGES), "longer ago"]
     counts = [sum(low < day <= high for day in days) for low, high in pairwise(bounds)]
@@ -257,6 +265,7 @@ def _ages(records: Sequence[Record], today: date) -> str:
     label = (
         f"When the {f'{len(days):,} live records' if len(days) > 1 else 'live record'} changed last"
     )
+
     rows = "".join(
         f"<tr><td>{name}</td><td>{bar(count, count, max(counts))}</td><td>{count:,}</td></tr>"
         for name, count in zip(names, counts, strict=True)
@@ -300,12 +309,14 @@ def coverage_of(publication: Publication, records: Iterable[Record]) -> str:
         tracked = workspace.git.tracked() if scopes else None
     except GitError:
         tracked = None
+
     orbit_folder = f"{workspace.relative(workspace.orbit)}/"
     files = [
         path
         for path in tracked or ()
         if not path.startswith(orbit_folder) and not publication.leaves_out(path)
     ]
+
     scopes -= recent_edits(workspace, tracked or ()).broad_scopes(scopes).keys()
     return coverage_html(folders(files, scopes))
 
@@ -320,6 +331,7 @@ def folders(files: Iterable[str], scopes: Iterable[Sequence[str]]) -> dict[str, 
         name = "".join(f"{part}/" for part in path.split("/")[:-1][:DEEPEST])
         total, covered = counts[name]
         counts[name] = Counts(total + 1, covered + bool(index.match(path)))
+
     return counts
 
 
@@ -327,10 +339,12 @@ def coverage_html(counts: Mapping[str, Counts]) -> str:
     """Return a table with a bar for each folder; "" where there is no file."""
     if not counts:
         return ""
+
     largest = sorted(counts, key=lambda name: (-counts[name].files, name))
     rows = [(_folder_link(name), counts[name]) for name in largest[:MOST]]
     if smaller := largest[MOST:]:
         rows.append((f"{len(smaller):,} smaller folders", _sum(counts[name] for name in smaller)))
+
     most, total = rows[0][1].files, _sum(counts.values())
     table = "".join(
         f"<tr><td>{name}</td><td>{bar(part.covered, part.files, most)}</td>"
@@ -340,6 +354,7 @@ def coverage_html(counts: Mapping[str, Counts]) -> str:
     heads = "".join(
         f'<th scope="col">{name}</th>' for name in ("Folder", "Files", "With a record", "Share")
     )
+
     return (
         f'<h2 id="coverage">Coverage</h2><p>An accepted record applies to {total.covered:,} of '
         f"{total.files:,} tracked "

@@ -91,6 +91,7 @@ class Forge:
         """
         if self.form is None:
             return None
+
         template = self.form.folder if folder else self.form.file
         end = "" if line is None else self.form.line.format(line)
         address = self._address(template, path, self.commit)
@@ -140,6 +141,7 @@ def forge_of(
     address = _web_address(str(repository or "").strip())
     if address is None:
         return Forge(None, str(branch or "main"), commit, folder=folder)
+
     host = address.partition("://")[2].partition("/")[0]
     detected = next((name for name, pattern in _BY_HOST if pattern.match(host)), "")
     form = FORMS.get(str(configured)) or FORMS.get(detected)
@@ -161,6 +163,7 @@ def _web_address(repository: str) -> str | None:
         parts = urlsplit(repository)
     except ValueError:
         return None
+
     scheme, host, path = "https", parts.hostname or "", parts.path
     if parts.scheme in ("http", "https"):
         scheme, host = parts.scheme, parts.netloc.rpartition("@")[2]
@@ -169,5 +172,6 @@ def _web_address(repository: str) -> str | None:
         if match is None or "://" in repository:
             return None
         host, path = match["host"], match["path"]
+
     path = path.strip("/").removesuffix(".git")
     return f"{scheme}://{host}/{path}" if host and path else None

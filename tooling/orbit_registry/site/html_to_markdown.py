@@ -112,6 +112,7 @@ def _cleaner() -> nh3.Cleaner:
         "thead",
         "tbody",
     }
+
     return nh3.Cleaner(
         tags={*_BLOCKS, *inline, *_MARKS, *_TAGS, "nav"} - _DROPPED,
         clean_content_tags=set(_DROPPED),
@@ -157,6 +158,7 @@ class _Writer:
             inline.clear()
 
         inline.append(_text(parent.text))
+
         for child in parent:
             if _is_dropped(child):
                 pass
@@ -165,7 +167,9 @@ class _Writer:
                 blocks += self._block(child)
             else:
                 inline.append(self.inline(child))
+
             inline.append(_text(child.tail))
+
         end_paragraph()
         return blocks
 
@@ -173,6 +177,7 @@ class _Writer:
         tag = element.tag
         if tag in _HEADINGS:
             return self._heading(element)
+
         match tag:
             case "hr":
                 return ["---"]
@@ -188,6 +193,7 @@ class _Writer:
                 return [_quoted(self.blocks(element))]
             case "summary":
                 return [_marked(text, "**") for text in [self.line(element)] if text]
+
         classes = _classes(element)
         if "admonition" in classes or "markdown-alert" in classes:
             return self._alert(element)
@@ -195,6 +201,7 @@ class _Writer:
             return [_fenced(pre, element)]
         if not _NOTES.isdisjoint(classes) and (notes := element.find("ol")) is not None:
             return self._list(notes, of_notes=True)
+
         return self.blocks(element)
 
     def _heading(self, element: Element) -> list[str]:
@@ -221,6 +228,7 @@ class _Writer:
                 )
                 items.append(_item(mark, blocks))
                 number += 1
+
         return ["\n".join(items)] if items else []
 
     def _definitions(self, element: Element) -> list[str]:
@@ -234,16 +242,19 @@ class _Writer:
                 details.append([])
             elif child.tag == "dd" and items:
                 details[-1] += self.blocks(child)
+
         return ["\n".join(map(_definition, items, details))] if items else []
 
     def _table(self, element: Element) -> list[str]:
         if (code := element.find(".//td[@class='code']//pre")) is not None:
             return [_fenced(code, element)]
+
         elements = [*element.iterfind("tr"), *element.iterfind("*/tr")]
         rows = [list(self._cells(row)) for row in elements]
         width = max(map(len, rows), default=0)
         if not width:
             return []
+
         header = rows.pop(0) if all(cell.tag == "th" for cell in elements[0]) else []
         rows = [header + [""] * (width - len(header)), ["---"] * width, *rows]
         captions = [line for caption in element.iter("caption") if (line := self.line(caption))]
@@ -258,6 +269,7 @@ class _Writer:
                     .replace("\\\n", "<br>")
                     .replace("\n", "<br>")
                 )
+
                 span = cell.get("colspan", "")
                 yield from [""] * (int(span) - 1 if span.isdecimal() and len(span) < 3 else 0)
 
@@ -275,6 +287,7 @@ class _Writer:
         """Return an inline element as Markdown."""
         if _is_dropped(element):
             return ""
+
         tag = element.tag
         match tag:
             case "br":
@@ -289,9 +302,11 @@ class _Writer:
             case "input":
                 is_done = element.get("checked") is not None
                 return f"[{'x' if is_done else ' '}] " if element.get("type") == "checkbox" else ""
+
         classes = _classes(element)
         if _TASK in classes:
             return f"[{'x' if _DONE in classes else ' '}] "
+
         inner = self._inner(element)
         text = inner.strip()
         if not text:
@@ -304,6 +319,7 @@ class _Writer:
             return inner.replace(text, _marked(text, _MARKS[tag]))
         if tag in _TAGS:
             return f"<{tag}>{inner}</{tag}>"
+
         is_apart = tag in _APART or tag in _BLOCKS or not _APART.isdisjoint(classes)
         return f" {inner} " if is_apart else inner
 

@@ -50,6 +50,7 @@ class Index:
         chunks = [
             ordered[start : start + ROWS_A_PAGE] for start in range(0, len(ordered), ROWS_A_PAGE)
         ]
+
         return {
             f"{kind.plural}/page/{n}/" if n > 1 else f"{kind.plural}/": chunk
             for n, chunk in enumerate(chunks, 1)
@@ -87,6 +88,7 @@ class Index:
         cells = [_cells(record, page, relations, site) for record in records]
         used = {column for row in cells for column, text, _ in row if text}
         heads = "".join(_head(column) for column in (*kind.columns, CITED) if column in used)
+
         rows = "".join(
             _row(record, [cell for cell in row if cell[0] in used], page, relations)
             for record, row in zip(records, cells, strict=True)
@@ -102,8 +104,10 @@ class Index:
 
     def _filter(self, page: str) -> str:
         kind = self.kind
+
         if len(self.records) < FEWEST_RECORDS:
             return ""
+
         chips = "".join(
             _status_chips(kind, Counter(str(record.data["status"]) for record in self.records))
         )
@@ -117,6 +121,7 @@ class Index:
             "newest": "1" if kind.numbering == "sequence" else "",
         }
         data = "".join(f' data-orbit-{name}="{escape(value)}"' for name, value in places.items())
+
         return (
             f'<form class="orbit-filter"{data} role="search" aria-label="Filter '
             f'{escape(kind.labels.lower())}" hidden>'
@@ -137,6 +142,7 @@ def _head(column: str) -> str:
 def _pager(page: str, pages: Mapping[str, Sequence[Record]]) -> str:
     if len(pages) < 2:
         return ""
+
     links = []
     for url, chunk in pages.items():
         label = escape(f"{chunk[0].id} – {chunk[-1].id}")
@@ -145,6 +151,7 @@ def _pager(page: str, pages: Mapping[str, Sequence[Record]]) -> str:
             if url == page
             else f'<a href="{escape(relative(page, url))}">{label}</a>'
         )
+
     return f'<p class="orbit-pages">{" ".join(links)}</p>'
 
 
@@ -167,6 +174,7 @@ def _cells(
             cells.append((column, date_of(record)[:10], None))
         else:
             cells.append((column, ", ".join(words_in(record.data.get(column))), None))
+
     return [*cells, (CITED, str(relations.citers.count(url_of(record)) or ""), None)]
 
 
@@ -181,13 +189,17 @@ def _row(
             inner = f'<a href="{escape(url)}">{headline(text)}</a>'
         else:
             inner = escape(text)
+
         if column == "date" and (source := date_source(record)):
             inner += f" <small>from {source}</small>"
+
         if column == record.kind.headline and (later := relations.replaced_by(record)):
             inner += (
                 f" <small>→ {', '.join(_linked(other, page, relations) for other in later)}</small>"
             )
+
         cells.append(f'<td class="orbit-col-{column}">{inner}</td>')
+
     return f'<tr class="orbit-row-{record.phase}">{"".join(cells)}</tr>'
 
 
@@ -219,11 +231,13 @@ def _tile(index: Index, doubted: Container[str], page: str) -> str:
         f"{counts[status.name]:,} {escape(status.word)}</a></li>"
         for status in _in_order(kind, counts)
     ]
+
     if doubts := sum(record.phase == "live" and record.path in doubted for record in records):
         health = escape(relative(page, "health/"))
         chips.append(
             f'<li><a class="orbit-chip orbit-doubt" href="{health}">{doubts:,} in doubt</a></li>'
         )
+
     name = (kind.label if len(records) == 1 else kind.labels).lower()
     total = f'<a href="{href}"><span class="orbit-count">{len(records):,}</span>{escape(name)}</a>'
     return f"<li>{total}<ul>{''.join(chips)}</ul></li>"
@@ -234,12 +248,14 @@ def recent_html(records: Sequence[Record], page: str, files: Sequence[str]) -> s
     some = newest(records, RECENT + RECENT_FOLDED)
     if not some:
         return "<p>There are no records yet.</p>"
+
     days = [(record, escape((record.text("updated_at") or "")[:10])) for record in some]
     rows = [(record, f'<time datetime="{day}">{day}</time>') for record, day in days]
     items = items_html(rows[:RECENT], page)
     if before := rows[RECENT:]:
         summary = f"<summary>{len(before)} more, back to {days[-1][1]}</summary>"
         items += f'<details class="orbit-more">{summary}{items_html(before, page)}</details>'
+
     feeds = (
         f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
     )
@@ -260,6 +276,7 @@ def documents_html(
                 f"</a></li>"
             )
             folders[document.path.rpartition("/")[0]] += item
+
     sections = "".join(
         (
             f"<section><h2 "
@@ -293,6 +310,7 @@ def _in_order(kind: Kind, counts: Mapping[str, int]) -> list[Status]:
 def _choice(name: str, counts: Mapping[str, int]) -> str:
     if len(counts) < 2:
         return ""
+
     label = escape(name.replace("_", " ").capitalize())
     if len(counts) > MOST_CHOICES:
         return (
@@ -301,6 +319,7 @@ def _choice(name: str, counts: Mapping[str, int]) -> str:
             f'{len(counts):,}" autocomplete="off"></label><datalist '
             f'id="orbit-{escape(name)}"></datalist>'
         )
+
     words = sorted(counts, reverse=name == "year")
     options = "".join(
         f'<option value="{escape(word)}">{escape(word)} ({counts[word]:,})</option>'

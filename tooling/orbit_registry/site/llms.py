@@ -56,6 +56,7 @@ def sections_of(
 
     for title, urls in groups.items():
         take(title, f"{FOLDER}{safe_segment(title.lower())}/", urls)
+
     for kind in kinds:
         same = [record for record in records if record.kind.name == kind.name]
         same.sort(key=lambda record: record.phase != "live")
@@ -64,7 +65,9 @@ def sections_of(
             for record in same
             if (url := url_of(record)) in remaining
         }
+
         take(kind.labels, f"{kind.plural}/", map(url_of, same))
+
     take("Design documents", "documents/", documents)
     take(OPTIONAL, f"{FOLDER}optional/", list(remaining))
     return sections
@@ -81,6 +84,7 @@ def lists(
     for number in sorted(range(len(sections)), key=lambda number: -len("".join(lines[number]))):
         if sum(len(line.encode()) + 1 for part in lines for line in part) + _HEADINGS < LARGEST:
             break
+
         section, lines[number] = sections[number], []
         for path, twins in _parts(section, base_url):
             yield (
@@ -91,8 +95,10 @@ def lists(
                     [(section.title, _lines(path, twins, base_url))],
                 ),
             )
+
             name = f"{section.title}: {twins[0].title} to {twins[-1].title}"
             lines[number] += _lines(INDEX, [Twin(path, name, f"{len(twins):,} pages")], base_url)
+
     yield (
         INDEX,
         _list(
@@ -134,8 +140,10 @@ def _parts(section: Section, base_url: str | None) -> Iterator[tuple[str, list[T
             yield path, twins
             number, size, twins = number + 1, 0, []
             path = f"{section.folder}llms-{number}.txt"
+
         size += length
         twins.append(twin)
+
     yield path, twins
 
 
@@ -152,6 +160,7 @@ def joined(out: Path, twins: Iterable[Twin], limit: int = sys.maxsize) -> tuple[
             left_out.append(twin)
         else:
             texts.append(data.decode("utf-8", "surrogatepass"))
+
     return "\n---\n\n".join(texts), left_out
 
 
@@ -175,6 +184,7 @@ def by_folder(records: Iterable[Record], files: Iterable[str]) -> dict[str, list
         folder, slash, _ = path.partition("/")
         if slash:
             numbers[folder].update(number for number, _ in index.match(path))
+
     return {
         folder: [url_of(live[number]) for number in sorted(chosen)]
         for folder, chosen in sorted(numbers.items())

@@ -49,15 +49,18 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
             "<p>No record names another yet. <code>orbit link</code> links two records, "
             "<code>orbit adr supersede</code> replaces a decision.</p>"
         )
+
     numbers = [sum(line.depth > 0 for line in section) for section in (superseded, links)]
     counts = [
         plural(number, name)
         for number, name in zip(numbers, ("supersession", "link"), strict=True)
         if number
     ]
+
     linked = len({line.record.id for line in lines})
     unlinked = len(records) - linked
     note = f" {plural(unlinked, 'record has', 'records have')} none." if unlinked else ""
+
     return (
         f"<p>{' and '.join(counts)} between {linked:,} records.{note}</p>"
         f"{_section('Superseded', 'Below each record are those that it supersedes.', superseded)}"
@@ -76,6 +79,7 @@ def superseded_lines(records: Sequence[Record], relations: Relations) -> Iterato
         for later in relations.replaced_by(record):
             if later != record.id and later in relations.by_id:
                 earlier[later].append(record)
+
     superseded = {record.id for some in earlier.values() for record in some}
     last = [record for record in records if record.id in earlier]
     visited: set[str] = set()
@@ -105,12 +109,15 @@ def linked_lines(records: Iterable[Record], relations: Relations) -> Iterator[Li
                 or (other.id, INVERSES.get(link.rel, ""), record.id) in visited
             ):
                 continue
+
             if link.rel == OVERRIDES and record.id in relations.replaced_by(
                 other
             ):  # a supersession
                 continue
+
             visited.add((record.id, link.rel, other.id))
             below.append(Line(1, RELATIONS.get(link.rel, link.rel).lower(), other))
+
         if below:
             yield from [Line(0, "", record), *below]
 
@@ -118,11 +125,13 @@ def linked_lines(records: Iterable[Record], relations: Relations) -> Iterator[Li
 def _section(title: str, about: str, lines: Sequence[Line]) -> str:
     if not lines:
         return ""
+
     trees: list[str] = []
     for line in lines:
         if line.depth == 0:
             trees.append("")
         trees[-1] += _line(line)
+
     drawing = "".join(f'<ul class="orbit-layers">{tree}</ul>' for tree in trees)
     return (
         f'<h2 id="{title.lower()}">{title}</h2><p>{about}</p><div '

@@ -68,6 +68,7 @@ class PageCache:
             self.out.write(path, content.data)
             questions, problems = [*self.site.questions], [*map(to_row, content.diagnostics)]
             entry = _as_stored([key, self._answers(questions), questions, content.value, problems])
+
         self._entries[path] = entry
         self.diagnostics += map(row_reader(Diagnostic), entry[4])
         return entry[3]

@@ -31,6 +31,7 @@ def references_by(text: RecordText, forms: IdForms) -> References:
         lines = range(text.first_line, text.first_line + text.text.count("\n") + 1)
         ids, links = (tuple(name for name in names if name[1] in lines) for names in references[:2])
         references = References(ids, links)
+
     return References(references.ids, references.links, lead(text.text), text.entry)
 
 
@@ -86,11 +87,13 @@ def citers_of(
             entries[record.source.path].append(names.entry)
         if not names.ids and not names.links:
             continue
+
         home = record.body_path if record.kind.in_document else record.path
         origin = record.source.path if names.entry and record.source else home
         for url in dict.fromkeys(url for url, _ in _named(names, origin, site)):
             if url != url_of(record):
                 citers.records[url].append(record)
+
     for path, names in files.items():
         lines: dict[str, dict[int, None]] = defaultdict(dict)
         page = site.mirrored.get(path) or site.curated.get(path)
@@ -99,8 +102,10 @@ def citers_of(
                 first <= line <= last for first, last in entries.get(path, ())
             ):
                 lines[url][line] = None
+
         for url, numbers in lines.items():
             citers.files[url].append(CitingFile(path, tuple(numbers), page))
+
     return citers
 
 
@@ -152,6 +157,7 @@ class TaskLookup:
             destination = site.target("", f"/{path}")
             if not destination.broken:
                 return path, destination.address(TASKS)
+
         return None
 
 
@@ -171,6 +177,7 @@ def tasks_of(records: Iterable[Record], lookup: TaskLookup) -> Tasks:
     for record in records:
         if _NAMING.isdisjoint(record.data):
             continue
+
         scope = record.data.get("scope")
         scoped = record.scope.tasks if isinstance(scope, dict) and "tasks" in scope else ()
         evidence = (
@@ -181,6 +188,7 @@ def tasks_of(records: Iterable[Record], lookup: TaskLookup) -> Tasks:
         for way, tasks in zip(_WAYS, (record.words("tasks"), scoped, evidence), strict=True):
             for task in tasks:
                 by_task.setdefault(task, {}).setdefault(record.path, (record, way))
+
     return Tasks(
         {task: list(by_task[task].values()) for task in sorted(by_task, key=_natural)}, lookup
     )
@@ -199,6 +207,7 @@ def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     caption = f"<caption>{plural(len(tasks.by_name), 'task')}</caption>"
     head = '<thead><tr><th scope="col">Task</th><th scope="col">Named by</th></tr></thead>'
     table = f'<table class="orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
+
     return (
         f'<p class="orbit-note">{_lookup_note(tasks.lookup)}</p><div '
         f'class="orbit-scroll">{table}</div>'
@@ -209,13 +218,16 @@ def _lookup_note(lookup: TaskLookup) -> str:
     ways = []
     if lookup.url:
         ways.append("Each leads to the task itself.")
+
     if lookup.files:
         ways.append(
             f"Tasks are in {', '.join(f'<code>{escape(path)}</code>' for path in lookup.files)}."
         )
+
     if lookup.command:
         words = " ".join("{id}" if word == "{id}" else shlex.quote(word) for word in lookup.command)
         ways.append(f"To look one up: <code>{escape(words)}</code>")
+
     unknown = (
         "The address of tasks is not configured: set <code>tasks.url</code> in "
         "<code>.orbit/config.yaml</code>."
@@ -228,10 +240,12 @@ def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: Si
     name = f"<code>{escape(task)}</code>"
     if address:
         name = f'<a href="{escape(address)}" rel="noopener noreferrer">{name}</a>'
+
     if file:
         path, url = file
         label = f'<a href="{escape(url)}">{escape(path)}</a>' if url else escape(path)
         name += f"<br><small>{label}</small>"
+
     items = "".join(_item(record, way) for record, way in citing)
     anchor = escape(task_url(task).partition("#")[2])
     return f'<tr id="{anchor}"><th scope="row">{name}</th><td><ul>{items}</ul></td></tr>'
@@ -243,6 +257,7 @@ def _item(record: Record, way: str) -> str:
         word for word in (way, "" if record.phase == "live" else record.status.word) if word
     )
     note = f" <small>({escape(qualifiers)})</small>" if qualifiers else ""
+
     return (
         f'<li><a class="orbit-id" href="{href}">{escape(record.id)}</a> '
         f"{headline(record.title)}{note}</li>"

@@ -84,11 +84,14 @@ def _packed(archive: Archive) -> str:
     whether it is the one.
     """
     folder = user_cache()
+
     with contextlib.suppress(OSError):
         archive.path.unlink(missing_ok=True)  # a damaged one
+
     npm = shutil.which("npm")
     if npm is None:
         return f"npm, which fetches {archive.name}, is not installed"
+
     options = ("--ignore-scripts", "--fetch-retries=0", "--loglevel=error")
     command = [npm, "pack", f"{archive.name}@{archive.version}", *options]
     with tempfile.TemporaryDirectory(prefix="orbit-") as work_folder:
@@ -104,6 +107,7 @@ def _packed(archive: Archive) -> str:
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"npm did not run: {error}"
+
         packed = Path(work_folder) / archive.file
         if done.returncode or not packed.is_file():
             words = [
@@ -111,8 +115,10 @@ def _packed(archive: Archive) -> str:
             ]
             reason = next((line for line in words if " " in line), f"exit {done.returncode}")
             return f"npm could not fetch {archive.name} {archive.version}: {reason[:300]}"
+
         if not _is_whole(packed, archive):
             return f"what npm fetched is not {archive.name} {archive.version}: its hash is another"
+
         try:
             folder.mkdir(parents=True, exist_ok=True)
             temporary = folder / f".tmp-{os.getpid()}-{archive.file}"
@@ -120,6 +126,7 @@ def _packed(archive: Archive) -> str:
             temporary.replace(folder / archive.file)
         except OSError as error:
             return f"{folder} can't be written: {error.strerror}"
+
     return ""
 
 
@@ -160,4 +167,5 @@ def mermaid_files(*, allowed: bool) -> tuple[dict[str, bytes], Diagnostic | None
         where = Location(".orbit/config.yaml")
         note = Diagnostic(MISSING, Severity.NOTE, message, where, MERMAID.hint) if problem else None
         return {f"{_FOLDER}{_ENTRY}": _NONE}, note
+
     return {f"{_FOLDER}{name}": content for name, content in MERMAID.unpacked()}, None

@@ -78,6 +78,7 @@ class Output:
             raise UnsafePathError(
                 message, hint="rename the document or record whose page that would be"
             )
+
         data = (
             _BIDI_CONTROLS.sub(b"", content.encode("utf-8", "surrogatepass"))
             if isinstance(content, str)
@@ -89,6 +90,7 @@ class Output:
                 self._announce(path)
             self._replace(path, data)
             self.written += path not in self.after
+
         self.after[path] = digest
 
     def _announce(self, path: str) -> None:
@@ -128,16 +130,21 @@ class Output:
         stale = sorted(set(self.before) - set(self.after))
         for path in stale:
             self._exists(path)
+
         for path in stale:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 (self.folder / path).unlink()
+
         folders = {parent for path in stale for parent in _parents(path)}
         for parent in sorted(folders, key=lambda name: -name.count("/")):
             with contextlib.suppress(OSError):
                 (self.folder / parent).rmdir()
+
         self._save(self.after)
+
         for leftover in self.folder.glob(f"{TEMPORARY}*"):
             leftover.unlink(missing_ok=True)
+
         (self.folder / JOURNAL).unlink(missing_ok=True)
         return len(stale)
 
@@ -166,10 +173,12 @@ class Output:
                 mode = os.lstat(f"{self.folder}/{name}").st_mode
             except (FileNotFoundError, NotADirectoryError):
                 return False
+
             if stat.S_ISLNK(mode):
                 raise _link(self.folder / name)
             if stat.S_ISDIR(mode):
                 self.folders.add(name)
+
         return stat.S_ISREG(mode)
 
 
@@ -186,8 +195,10 @@ def refuse_links(root: Path, path: Path, *, below: bool = False) -> None:
             inside(root, absolute.relative_to(root).as_posix())
         except UnsafePathError as error:
             raise RefusedError(error.message, hint=LINK_HINT) from None
+
     if not below:
         return
+
     for parent, folders, files in os.walk(absolute):
         for name in (*folders, *files):
             if (entry := Path(parent, name)).is_symlink():
@@ -205,6 +216,7 @@ def open_output(folder: Path) -> Output:
         raise _link(manifest)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise RefusedError(f"{folder} is not a folder", hint="give another one with --out")
+
     if not manifest.is_file():
         names = os.listdir(folder) if folder.is_dir() else []
         if not all(name.startswith(TEMPORARY) for name in names):
@@ -212,7 +224,9 @@ def open_output(folder: Path) -> Output:
                 f"{folder} holds files that no site build wrote",
                 hint="give an empty or new folder with --out, or empty this one yourself",
             )
+
         return Output(folder, {})
+
     try:
         content = manifest.read_bytes()
         stored = json.loads(content.decode("utf-8", "surrogatepass"))
@@ -233,10 +247,12 @@ def open_output(folder: Path) -> Output:
         raise RefusedError(
             f"{manifest} can't be read", hint="empty the folder, then build again"
         ) from None
+
     if any({"", ".", ".."} & set(path.split("/")) or "\x00" in path for path in files):
         raise RefusedError(
             f"{manifest} names files outside its folder", hint="empty the folder, then build again"
         )
+
     # A tracked manifest was not written by a build, and may name files of the user.
     tracked = bool(Git(folder).ask("ls-files", "--", MANIFEST, JOURNAL))
     return Output(folder, {}) if tracked else Output(folder, files, seal=digest_of(content))

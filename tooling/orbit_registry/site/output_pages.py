@@ -125,9 +125,11 @@ class Shell:
             "toc": toc,
             "content": content,
         }
+
         out = [self.parts[0]]
         for mark, part in zip(self.order, self.parts[1:], strict=True):
             out += [values[mark], part]
+
         return "".join(out)
 
 
@@ -164,12 +166,14 @@ def _cut(html: str, url: str, base_url: str | None) -> Shell:
     html = announced(_EDITS.sub("", "".join(parted)), url, base_url, "@@orbit:data@@")
     if base_url:
         html = html.replace(escape(address_of(base_url, url)), "@@orbit:address@@")
+
     parts = _MARK.split(_CONTENT.sub("@@orbit:content@@", html, count=1))
     if "content" not in parts[1::2]:
         raise ShellError(
             "the theme's page has no place for records",
             hint="let its templates print `page.content` where others do",
         )
+
     return Shell(tuple(parts[::2]), tuple(parts[1::2]))
 
 
@@ -220,11 +224,13 @@ class Expansion:
             context.freshness,
             context.base_url,
         )
+
         self.kinds, self.site, self.tasks = sources.kinds, sources.site, sources.tasks
         self.loader = ProseLoader(sources.publication, context.registry.reading.states)
         self.groups = groups_of(self.records)
         self.adjacent = adjacent_documents(sources.documents, context.staged.titles)
         self.by_url = {url_of(record): record for record in self.records}
+
         self.card = cache(self._card)
         self.site.preview = self.card
         # What the repository's own pages load and run is its own business, where MkDocs runs it
@@ -234,6 +240,7 @@ class Expansion:
         self.adopted = {
             url: record for url, record in self.by_url.items() if record.page is not None
         }
+
         self.kind_shells: dict[tuple[str, int], Shell] = {}
         self.facts: dict[str, PageFacts] = {}
         self.origins: dict[str, Location] = {}
@@ -246,13 +253,16 @@ class Expansion:
         shell = merged(facts_of(html, "") for html in empty.values())
         self.policy = policy_of(empty.values(), shell.foreign if self.is_trusted else ())
         self.shells = shells_of(empty, self.policy, self.base_url)
+
         self.shell_key = key_of(sorted(empty.items()), self.base_url, self.is_trusted)
         self._record_pages()
         self._generated_files()
         self._lists()
         onward = redirect_pages(self.records, self.base_url, self.policy.applied(HEAD)[0])
+
         for url, page in onward.items():
             self._write(url, Page(page, facts_of(page, url)))
+
         self._assets()
         places = self.facts.keys() - onward.keys()
         self._data(places)
@@ -263,6 +273,7 @@ class Expansion:
             for problem in wrong
             if problem.code != FOREIGN or not self.is_trusted
         ]
+
         return [*self.pages.diagnostics, *self.diagnostics, *wrong]
 
     @cached_property
@@ -283,6 +294,7 @@ class Expansion:
     def _checks(self) -> dict[str, dict[str, Any]]:
         if not any("checks" in record.data for record in self.records):
             return {}
+
         from orbit_registry.site.enforced import checks_by_record  # few collections have checks
 
         return checks_by_record(
@@ -297,6 +309,7 @@ class Expansion:
         leaves_out = self.context.sources.publication.leaves_out
         files = [path for path in self.site.listed or () if not leaves_out(path)]
         scopes = {record.path: record.globs for record in self.records if record.globs}
+
         return cast(
             Mapping[str, FilesByGlob],
             self.pages.value(
@@ -343,16 +356,19 @@ class Expansion:
                 url = timeline.url(index.kind)
                 content = index.switch(url) + timeline.timeline_html(index.kind, index.records)
                 pages[url] = f"{title}: timeline", content
+
             for url, (name, content) in pages.items():
                 self._write(
                     url, self._listed(index.kind, url, name, f"<h1>{escape(name)}</h1>{content}")
                 )
+
         for page in self.groups.pages(self.kinds):
             self._write(page.url, self._listed(page.kind, page.url, page.title, page.html))
 
     def _located(self, diagnostic: Diagnostic) -> Diagnostic:
         if diagnostic.code != DEAD_ANCHOR:
             return diagnostic
+
         try:
             return located(
                 diagnostic,
@@ -371,12 +387,14 @@ class Expansion:
         for number, record in enumerate(self.records, start=1):
             url = url_of(record)
             self.origins[url] = Location(record.source.path if record.source else record.path)
+
             if record.page is None:
                 view = record_view(record, url, self.relations, self.site, self.groups)
                 key = [self.shell_key, self.loader.stamp(record), view]
                 make = partial(self._record_page, record, url, view)
                 ids, targets, foreign = self.pages.page(file_of(url), key, make)
                 self.facts[url] = PageFacts(frozenset(ids), tuple(targets), tuple(foreign))
+
             self.progress("pages", number, len(self.records))
 
     def _record_page(self, record: Record, url: str, view: dict[str, Any]) -> Content:
@@ -387,6 +405,7 @@ class Expansion:
         content = article(record.kind, view, prose.html)
         content += self._cards(content, url)
         toc = contents_html(prose.headings)
+
         description = description_of(record, text.text)
         data = self._described(url, title_of(record), description, record)
         html = self._shell(record.kind, url.count("/")).page(
@@ -394,12 +413,14 @@ class Expansion:
         )
         facts = facts_of(content, url)
         value = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]
+
         return Content(html, value, self.loader.findings(record, prose.diagnostics))
 
     def _described(self, url: str, title: str, description: str, record: Record | None) -> str:
         home = {"name": self.context.sources.title, "url": self.base_url or ""}
         address = linked(self.base_url, url, url) if self.base_url else None
         more = record_data(record) if record else {}
+
         return article_data(
             title,
             description,
@@ -422,6 +443,7 @@ class Expansion:
                 relative(shell_url(depth), f"{other.plural}/") for other in (kind, *group[:1])
             )
             self.kind_shells[kind.name, depth] = self.shells[depth].under(indexes)
+
         return self.kind_shells[kind.name, depth]
 
     def _generated_files(self) -> None:
@@ -433,14 +455,18 @@ class Expansion:
             if not path.endswith(".html"):
                 self.out.write(path, file.read_bytes())
                 continue
+
             url = (
                 path.removesuffix("index.html")
                 if path.endswith("/index.html") or path == "index.html"
                 else path
             )
+
             html = file.read_text("utf-8", "replace")
+
             if url in pages:
                 self.origins[url] = Location(pages[url])
+
             self._write(url, self._filled(html, url))
 
     def _filled(self, html: str, url: str) -> Page:
@@ -459,6 +485,7 @@ class Expansion:
             html = announced(html, url, self.base_url, self._data_of_page(html, url))
         if self.is_trusted and url in self.user_urls:
             return Page(html, replace(facts_of(html, url), foreign=()))
+
         policy = self.policy.allowing(empty) if self.is_trusted else self.policy
         page, refused = policy.applied(html, compiled=url == console.PAGE and self.console)
         where = self.origins.get(url, Location(url or "index.html"))
@@ -469,6 +496,7 @@ class Expansion:
             Diagnostic(SCRIPT, Severity.WARNING, message, where, "move it to a file")
             for message in messages
         )
+
         return Page(page, facts_of(page, url), tuple(problems))
 
     def _data_of_page(self, html: str, url: str) -> str:
@@ -519,6 +547,7 @@ class Expansion:
                 today = self.relations.today
                 coverage = health.coverage_of(publication, records)
                 return health.health_html(records, problems, self.freshness, today, coverage)
+
         index = self.indexes.get(name.removeprefix("index-"))
         return (
             index.html(f"{index.kind.plural}/", self.relations, self.site)
@@ -567,19 +596,24 @@ class Expansion:
 
     def _data(self, places: Set[str]) -> None:
         records = self.records
+
         if self.database:
             stamps = {
                 record.path: self.loader.stamp(record) for record in self.context.collection.records
             }
             doubts = {path: str(freshness) for path, freshness in self.freshness.items()}
             self.pages.page(SNAPSHOT, [stamps, doubts, self.context.citing], self._snapshot)
+
         for path, text in feeds.files(
             records, self.context.sources.title, self.base_url, self._lead
         ):
             self.out.write(path, text)
+
         self._search_data()
+
         if "paths/index.md" in self.context.sources.curated:
             self.out.write(explorer.DATA, explorer.data(records, half_life_days()))
+
         lines = (
             json.dumps(listing(record, self.relations), ensure_ascii=False) for record in records
         )
@@ -599,6 +633,7 @@ class Expansion:
             document_url(f"{DOCS}/{name}", DOCS, directories) for name in own
         } | self.adopted.keys()
         sections = search_data.sections_of(self.generated, excluded)
+
         self.out.write(search_data.TITLES, search_data.titles(records, self.relations.successors))
         stamps = {record.path: self.loader.stamp(record) for record in records}
 
@@ -615,6 +650,7 @@ class Expansion:
             )
             for record in records
         }
+
         key = [[*stamps.items()], key_of(sections)]
         self.pages.page(
             search_data.WORDS, key, lambda: Content(search_data.words(records, counts, sections))
@@ -626,6 +662,7 @@ class Expansion:
         documents = [document.url for document in sources.documents]
         sections = llms.sections_of(self._page_groups(), self.kinds, records, documents, twins)
         ranked = sorted(records, key=lambda record: rank_order(record, half_life_days()))
+
         files = [
             path for path in self.site.listed or () if not sources.publication.leaves_out(path)
         ]
@@ -634,11 +671,14 @@ class Expansion:
             llms.FULL, llms.full_text(sources.title, summary, sections, out.folder, self.base_url)
         )
         bundles = []
+
         for folder, chosen in llms.by_folder(ranked, files).items():
             text = llms.bundle(folder, [twins[url] for url in chosen], out.folder, self.base_url)
             out.write(llms.bundle_path(folder), text)
             bundles.append(Twin(llms.bundle_path(folder), f"{folder}/", llms.count_of(chosen)))
+
         sections.insert(-1, llms.Section("Records by folder", llms.BUNDLES, bundles))
+
         for path, text in llms.lists(sources.title, summary, sections, self.base_url):
             if path not in out.after:  # the repository's own is kept
                 out.write(path, text)
@@ -654,6 +694,7 @@ class Expansion:
             group = groups.setdefault(title if isinstance(below, list) else "Pages", [])
             paths = (f"{user_config.docs}/{name}" for name in files_in([entry]) if user_config)
             group += [curated[path] for path in paths if path in curated]
+
         listed = {url for group in groups.values() for url in group}
         groups["Pages"] += [url for url in curated.values() if url not in listed]
         return groups
@@ -682,11 +723,13 @@ def _write_for_robots(
             changed_at = changed.get(url)
             modified = f"<lastmod>{escape(changed_at)}</lastmod>" if changed_at else ""
             entries += f"<url><loc>{escape(address)}</loc>{modified}</url>\n"
+
         head = (
             '<?xml version="1.0" encoding="UTF-8"?>\n<urlset '
             'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
         )
         out.write(SITEMAP, f"{head}{entries}</urlset>\n")
         lines.append(f"Sitemap: {top}{SITEMAP}")
+
     if ROBOTS not in out.after:  # the repository's own is kept
         out.write(ROBOTS, "\n".join(lines) + "\n")

@@ -62,9 +62,11 @@ class OrbitPlugin(BasePlugin[Options]):
         """
         if config.extra.get("orbit_staged") or not self._builds:
             return None
+
         self._held.close()
         file = Path(str(config.config_file_path)).absolute()
         self._target, self._user_docs = Path(config.site_dir), Path(config.docs_dir)
+
         try:
             registry = Registry.open(file.parent)
             user_config = read_user_config(registry.workspace.root, file, trusted=True)
@@ -73,6 +75,7 @@ class OrbitPlugin(BasePlugin[Options]):
                     user_config,
                     data={**user_config.data, "use_directory_urls": config.use_directory_urls},
                 )
+
             cache = registry.workspace.cache_folder / CACHE
             refuse_links(registry.workspace.root, cache / LOCK)
             self._held.enter_context(locked(cache / LOCK, wait=BUILD_WAIT_SECONDS))
@@ -82,6 +85,7 @@ class OrbitPlugin(BasePlugin[Options]):
             )
         except OrbitError as error:
             raise PluginError(f"{error.message} ({error.hint})") from None
+
         staged = context.staged.folder
         config.docs_dir = str(staged / DOCS)
         config.site_dir = str(self._cache / "generated")
@@ -89,13 +93,16 @@ class OrbitPlugin(BasePlugin[Options]):
         unlisted = map(ignore_pattern, context.staged.unlisted)
         hidden = pathspec.gitignore.GitIgnoreSpec.from_lines([f"/{SHELL}/", *unlisted])
         config.not_in_nav = hidden if config.not_in_nav is None else config.not_in_nav + hidden
+
         if user_config is None or not user_config.makes_nav:
             config.nav = context.staged.nav
+
         config.extra_css = [*STYLES, *(style for style in config.extra_css if style not in STYLES)]
         own_scripts = [script for script in config.extra_javascript if str(script) not in SCRIPTS]
         config.extra_javascript = [*SCRIPTS, *own_scripts]
         config.update(context.sources.header)
         config.extra["orbit_release"] = context.sources.release
+
         self._context = context
         return config
 
@@ -106,6 +113,7 @@ class OrbitPlugin(BasePlugin[Options]):
         """
         if self._context is None or self._user_docs is None:
             return files
+
         for file in files.documentation_pages():
             source = self._user_docs / file.src_uri
             if source.is_file():
@@ -113,26 +121,32 @@ class OrbitPlugin(BasePlugin[Options]):
                 file.abs_src_path = str(source)
             else:
                 file.generated_by = "orbit"
+
         return files
 
     def on_post_build(self, config: MkDocsConfig) -> None:
         """Expand MkDocs' pages into the folder it was asked to write to."""
         if self._context is None or self._target is None:
             return
+
         try:
             refuse_links(self._context.registry.workspace.root, self._target)
+
             if not (self._target / MANIFEST).is_file():
                 # MkDocs empties its folder before each build; we took its place.
                 clean_directory(str(self._target))
+
             console = bool(self._context.registry.workspace.config.site.get("console"))
             result = publish(
                 self._context, Path(config.site_dir), open_output(self._target), snapshot=console
             )
         except OrbitError as error:
             raise PluginError(f"{error.message} ({error.hint})") from None
+
         for diagnostic in result.diagnostics:
             level = logging.INFO if diagnostic.severity is Severity.NOTE else logging.WARNING
             _log.log(level, "%s: %s (%s)", diagnostic.location, diagnostic.message, diagnostic.code)
+
         config.site_dir = str(
             self._target
         )  # which later plugins write into, and `mkdocs gh-deploy` publishes
@@ -149,11 +163,13 @@ class OrbitPlugin(BasePlugin[Options]):
         """Watch records, documents and pages, but not the staged tree that each build writes."""
         if self._context is None:
             return server
+
         server.unwatch(config.docs_dir)
         workspace = self._context.registry.workspace
         folders = [workspace.folder_of(kind) for kind in workspace.kinds]
         for folder in (*folders, *self._context.sources.folders, self._user_docs):
             if folder is not None and folder.is_dir():
                 server.watch(str(folder))
+
         server.watch(str(workspace.orbit / "config.yaml"))
         return server

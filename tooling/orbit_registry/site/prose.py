@@ -78,6 +78,7 @@ def citation(site: SiteMap, page: str, url: str) -> str:
     """
     if url not in site.labels:
         return f'<a href="{escape(relative(page, url))}">'
+
     label = escape(site.labels[url])
     return (
         f'<a class="orbit-cite" href="{escape(relative(page, url))}" title="{label}" '
@@ -120,11 +121,13 @@ class _Renderer:
             html,
         )
         ids = self._heading_ids(html)
+
         self.anchors = {anchor.lower() for anchor in _ANCHOR.findall(html)}
         excluded = self._excluded_ids()
         direction = ' dir="auto"' if not html.isascii() and _FROM_RIGHT.search(html) else ""
         may_name = _may_name(self.site.forms)
         out: list[str] = []
+
         open_code = open_link = 0
         open_links: list[bool] = []
         closing = ""
@@ -134,9 +137,11 @@ class _Renderer:
                 is_plain = open_link or may_name.search(piece) is None
                 out.append(piece if is_plain else self._with_citations(piece, code=open_code))
                 continue
+
             if (piece in _AS_IS and not direction) or piece.startswith("<div"):
                 out.append(piece)
                 continue
+
             name = piece[1:-1].split(" ", 1)[0].rstrip("/").lower()
             if name in ("code", "pre"):
                 open_code += 1
@@ -165,7 +170,9 @@ class _Renderer:
                 piece = f'<div class="orbit-scroll"><table{direction}>'
             elif name == "/table":
                 piece = "</table></div>"
+
             out.append(piece)
+
         return Prose("".join(out), tuple(self.headings), tuple(self._diagnostics()))
 
     def _heading_ids(self, html: str) -> Iterator[Heading]:
@@ -174,6 +181,7 @@ class _Renderer:
         levels = [int(level) for level, *_ in matches]
         if levels and levels[0] > 1:  # a title further down is a section like the others
             levels = [level for level in levels if level > 1]
+
         shift = self.top - min(levels) if levels and self.top else 0
         for level, own_id, inner in matches:
             plain = unescape(_TAG.sub("", inner))
@@ -181,8 +189,10 @@ class _Renderer:
             count = counts.get(stem, 0)
             counts[stem] = count + 1
             anchor = HEADING_PREFIX + (f"{stem}-{count}" if count else stem)
+
             shifted = max(self.top or 1, min(6, int(level) + shift))
             self.headings.append(Heading(shifted, anchor, emoji(plain)))
+
         return iter(self.headings)
 
     def _excluded_ids(self) -> set[str]:
@@ -195,6 +205,7 @@ class _Renderer:
             for heading in self.headings:
                 anchor = heading.id.removeprefix(HEADING_PREFIX)
                 urls[heading.id] = self.site.entry(self.origin.path, anchor)
+
         often = Counter(urls.values())
         level = 0
         for heading in self.headings:
@@ -203,31 +214,37 @@ class _Renderer:
                 level = heading.level if url and often[url] == 1 else 0
             if level:
                 excluded.add(heading.id)
+
         return excluded
 
     def _link(self, tag: str) -> tuple[str, bool]:
         if _NOTE.fullmatch(tag):
             return tag, True
+
         attributes = dict(_ATTRIBUTE.findall(tag))
         own_id = f' id="{HEADING_PREFIX}{attributes["id"].lower()}"' if "id" in attributes else ""
         if "href" not in attributes:
             return f"<a{own_id}>", True
+
         target = unescape(attributes["href"])
         destination = self.site.target(self.origin.path, target)
         if destination.url is not None and destination.url.startswith("#"):
             destination = self._anchor(target)
         if destination.problem:
             self.broken["link", target] = destination
+
         if destination.url is None:
             reason = "This leads to nothing" if destination.broken else "A file of the repository"
             kind = "orbit-dead" if destination.broken else "orbit-file"
             return f'<span class="{kind}" title="{reason}: {escape(target)}">', False
+
         if (
             destination.url in self.site.labels
             and destination.url != self.origin.page
             and "title" not in attributes
         ):
             return citation(self.site, self.origin.page, destination.url), True
+
         href = escape(destination.address(self.origin.page) or "")
         outside = ' rel="noopener noreferrer"' if destination.outside else ""
         title = f' title="{attributes["title"]}"' if "title" in attributes else ""
@@ -242,8 +259,10 @@ class _Renderer:
             or any(heading.id == prefixed for heading in self.headings)
         ):
             return Destination(f"{self.origin.page}#{prefixed if target != '#' else ''}")
+
         if titled := self.site.titled(self.origin.path, anchor):
             return Destination(titled)
+
         return Destination(None, problem=f"the page has no heading for `{target}`", broken=True)
 
     def _image(self, tag: str, *, inside_link: bool) -> str:
@@ -251,14 +270,17 @@ class _Renderer:
         target = unescape(attributes.get("src", ""))
         alt = attributes.get("alt", "") or escape(target)
         destination = self.site.image(self.origin.path, target)
+
         if destination.problem:
             self.broken["image", target] = destination
         if destination.url is None:
             return f'<span class="orbit-dead">{alt}</span>'
+
         if destination.outside:
             # A picture from another host would tell that host who reads the page.
             link = f'<a href="{escape(destination.url)}" rel="noopener noreferrer">{alt}</a>'
             return f"<span>{alt}</span>" if inside_link else link
+
         size = "".join(
             f' {name}="{attributes[name]}"' for name in ("width", "height") if attributes.get(name)
         )
@@ -273,6 +295,7 @@ class _Renderer:
         """
         if code > 1:
             return piece  # a block
+
         out: list[str] = []
         end = 0
         for span, url in sorted(self._cited(piece), key=lambda pair: pair[0].start):
@@ -283,9 +306,11 @@ class _Renderer:
                 or (code and span.of(piece) != piece)
             ):
                 continue
+
             opening = citation(self.site, self.origin.page, url)
             out += [piece[end : span.start], opening, span.of(piece), "</a>"]
             end = span.end
+
         out.append(piece[end:])
         return "".join(out)
 
@@ -300,12 +325,14 @@ class _Renderer:
     def _diagnostics(self) -> Iterator[Diagnostic]:
         if not self.broken:
             return
+
         for link in parse_markdown(self.text).links:
             destination = self.broken.get(
                 ("image" if link.kind == "image" else "link", link.target)
             )
             if destination is None or destination.problem is None:
                 continue
+
             code, severity, hint = (
                 NO_PAGE,
                 Severity.NOTE,
@@ -313,6 +340,7 @@ class _Renderer:
             )
             if destination.broken:
                 code, severity, hint = DEAD_LINK, Severity.WARNING, "correct the target"
+
             line = link.position.line + self.origin.first_line - 1
             where = Location(self.origin.path, Position(line, link.position.column))
             yield Diagnostic(code, severity, destination.problem, where, hint, self.origin.record)

@@ -65,6 +65,7 @@ def templates_digest(kinds: Sequence[Kind]) -> str:
     ]
     for file in files:
         digest.update(file.read_bytes() if file.is_file() else b"-")
+
     return digest.hexdigest()
 
 
@@ -79,6 +80,7 @@ def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
         raise ConfigError(
             f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.html"
         ) from None
+
     html = clean(html)
     # The sanitiser lets no drawing through. Ours is made of numbers; prose, which is above, may
     # have a marker too.
@@ -101,6 +103,7 @@ def about(
 def _votes_drawn(view: Mapping[str, Any]) -> str:
     if not (votes := view["votes"]):
         return ""
+
     months: list[int] = votes["months"]
     year, month = (int(part) for part in votes["until"].split("-"))
     numbered = enumerate(months, year * 12 + month - len(months))
@@ -117,6 +120,7 @@ def contents_html(headings: Sequence[Heading]) -> str:
     entries = contents(headings)
     if len(entries) < 2:
         return ""
+
     items = "".join(_entry(entry) for entry in entries)
     return (
         '<label class="md-nav__title" for="__toc"><span class="md-nav__icon md-icon"></span>On '
@@ -147,6 +151,7 @@ def sparkline(numbers: Sequence[int], label: str) -> str:
         for index, number in enumerate(numbers)
         if number > 0
     )
+
     return (
         f'<svg class="orbit-sparkline" role="img" aria-label="{escape(label)}" width="{width}" '
         f'height="{TALL + 1}" '

@@ -42,6 +42,7 @@ def redirect_pages(
         for name in record.legacy_ids:
             by_name[name][record.id] = record
             tails[name.rpartition("/")[2]][record.id] = record
+
     by_name |= {
         tail: candidates for tail, candidates in tails.items() if tail and tail not in by_name
     }
@@ -50,6 +51,7 @@ def redirect_pages(
         for record in records
         if record.page is not None
     }
+
     pages = {
         url: _redirect(head, record.id, url, record, base_url)
         for url, record in moved.items()
@@ -58,6 +60,7 @@ def redirect_pages(
     for name, candidates in sorted(by_name.items()):
         if _extends_earlier_name(name, by_name):
             continue
+
         url = legacy_url(name)
         matches = [record for _, record in sorted(candidates.items())]
         is_clear = len(matches) == 1
@@ -66,6 +69,7 @@ def redirect_pages(
             if is_clear
             else _choice(head, name, url, matches)
         )
+
     return pages
 
 

@@ -169,11 +169,13 @@ class Policy:
         refused: list[str] = []
         for code in inline_scripts(html):
             (allowed if _general(code) in self.scripts else refused).append(code)
+
         digests = (hashlib.sha256(code.encode()).digest() for code in dict.fromkeys(allowed))
         hashes = "".join(f" 'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
         hosts, workers = "".join(f" {host}" for host in self.hosts), "'self'" + " blob:" * compiled
         policy = _POLICY.format(hashes=hashes + _COMPILED * compiled, hosts=hosts, workers=workers)
         meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+
         return _HEAD.sub(lambda match: match.group() + meta, html, count=1), refused
 
     def allowing(self, html: str) -> Policy:

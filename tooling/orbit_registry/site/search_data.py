@@ -65,6 +65,7 @@ def sections_of(generated: Path, excluded: Container[str]) -> list[Section]:
         (entry, *entry["location"].split("#", 1))
         for entry in content.get("docs") or content.get("items") or ()
     )
+
     return [
         Section(page, anchor[0] if anchor else "", _plain(entry["title"]), _plain(entry["text"]))
         for entry, page, *anchor in entries
@@ -87,9 +88,11 @@ def titles(records: Sequence[Record], successors: Callable[[Record], Sequence[Re
     names: defaultdict[str, list[int]] = defaultdict(list)
     looks: dict[tuple[object, ...], int] = {}
     rows = []
+
     for number, record in enumerate(records):
         for name in record.legacy_ids:
             names[name.lower()].append(number)
+
         status, folder = record.status, f"{record.kind.plural}/"
         look = (status.word, status_css(status), folder, status.searched, record.phase == "closed")
         heirs = [numbers[later.path] for later in successors(record) if later.path in numbers]
@@ -102,7 +105,9 @@ def titles(records: Sequence[Record], successors: Callable[[Record], Sequence[Re
             url,
         ]
         del row[5 if url != f"{folder}{record.id}/" else 4 if heirs else 3 :]
+
         rows.append(row)
+
     keys = ("word", "css", "folder", "searched", "closed")
     return _as_json(
         {
@@ -132,11 +137,13 @@ def words(
     texts = [(numbers[path], text) for path, parts in sorted(counts.items()) for text in parts]
     pages: dict[str, tuple[int, str]] = {}
     places, section_texts = [], []
+
     for section in sections:
         number, title = pages.setdefault(section.page, (len(pages), section.title))
         above = "" if section.title == title else title
         section_texts.append(packed(counts_of((section.title, "", f"{above}\n{section.text}"))))
         places.append([number, section.anchor, section.title])
+
     content = {
         "common": sorted(STOP_WORDS),
         "records": {"owners": [owner for owner, _ in texts], **_table([text for _, text in texts])},
@@ -167,12 +174,16 @@ def _table(texts: Sequence[str]) -> dict[str, object]:
             if (term := stems.get(word)) is None:
                 term = stems[word] = stem(word)
             counts[term] = counts.get(term, 0) + count
+
         for posting in counts.items():
             terms[posting[0]] += (slot, posting[1])
+
         lengths.append(sum(numbers))
+
     for steps in terms.values():
         slots = steps[::2]
         steps[::2] = map(sub, slots, (0, *slots))
+
     changed = {word: term for word, term in stems.items() if word != term}
     return {"norm": norm_of(lengths), "lengths": lengths, "words": changed, "terms": terms}
 
@@ -188,8 +199,11 @@ def lead(prose: str) -> str:
             if paragraph:
                 break
             continue
+
         paragraph.append(_MARKS.sub(lambda mark: mark[1] or mark[2] or "", stripped))
+
         if sum(map(len, paragraph)) > LONGEST_LEAD:
             break
+
     text = " ".join(" ".join(paragraph).split())
     return text if len(text) <= LONGEST_LEAD else text[:LONGEST_LEAD].rpartition(" ")[0] + " …"

@@ -79,6 +79,7 @@ class _Handler(SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
         if not self._is_local():
             return
+
         path = urlsplit(self.path).path
         if path == f"{LIVE}live.js":
             self._answer(_SCRIPT.encode(), "text/javascript")
@@ -97,14 +98,18 @@ class _Handler(SimpleHTTPRequestHandler):
         )
         file = Path(self.translate_path(path + ("index.html" if path.endswith("/") else "")))
         status = 200
+
         if not file.exists():  # the page may come back, and reloads then
             file, status = Path(self.translate_path("/404.html")), 404
+
         try:
             page = file.read_bytes() if file.suffix == ".html" else None
         except OSError:
             page = None
+
         if page is None:
             return False
+
         before, end, after = page.rpartition(b"</body>")
         self._answer(
             b"".join([before, script.encode(), end, after]), "text/html; charset=utf-8", status
@@ -167,6 +172,7 @@ class SiteServer:
 
     def __init__(self, folder: Path, port: int) -> None:
         self._live = _Live()
+
         try:
             self._server = _Quiet(
                 (HOST, port), partial(_Handler, self._live, directory=str(folder))
@@ -176,6 +182,7 @@ class SiteServer:
             raise UsageError(
                 f"can't serve at port {port}: {reason}", hint="`--port 0` takes any free one"
             ) from None
+
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
@@ -219,6 +226,7 @@ def serve_site(
         server.start()
         say(f"{server.url}  (Ctrl-C ends it)")
         pause, ended = POLL_SECONDS, stop or threading.Event()
+
         while not ended.wait(pause):
             began = time.perf_counter()
             if watch.follow():
@@ -255,6 +263,7 @@ class _Watch:
         now = None if before is None else {path: stamp_of(path) for path in before}
         if now is not None and now == before:
             return False
+
         try:
             self._registry.workspace = open_workspace(
                 self._registry.workspace.root
@@ -269,6 +278,7 @@ class _Watch:
             self._report_failure(error)
         else:
             self._report(result)
+
         return True
 
     def _report_failure(self, error: OrbitError | OSError) -> None:
@@ -282,10 +292,12 @@ class _Watch:
     def _report(self, result: SiteResult) -> None:
         self._stamps = result.stamps
         new = [diagnostic for diagnostic in result.diagnostics if diagnostic not in self._found]
+
         if not (
             result.written or result.removed or result.diagnostics != self._found or self.failure
         ):
             return
+
         self._found, self.failure = result.diagnostics, ""
         errors = [
             diagnostic for diagnostic in result.diagnostics if diagnostic.severity is Severity.ERROR
@@ -298,6 +310,7 @@ class _Watch:
             f"{clock}  {result.pages} pages, {result.written} files written in "
             f"{result.seconds:.2f} s{count}"
         )
+
         for line in _lines(new):
             self._say(f"  {line}")
 

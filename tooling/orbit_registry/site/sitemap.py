@@ -127,6 +127,7 @@ class SiteMap:
             getattr(self, name)(*words) if name in QUESTIONS else None
         )
         url = (answer.url if isinstance(answer, Destination) else answer) or ""
+
         return (
             f"{answer}|{self.labels[url]}|{self.preview(url)}"
             if url in self.labels
@@ -143,18 +144,23 @@ class SiteMap:
     def cited(self, any_id: str, origin: str) -> str | None:
         """Return the page of the one record that an id means in the document `origin`."""
         self.questions["cited", any_id, origin] = None
+
         if any_id in self.records:
             return self.records[any_id]
+
         home = self.homes.get(origin) or posixpath.dirname(origin)
         for folder in reversed(home.split("/")):
             if f"{folder}/{any_id}" in self.legacy:
                 return self.legacy[f"{folder}/{any_id}"]
+
         if any_id in self.shared or (
             len(any_id) in self.local and home.startswith(f"{self.design}/")
         ):
             return None
+
         if any_id in self.legacy:
             return self.legacy[any_id]
+
         numbered = _NUMBERED.match(any_id)
         return self.records.get(f"{numbered[1]}{int(numbered[2]):04d}") if numbered else None
 
@@ -167,6 +173,7 @@ class SiteMap:
         for anchor in (lowered, _TITLE_NUMBER.sub("", lowered)):
             if anchor and (path, anchor) in self.titles:
                 return self.titles[path, anchor]
+
         return self.entry(path, fragment)
 
     def entry(self, path: str, anchor: str) -> str | None:
@@ -190,10 +197,12 @@ class SiteMap:
             return Destination(None)
         if _SCHEME.match(href) or href.startswith("//"):
             return Destination(href, outside=True)
+
         parts = urlsplit(href)
         fragment = anchor_of(parts.fragment)
         if not parts.path:
             return Destination(f"#{fragment}")
+
         destination = Destination(
             None, problem=f"the link `{href}` leads out of the repository", broken=True
         )
@@ -201,24 +210,29 @@ class SiteMap:
             destination = self._destination_of(path, fragment, href)
             if not destination.broken:
                 break
+
         return destination
 
     def image(self, origin: str, href: str) -> Destination:
         """Return the URL of a picture in the file `origin`."""
         self.questions["image", origin, href] = None
+
         if is_masked(unquote(href)):
             return Destination(None)
         if _SCHEME.match(href) or href.startswith("//"):
             return Destination(href, outside=True)
+
         path = self._path(origin, unquote(urlsplit(href).path))
         if path is None or not self._is_file(path):
             return Destination(None, problem=f"the picture `{href}` does not exist", broken=True)
+
         if not path.lower().endswith(IMAGES) or any(
             part.startswith(".") for part in path.split("/")
         ):
             return Destination(
                 None, problem=f"the picture `{href}` is of no kind that a page can show"
             )
+
         self.assets.add(path)
         return Destination(ASSETS + path)
 
@@ -227,6 +241,7 @@ class SiteMap:
             return Destination(titled)
         if fragment and (entry := self.entry(path, fragment)):
             return Destination(entry)
+
         for candidate in (path, f"{path}/README.md", f"{path}/index.md"):
             if candidate in self.documents:
                 mark = (
@@ -235,28 +250,35 @@ class SiteMap:
                     else ""
                 )
                 return Destination(self.documents[candidate] + mark)
+
             if candidate in self.curated:
                 return Destination(self.curated[candidate] + (f"#{fragment}" if fragment else ""))
+
         parts = path.split("/")
         if len(parts) >= 3 and parts[0] == ".orbit" and parts[2] in self.records:
             return Destination(self.records[parts[2]])
         if path in self.folders:
             return Destination(self.folders[path])
+
         full = self.root / path
         self.probed.add(path)
+
         if not os.path.lexists(full):
             return Destination(None, problem=f"the link `{href}` leads to nothing", broken=True)
+
         if not self._is_in_git(path):
             return Destination(
                 None,
                 problem=f"the link `{href}` leads to what git does not hold: {path}",
                 broken=True,
             )
+
         address = self.forge.linked(path, fragment, folder=full.is_dir())
         if address is None:
             return Destination(
                 None, problem=f"the link `{href}` leads to a file that is no page: {path}"
             )
+
         return Destination(address, outside=True)
 
     def _paths(self, origin: str, target: str) -> Iterator[str]:
@@ -265,10 +287,12 @@ class SiteMap:
         # its neighbours there.
         if origin.startswith(".orbit/"):
             origins += ["", *([f"{self.homes[origin]}/"] if origin in self.homes else [])]
+
         for base in origins:
             path = self._path(base, target)
             if path is not None:
                 yield path
+
         if (
             target.startswith("/") and self.forge.folder
         ):  # people mean the root of the repository, too
@@ -288,9 +312,11 @@ class SiteMap:
         """
         if self.listed is None or path == "." or path.startswith(".."):
             return True
+
         index = bisect_left(self.listed, path)
         if self.listed[index : index + 1] == [path]:
             return True
+
         below = f"{path}/"
         index = bisect_left(self.listed, below)
         return any(candidate.startswith(below) for candidate in self.listed[index : index + 1])
@@ -328,17 +354,22 @@ def site_map(
     by_tail: dict[str, set[str]] = defaultdict(set)
     by_document: dict[str, set[str]] = defaultdict(set)
     homes, labels = dict[str, str](), dict[str, str]()
+
     entries, titles = dict[tuple[str, int], str](), dict[tuple[str, str], str]()
     for record in records:
         url = url_of(record)
         labels[url] = f"{unmarked(record.title)} ({record.status.word})"
+
         if feature := record.text("feature"):
             homes |= {record.path: f"{design}/{feature}", record.body_path: f"{design}/{feature}"}
+
         by_id[record.id].add(url)
+
         for name in record.legacy_ids:
             by_legacy[name].add(url)
             if "/" in name:
                 by_tail[name.rpartition("/")[2]].add(url)
+
         if (source := record.source) is not None:
             by_document[source.path].add(url)
             titles.setdefault((source.path, slug(record.title)), url)
@@ -346,6 +377,7 @@ def site_map(
                 entries[source.path, int(numbered[1])] = url
         elif record.kind.in_document:
             by_document[record.body_path].add(url)
+
     folders = {
         posixpath.dirname(path): f"{OVERVIEW}#{folder_anchor(posixpath.dirname(path))}"
         for path in mirrored
@@ -353,6 +385,7 @@ def site_map(
     tails = {name: urls for name, urls in by_tail.items() if name not in by_legacy}
     shared = frozenset(name for name, urls in tails.items() if len(urls) > 1)
     legacy = {**_unambiguous(tails), **_unambiguous(by_legacy)}
+
     return SiteMap(
         root,
         forge,

@@ -82,26 +82,32 @@ def rewritten(
     changes = list(_cited(document, path, page, site))
     slots = f"\n\n{slot('cards')}\n" if changes else ""
     diagnostics: list[Diagnostic] = []
+
     for link in document.links:
         href = link.target
         if _ELSEWHERE.match(href) or link.target_span is None or not href:
             continue
+
         target = posixpath.normpath(posixpath.join(posixpath.dirname(path), href.partition("#")[0]))
         if target in site.generated or target in site.curated:
             continue
+
         is_page = target.startswith(f"{docs}/") and target not in site.mirrored
         if is_page and any(
             f"{target}/{name}" in site.curated for name in ("index.md", "README.md")
         ):
             continue
+
         is_file = is_page and (site.root / target).is_file()
         if is_file and not is_markdown(target):
             continue
         if is_page and generates_pages and not (site.root / target).exists():
             continue
+
         destination = site.image(path, href) if link.kind == "image" else site.target(path, href)
         if is_file and (destination.url is None or destination.outside):
             continue  # a page that is left out of the site, and no record's
+
         if destination.problem:
             code, severity = (
                 (DEAD_LINK, Severity.WARNING) if destination.broken else (NO_PAGE, Severity.NOTE)
@@ -109,13 +115,16 @@ def rewritten(
             diagnostics.append(
                 Diagnostic(code, severity, destination.problem, Location(path, link.position))
             )
+
         if destination.url is not None:
             address = destination.address(page) or ""
             changes.append((link.target_span.start, link.target_span.end, address))
         else:
             changes.append((link.span.start, link.span.end, link.text))
+
     for start, end, new in sorted(set(changes), reverse=True):
         text = text[:start] + new + text[end:]
+
     return Prose(text + slots, (), tuple(diagnostics))
 
 
@@ -134,17 +143,21 @@ def _cited(
         for span in (*document.hidden, *(heading.title for heading in document.headings))
     ]
     spans += [match.span() for match in _NO_PROSE.finditer(text)]
+
     if document.front_matter is not None:
         spans.append((0, document.content_start))
+
     for cited in in_text(text, path, site.forms, weak=True):
         start, end = cited.span.start, cited.span.end
         if any(first <= start < last for first, last in spans):
             continue
+
         url = site.cited(cited.id, path)
         if url is None or url == page:
             continue
         if text[start - 1 : start] == "`" == text[end : end + 1]:
             start, end = start - 1, end + 1
+
         opening = _MARKED.sub(lambda match: f"&#{ord(match[0])};", citation(site, page, url))
         yield start, end, f"{opening}{text[start:end]}</a>"
 
@@ -199,6 +212,7 @@ class SiteSources:
         own = self.user_config.data if self.user_config else {}
         if not self.repository or own.get("repo_url"):
             return {}
+
         edit = (
             {} if own.get("edit_uri") else {"edit_uri": ""}
         )  # which would lead to the staged tree
@@ -243,6 +257,7 @@ def user_pages(publication: Publication, user_config: UserConfig) -> list[str]:
                 path = (Path(parent) / name).relative_to(top).as_posix()
                 if not publication.leaves_out(f"{user_config.docs}/{path}"):
                     names.append(path)
+
     return names
 
 
@@ -258,6 +273,7 @@ def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> Stage
         for document in sources.documents
         if document.path in titles
     }
+
     user_files = (
         _copy_user_pages(sources, sources.user_config, pages, problems)
         if sources.user_config
@@ -266,11 +282,13 @@ def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> Stage
     for path, text in {**sources.curated, **shells()}.items():
         if path not in user_files:
             out.write(f"{DOCS}/{path}", text)
+
     nav = navigation(sources.kinds, mirrored, sources.curated)
     staged_names = {name.removeprefix(f"{DOCS}/") for name in out.after}
     nav = _navigation(sources, nav, user_files, staged_names, problems)
     _configure(sources, out, nav, base_url, problems)
     out.finish()
+
     pages.save()
     settings = (
         json.dumps(sources.user_config.data, sort_keys=True, default=_name_of)
@@ -280,6 +298,7 @@ def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> Stage
     digest = key_of(out.after, digest_of_tree(folder / OVERRIDES), str(folder), settings)
     listed = {*user_files, *files_in(nav)}
     unlisted = tuple(path for path in [*sources.curated, *mirrored] if path not in listed)
+
     return StagedSite(folder, digest, titles, nav, unlisted, (*problems, *pages.diagnostics))
 
 
@@ -337,15 +356,18 @@ def _copy_user_pages(
         sorted(site.generated),
         config.generates_pages,
     )
+
     for name in copied:
         info = (site.root / docs / name).stat()
         record = sources.adopted.get(f"{docs}/{name}")
         states_nav = name.rpartition("/")[2] == config.nav_file
         stamp = [info.st_mtime_ns, info.st_size, info.st_ino]
         key = [name, stamp, search_words(record) if record else "", states_nav, neighbours]
+
         as_it_is = states_nav or not is_markdown(name)
         make = partial(_user_page, sources, config, name, record, as_it_is, problems)
         pages.page(f"{DOCS}/{name}", key, make)
+
     return copied
 
 
@@ -364,9 +386,11 @@ def _user_page(
             return Content(sources.publication.text(content.decode("utf-8")).encode())
         except UnicodeDecodeError:
             return Content(content)
+
     text = _read(sources.publication, path, problems)
     if text is None:
         return None
+
     page = rewritten(text, path, config.docs, sources.site, generates_pages=config.generates_pages)
     return Content(
         with_record_slots(page.html, record) if record else page.html, None, page.diagnostics
@@ -395,6 +419,7 @@ def _configure(
     custom = user_config.data.get("theme") if user_config else None
     custom_dir = custom.get("custom_dir") if isinstance(custom, dict) else None
     templates = _tree(overrides())
+
     if (
         user_config
         and custom_dir
@@ -406,8 +431,10 @@ def _configure(
         except UnsafePathError as error:
             message = f"theme.custom_dir is left out: {error.message}"
             problems.append(Diagnostic(UNREADABLE, Severity.WARNING, message, where, LEADS_OUT))
+
     for name, file in sorted(templates.items()):
         out.write(f"{OVERRIDES}/{name}", file.read_bytes())
+
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
     header = {**sources.header, "extra": {"orbit_release": sources.release, "orbit_staged": True}}
     if user_config is None:
@@ -434,10 +461,12 @@ def _configure(
         }
         if user_config.makes_nav:
             del base["nav"]
+
         if user_config.data.get(
             "watch"
         ):  # paths from its own folder, which would be looked for in the staged tree
             base["watch"] = []
+
         if user_config.blocked_reason:
             base |= {
                 name: user_config.list_setting(name) for name in ("plugins", "markdown_extensions")
@@ -451,7 +480,9 @@ def _configure(
                     UNREADABLE, Severity.WARNING, reason, Location(user_config.file.name), HINT
                 )
             )
+
         config = staged_config(base, folders, base_url)
+
     out.write(CONFIG, dumped(config))
 
 
@@ -468,6 +499,7 @@ def dumped(config: Mapping[str, Any]) -> str:
     text = json.dumps(config, indent=1, sort_keys=True, default=named)
     for name in names:
         text = text.replace(json.dumps(name), f"{name} ''")
+
     return text
 
 
@@ -480,6 +512,7 @@ def _navigation(
 ) -> list[Any]:
     if sources.user_config is None:
         return [{"Home": "index.md"}, *generated]
+
     pages = [name for name in sources.user_config.published(user_files) if is_markdown(name)]
     nav = completed_nav(sources.user_config.list_setting("nav"), pages, generated)
     publication, docs = sources.publication, sources.user_config.docs
@@ -488,6 +521,7 @@ def _navigation(
         staged_names = staged_names | {
             name for name in files_in(nav) if not (folder / name).exists()
         }
+
     nav, missing = without_missing(nav, staged_names, publication.text)
     where = Location(sources.user_config.file.relative_to(sources.workspace.root).as_posix())
     empty = {
@@ -500,6 +534,7 @@ def _navigation(
         for name in missing
         if name not in empty and not publication.leaves_out(f"{docs}/{name}")
     ]
+
     return nav
 
 

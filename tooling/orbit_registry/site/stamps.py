@@ -43,6 +43,7 @@ def stamps_of(
     # A time to come was set by hand: no edit of now has it, and one that follows has another.
     if any(started_ns - TICK_NS <= moment <= time.time_ns() + SKEW_NS for moment in times):
         return None
+
     return stamps | {path: stamp_of(path) for path in outputs}
 
 
@@ -87,8 +88,10 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
     )
     root = str(workspace.root)
     yield from (f"{workspace.orbit}/config.yaml", *renderers())
+
     for top in [overrides(), workspace.orbit / "kinds", *(kind.folder for kind in workspace.kinds)]:
         yield from _tree(top, out)
+
     yield from (str(workspace.folder_of(kind)) for kind in workspace.kinds)
     git = git_folder(workspace.root)
     if git is not None:  # what is tracked, the commit of links, the remote and the newest tag
@@ -96,10 +99,12 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
             str(git / name)
             for name in ("index", "HEAD", "logs/HEAD", "config", "packed-refs", "refs/tags")
         )
+
     for entry in reading.entries:
         folder = f"{root}/{entry.folder}"  # which changes when a file comes or goes there
         yield from (folder, f"{root}/{entry.path}")
         yield from [f"{folder}/{VOTES}"] * entry.has_votes + [f"{folder}/{BODY}"] * entry.has_body
+
     files = (
         "mkdocs.yml",
         *context.citing,
@@ -107,6 +112,7 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
         *dependency_files(workspace, context.ground),
         *reading.documents,
     )
+
     problems = (problem.location.path for problem in context.collection.problems)
     for path in (
         *files,
@@ -116,8 +122,10 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
         *sources.site.assets,
     ):
         yield f"{root}/{path}"
+
     for top in sources.folders:
         yield from _tree(top, out, UNSEARCHED)
+
     if sources.user_config:
         yield from _tree(workspace.root / sources.user_config.docs, out)
 

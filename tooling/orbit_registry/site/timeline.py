@@ -61,9 +61,11 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
     )
     size = PERIODS[period]
     groups: dict[int, list[Record]] = defaultdict(list)
+
     for record in records:
         if record.path in months:
             groups[months[record.path] // size].append(record)
+
     most = max(map(len, groups.values()))
     top = most + most % 2
     label = (
@@ -76,9 +78,11 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
         if undated
         else ""
     )
+
     scale = f"<small>{top:,}</small><small>{top // 2:,}</small>"
     dated = [record for some in groups.values() for record in some]
     legend = _legend(dated, f"{kind.labels} per {period}")
+
     return (
         f'{legend}<div class="orbit-columns" role="group" aria-label="{escape(label)}">{scale}'
         f"{''.join(_columns(kind, groups, size, top))}</div>{note}{_list(groups, size, url(kind))}"
@@ -119,6 +123,7 @@ def _columns(
         ticks = {number: ticks[number][:4] for number in labelled} or {
             numbers[0]: ticks[numbers[0]]
         }
+
     for number in numbers:
         name = _name(number, size)
         tick = f"<small>{ticks[number]}</small>" if number in ticks else ""
@@ -129,6 +134,7 @@ def _columns(
             for status in kind.statuses.values()
             if counts[status.name]
         ]
+
         names = [f"<span>{escape(record.id)} {headline(record.title)}</span>" for record in records]
         names[MOST_NAMES:] = [f"<span>and {len(names) - MOST_NAMES:,} more</span>"] * (
             len(names) > MOST_NAMES
@@ -155,6 +161,7 @@ def _list(groups: Mapping[int, Sequence[Record]], size: int, page: str) -> str:
             f"<small>{len(rows):,}</small></h2>"
         )
         parts.append(f"{heading}{items_html(rows, page)}")
+
     return "".join(parts)
 
 
@@ -166,6 +173,7 @@ def column(parts: Sequence[tuple[str, int]], most: int) -> str:
     for css, number in parts:
         top -= number
         rects += f'<rect class="{escape(css)}" y="{top}" width="1" height="{number}"/>'
+
     return (
         f'<svg aria-hidden="true" viewBox="0 0 1 {most}" preserveAspectRatio="none">{rects}</svg>'
     )

@@ -48,6 +48,7 @@ def announced(html: str, url: str, base_url: str | None, data: str = "") -> str:
         f"For AI agents: the Markdown of this page is at {twin}. All pages are listed in {index}."
     )
     html = html.replace("</head>", f"{link}{data}</head>", 1)
+
     return _BODY.sub(
         lambda body: f'{body[0]}<p class="orbit-agents" aria-hidden="true">{escape(note)}</p>',
         html,
@@ -84,7 +85,9 @@ def write_twins(
         make = partial(_twin, pages.out, url, urls, base_url, described=url not in undescribed)
         title, description, targets = pages.page(path, key, make)
         twins[url] = Twin(path, title, description)
+
         facts[path] = PageFacts(frozenset(), tuple(targets), ())
+
     return twins
 
 
@@ -101,6 +104,7 @@ def _twin(
             return href
         if not parts.path and not parts.query:
             return "#" + parts.fragment.removeprefix(HEADING_PREFIX)
+
         query, mark = (
             f"?{parts.query}" if parts.query else "",
             f"#{parts.fragment}" if parts.fragment else "",
@@ -108,6 +112,7 @@ def _twin(
         if target in urls and not query and (not mark or mark.startswith(f"#{HEADING_PREFIX}")):
             target, mark = twin_path(target), mark.replace(HEADING_PREFIX, "", 1)
             targets[target] = None
+
         return linked(base_url, url, target) + query + mark
 
     main = next((match[1] for pattern in _MAIN if (match := pattern.search(html))), "")
@@ -117,6 +122,7 @@ def _twin(
         f"> The Markdown of {address}. [llms.txt]({linked(base_url, url, INDEX)}) lists all pages."
     )
     title = next((block for block in blocks if block.startswith("# ")), f"# {url}")
+
     meta = _DESCRIPTION.search(html) if described else None
     description = unescape(meta[1]) if meta else lead("\n".join(filter(_PARAGRAPH.match, blocks)))
     return Content(

@@ -29,9 +29,12 @@ def relative(origin: str, target: str) -> str:
     shared = 0
     while shared < min(len(here), len(there) - 1) and here[shared] == there[shared]:
         shared += 1
+
     steps = [".."] * (len(here) - shared) + there[shared:]
+
     if mark and path == origin:
         return f"#{fragment}"
+
     joined = "/".join(steps)
     address = (
         joined if _UNQUOTED.match(joined) else quote(joined, safe="/~", errors="surrogatepass")
@@ -58,9 +61,11 @@ def site_address(text: str) -> str:
         )
     except ValueError:
         parts, host = urlsplit(""), ""
+
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         hint = "give it as in `https://example.org/decisions/`"
         raise UsageError(f"{text!r} is not an address for a site", hint=hint)
+
     return (
         f"{parts.scheme}://{host}"
         f"{quote(parts.path.rstrip('/'), safe='/%~@:+,;=', errors='surrogatepass')}/"
@@ -77,6 +82,7 @@ def safe_segment(name: str) -> str:
     if len(coded) > _LONGEST_SEGMENT:
         digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         coded = f"{coded[: _LONGEST_SEGMENT - 17]}~{digest}"
+
     return coded or "~"
 
 
@@ -109,4 +115,5 @@ def document_url(path: str, docs: str | None = "docs", directories: bool = True)
         stem = folder
     elif not directories:
         return f"{stem}.html"
+
     return f"{stem}/" if stem else ""

@@ -50,6 +50,7 @@ def card_html(record: Record, url: str, lead: str) -> str:
     line = record.text("summary") or lead
     text = f"<span>{headline(line)}</span>" if line and line != record.title else ""
     day = f" <small>{escape(date_of(record))}</small>"
+
     return (
         f'<div class="orbit-card" id="{card_id(url)}"><b>{escape(record.id)} '
         f"{headline(record.title)}</b>"
@@ -101,16 +102,19 @@ class Relations:
         self.today = today or datetime.now(UTC).date()
         in_order = list(records)
         self.records = RecordSet(in_order)
+
         often = Counter(record.id for record in in_order)
         self.by_id = {record.id: record for record in in_order if often[record.id] == 1}
         by_kind: dict[str, list[Record]] = defaultdict(list)
         for record in in_order:
             by_kind[record.kind.name].append(record)
+
         pairs = [pair for same in by_kind.values() for pair in pairwise(same)]
         self._before = {later.path: earlier for earlier, later in pairs}
         self._after = {earlier.path: later for earlier, later in pairs}
         self._replaces: dict[str, list[str]] = defaultdict(list)
         self._inverse: dict[str, list[tuple[str, str]]] = defaultdict(list)
+
         for record in self.by_id.values():
             for other in record.superseded_by:
                 self._replaces[other].append(record.id)
@@ -136,6 +140,7 @@ class Relations:
         votes = distinct_votes(record.votes)
         if not votes:
             return None
+
         months = by_month(votes, self.today, MONTHS)
         return {
             "count": len(votes),
@@ -258,6 +263,7 @@ def _glob(
         if files == [glob]
         else [{"path": path, "url": _file_url(path, page, site)} for path in files]
     )
+
     return {
         "glob": glob,
         "url": glob_link(page, glob),
@@ -308,6 +314,7 @@ def cited_by(
         files.append(
             {"path": file.path, "title": citers.titles.get(file.path), "url": url, "lines": lines}
         )
+
     records = [record for record in citers.records.get(page, ()) if record.id not in without]
     return {"records": [link_to(record, page) for record in records], "files": files}
 
@@ -325,6 +332,7 @@ def document_view(
         else None
         for path in neighbours
     ]
+
     return (
         cited_by(page, citers, site),
         refs,
@@ -342,6 +350,7 @@ def extra_fields(record: Record) -> list[tuple[str, list[str]]]:
         texts = words_in(record.data[name])
         if texts:
             fields.append((name.replace("_", " ").capitalize(), texts))
+
     return fields
 
 
@@ -368,6 +377,7 @@ def _evidence(
         url = site.forge.change(text)
     elif kind == "external" and text.startswith(("https://", "http://")):
         url = text
+
     return {"kind": kind, "text": text, "url": url}
 
 

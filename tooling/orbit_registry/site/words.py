@@ -58,6 +58,7 @@ def restates(text: str, record: Record) -> bool:
         *record.words("deciders"),
         *record.words("tasks"),
     ]
+
     links = [text for link in record.links for text in (link.rel, link.to)]
     ids = [*record.superseded_by, *record.supersedes, *record.legacy_ids, *links]
     known = {"by", "supersedes", "replaces", "legacy", "id", *_KEYS}.union(
@@ -80,6 +81,7 @@ def without_restated(text: str, record: Record) -> str:
             after = after[section.end() :]
         elif _words(paragraph).isdisjoint(_KEYS) or not restates(paragraph, record):
             return remaining
+
         remaining = after.lstrip()
 
 

@@ -76,6 +76,7 @@ def _search_tables(
         _as_json({"word": word, "term": term, "worth": round(worth, 6)})
         for word, term, worth in sorted([("", "", index.worth("")), *common, *words])
     )
+
     counted_texts = (
         _as_json(
             {
@@ -92,6 +93,7 @@ def _search_tables(
     text = MACRO.read_text("utf-8")
     for name, value in _VALUES.items():
         text = text.replace(f"@{name}@", value.replace("'", "''"))
+
     connection.execute(text)
 
 
@@ -118,11 +120,13 @@ def event_lines(state: Path) -> list[str]:
             content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
         except OSError:
             continue  # rotated just now, or not readable
+
         lines += (
             line.decode("utf-8", "replace")
             for line in content.splitlines()
             if 0 < len(line) <= LONGEST
         )
+
     return lines
 
 
@@ -187,6 +191,7 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) 
         connection.execute(
             f"ATTACH {_file_literal(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')"
         )
+
         try:
             connection.execute("USE snapshot")
             # What is written in one transaction, and at its end at once, never goes through the
@@ -195,6 +200,7 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) 
             connection.execute("BEGIN")
             connection.execute(TABLES.read_text(encoding="utf-8"))
             yield
+
             connection.execute(MACROS.read_text(encoding="utf-8"))
             _search_tables(connection, rows.texts, path.parent)
             connection.execute("COMMIT")
@@ -204,17 +210,22 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) 
                 connection.execute("ROLLBACK")
             connection.execute("USE memory")
             connection.execute("DETACH snapshot")
+
         if path.with_name(path.name + ".wal").exists():
             raise SnapshotError(f"{path} was not checkpointed", hint="run `orbit sync` again")
+
         with path.open("rb") as file:
             os.fsync(file.fileno())
+
         sync_folder(path.parent)
     except BaseException as error:
         for part in (path, path.with_name(path.name + ".wal")):
             with contextlib.suppress(OSError):
                 part.unlink()
+
         if not isinstance(error, duckdb.Error):
             raise
+
         cause = str(error).splitlines()[0].rpartition("Original error: ")[2]
         raise SnapshotError(
             f"the snapshot can't be built: {cause}",
@@ -240,6 +251,7 @@ def write_database(
             # Compression takes a tenth of the time to build and saves a third of a file that lasts
             # until the next sync.
             connection.execute("SET force_compression = 'uncompressed'")
+
             with new_database(connection, path, rows):
                 fill_all(
                     connection, {table: rows.of(table) for table in (*CONTENT, *LOCAL)}, path.parent
@@ -247,6 +259,7 @@ def write_database(
                 if events:
                     fill_events(connection, "events", events)
                 digest = _fill_meta(connection, meta)
+
             return digest, hashes
     except OSError as error:
         refused = write_error(path, error)
@@ -277,6 +290,7 @@ def _fill(
                 f"{row}\n".encode("utf-8", "replace")
             )  # a file's name may be no Unicode
             longest = max(longest, size)
+
     if longest:
         columns = connection.execute(f"DESCRIBE {table}").fetchall()
         types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind, *_ in columns)
@@ -285,6 +299,7 @@ def _fill(
             f"'newline_delimited', "
             f"columns = {{{types}}}, maximum_object_size = {max(SMALLEST_BUFFER, longest)})"
         )
+
     file.unlink()
 
 
@@ -310,6 +325,7 @@ def fill_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors, within
         f"v.path = r.path",
         [list(vectors.records), vectors.model, list(map(list, vectors.records.values()))],
     )
+
     connection.execute(NEAR.format(within=within))
 
 
@@ -363,23 +379,29 @@ def export_snapshot(
             "no model is configured that makes vectors",
             hint="set `search.model` in .orbit/config.yaml",
         )
+
     everything = unfiltered or not workspace.config.publish.is_set
     if loaded is not None and not everything:
         message = "a record's vector contains all its text, also what `site.publish` withholds"
         raise UsageError(message, hint="leave `--vectors` out, or add `--unfiltered`")
+
     rows = shared_rows(workspace, reading or Reading(workspace), unfiltered=everything)
     temporary = file.with_name(f"{TEMPORARY}{file.name}-{secrets.token_hex(4)}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+
         if file.is_dir():
             raise IsADirectoryError(21, "is a folder", str(file))
+
         if file.exists() and not _is_database(file):
             raise RefusedError(
                 f"{file} exists and is not a DuckDB file",
                 hint="give another name, or remove it first",
             )
+
         temporary.touch()  # DuckDB would not say which error of the system it met
         temporary.unlink()
+
         with engine() as connection, new_database(connection, temporary, rows):
             connection.execute(f"SET force_compression = '{COMPRESSION}'")
             tables = {table: rows.shared.get(table, ()) for table in CONTENT}
@@ -387,10 +409,13 @@ def export_snapshot(
                 connection, {**tables, "vote_keys": rows.local.get("vote_keys", ())}, file.parent
             )
             _fill_meta(connection, meta_of(workspace, workspace.git.commit("HEAD")))
+
             if loaded is not None:
                 fill_vectors(connection, loaded)
+
             names = (*CONTENT, "meta", *(["vectors"] if loaded is not None else []))
             paths = _write_parquet(connection, parquet, names) if parquet is not None else []
+
         temporary.replace(file)
         sync_folder(file.parent)
     except OSError as error:
@@ -398,6 +423,7 @@ def export_snapshot(
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
+
     return [file, *paths]
 
 
@@ -414,9 +440,11 @@ def shared_rows(
     ]
     if only_shown:
         shared = [record for record in shared if record.status.shown]
+
     records = free_of_secrets(prose.filled(shared))
     if not unfiltered:
         records = publication_of(workspace, reading.collection).records(records)
+
     return rows_of(
         records,
         sources_of(reading, prose, {record.path for record in records}, with_times=False),
@@ -434,6 +462,7 @@ def local_rows(
     collection = reading.collection
     records = free_of_secrets(prose.filled(collection.records))
     inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
+
     return rows_of(
         records,
         sources_of(reading, prose, {record.path for record in records}, inbox=bool(inbox)),
@@ -483,5 +512,7 @@ def _write_parquet(
         finally:
             with contextlib.suppress(OSError):
                 temporary.unlink()
+
         paths.append(target)
+
     return paths

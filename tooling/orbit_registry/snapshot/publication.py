@@ -66,6 +66,7 @@ class Publication:
         """
         if not self.is_active:
             return "all"
+
         patterns = [f"{pattern.pattern}\0{pattern.flags}" for pattern in self.config.redact]
         facts = [*patterns, "\1", *sorted(self._struck), "\1", *sorted(self._kept)]
         return hashlib.blake2b(
@@ -77,6 +78,7 @@ class Publication:
         config = self.config
         if not config.is_set:
             return True
+
         source = [record.source.path] if record.source else []
         return (
             config.kinds.admits([record.kind.name])
@@ -122,14 +124,17 @@ class Publication:
             return without_secrets(text)
         if self.hides(path):
             return None
+
         if path in self._decisions:
             document = Document(path, text)
             lost = self._lost(document)
             if lost and document.file.format != "log":
                 return None
+
             for entry in sorted(lost, key=lambda entry_lost: entry_lost.span.start, reverse=True):
                 start, end = entry.span.start, entry.span.end
                 text = text[:start] + "\n" * text.count("\n", start, end) + text[end:]
+
         return self.text(text)
 
     def _lost(self, document: Document) -> list[AdrDocument]:
@@ -148,6 +153,7 @@ class Publication:
         if self._chooses:
             published = claimed(self._published)
             return [entry for entry in document.entries if id(entry) not in published]
+
         withheld = claimed(self._withheld)
         return [entry for entry in document.entries if id(entry) in withheld]
 
@@ -161,12 +167,14 @@ class Publication:
         """
         if not self.is_active:
             return False
+
         if path not in self._documents:
             hidden = self.hides(path)
             if not hidden and path in self._decisions:
                 text = document_text(self.workspace.root, path)
                 hidden = text is None or self.document(path, text) is None
             self._documents[path] = hidden
+
         return self._documents[path]
 
     def _tags_of(self, record: Record) -> list[str]:
@@ -208,12 +216,14 @@ class Publication:
             value = data.get(name)
             if isinstance(value, list):
                 data[name] = [entry for entry in value if not self._refers(entry)]
+
         scope = data.get("scope")
         if isinstance(scope, dict) and isinstance(scope.get("paths"), list):
             data["scope"] = {
                 **scope,
                 "paths": [path for path in scope["paths"] if self._plain(str(path)) == str(path)],
             }
+
         return replace(record, data=data)
 
     def _refers(self, entry: object) -> bool:
@@ -256,14 +266,17 @@ class Publication:
         claimed = {record.source.path for record in self._published if record.source is not None}
         published_names = {words_of(name) for name in self._kept}
         names, titles, files = set[str](), set[str](), set[str]()
+
         for record in [*self._withheld, *(self._unreadable if self._chooses else ())]:
             tails = {name.rpartition("/")[2] for name in record.legacy_ids}
             names |= {record.id, record.uid, *record.legacy_ids, *(tails - self._kept)}
             titles.add(record.title)
             if record.source is not None and record.source.heading is None:
                 files.add(record.source.path)
+
         for document, entry in self._unclaimed if self._chooses else ():
             titles.add(entry.title)
+
             if document.file.format != "log":
                 files.add(document.path)
             elif (
@@ -271,6 +284,7 @@ class Publication:
                 and words_of(name := heading_of(entry, "log") or "") not in published_names
             ):
                 names.add(name)
+
         telling = ((title, words_of(title)) for title in titles)
         names |= {
             title
@@ -292,15 +306,18 @@ class Publication:
         kind = self.workspace.kinds.of_plural(plural)
         if kind is None:
             return None
+
         text = document_text(self.workspace.root, path) or ""
         try:
             fields = load(text)
         except YamlProblemError:
             fields = {line[1]: line[2] for line in _NAMING_LINE.finditer(text)}
+
         data = fields if isinstance(fields, dict) else {}
         source = data.get("source")
         if not (isinstance(source, dict) and source.get("path")):
             data = {key: value for key, value in data.items() if key != "source"}
+
         return Record(kind, {"uid": "", **data, "id": name}, path)
 
     @cached_property
@@ -308,6 +325,7 @@ class Publication:
         claims: defaultdict[str, list[str | None]] = defaultdict(list)
         for source in (record.source for record in self.everything if record.source is not None):
             claims[source.path].append(source.heading)
+
         unclaimed = []
         for path in sorted(self._decisions):
             if (text := document_text(self.workspace.root, path)) is not None:
@@ -316,6 +334,7 @@ class Publication:
                 unclaimed += [
                     (document, entry) for entry in document.file.entries if id(entry) not in mine
                 ]
+
         return unclaimed
 
     @cached_property
@@ -332,6 +351,7 @@ class Publication:
             }
             if record.source is not None:
                 names.add(re.sub(r"\.[A-Za-z]+\Z", "", record.source.path.rpartition("/")[2]))
+
         return frozenset(names)
 
 

@@ -100,14 +100,17 @@ class QueryResult:
                 )
                 + "\n"
             )
+
         if form == "csv":
             out = io.StringIO()
             writer = csv.writer(out, lineterminator="\n")
             writer.writerow(self.columns)
             writer.writerows([_cell(value, "") for value in row] for row in self.rows)
             return out.getvalue()
+
         if form == "table":
             return _table(self.columns, self.rows)
+
         raise UsageError(f"there is no format {form!r}", hint=f"formats: {', '.join(FORMATS)}")
 
 
@@ -187,6 +190,7 @@ def _load_vectors(sql: str, vectors: VectorSource | None) -> Vectors | None:
     """
     if vectors is None or not _VECTORS.search(sql):
         return None
+
     texts = _MEANING_CALL.findall(
         sql
     )  # those that `meaning` is given; none where one of them is not written out
@@ -239,19 +243,23 @@ def ask(
     """
     timer = threading.Timer(seconds, connection.interrupt)
     timer.daemon = True
+
     try:
         statements = connection.extract_statements(sql)
         if not statements:
             hint = "ask in SQL: `SELECT id, title FROM records`; a shell variable may be unset"
             raise SnapshotError("the question is empty", hint=hint)
+
         if len(statements) != 1 or not _is_question(connection, statements[0]):
             problem = (
                 f"this is {len(statements)} statements"
                 if len(statements) != 1
                 else "this is not a question"
             )
+
             hint = "ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); a question changes nothing"
             raise SnapshotError(problem, hint=hint)
+
         timer.start()
         connection.execute(statements[0])
         columns = tuple(column[0] for column in connection.description or ())
@@ -279,12 +287,15 @@ def _is_question(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statem
         if not (explained := connection.extract_statements(text)):
             return False
         statement = explained[0]
+
     if statement.type != duckdb.StatementType.SELECT:
         return False
+
     if (
         "copy" in text.casefold()
     ):  # `WITH x AS (COPY …) SELECT …` writes, and DuckDB refuses it in a subquery
         connection.execute(f"EXPLAIN FROM (\n{text.rstrip().rstrip(';')}\n)")
+
     return True
 
 
@@ -315,6 +326,7 @@ def open_snapshot(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         raise CorruptSnapshotError(
             f"{path} can't be opened: {str(error).splitlines()[0]}", hint=REBUILD
         ) from None
+
     try:
         yield connection
     finally:
@@ -340,6 +352,7 @@ def _plain(value: object) -> object:
         return [_plain(part) for part in value]
     if isinstance(value, dict):
         return {str(name): _plain(part) for name, part in value.items()}
+
     return _cell(value, "")
 
 
@@ -352,6 +365,7 @@ def _cell(value: object, nothing: str) -> str:
         return value.hex()
     if isinstance(value, list | tuple | dict):
         return json.dumps(_plain(value), ensure_ascii=False)
+
     return str(value)
 
 
@@ -368,6 +382,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         for column in zip(*rows, strict=True)
     ] or [False] * len(columns)
     head, *body = ["  ".join(map(_padded, line, widths, numeric)).rstrip() for line in lines]
+
     rule = "  ".join("-" * width for width in widths)
     count = f"({plural(len(rows), 'row')})"
     return "\n".join([head, rule, *body, count]) + "\n"

@@ -74,6 +74,7 @@ class RenderedText:
         for begin, stop in self._read[bisect_left(self._read, (start, start)) :]:
             if stop > end:
                 break
+
             piece = self.source[begin:stop]
             name = _TAG_NAME.match(piece)
             if name:
@@ -84,6 +85,7 @@ class RenderedText:
                 opened -= 1
             elif len(piece) > 1 and piece.startswith("]"):
                 out.append(piece)
+
         return "".join(out)
 
 
@@ -94,6 +96,7 @@ def _render(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
     matches = list(pattern.finditer(text))
     if not matches:
         return None
+
     plain: list[str] = []
     parts: list[tuple[int, int, int, bool]] = []
     length = end = 0
@@ -106,10 +109,13 @@ def _render(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
                 plain.append(piece)
                 parts.append((length, start, stop, is_written))
                 length += len(piece)
+
         end = match.end()
+
     if end < len(text):
         plain.append(text[end:])
         parts.append((length, end, len(text), True))
+
     return RenderedText("".join(plain), text, parts, [match.span() for match in matches])
 
 
@@ -171,6 +177,7 @@ def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: s
         rendered = _render(text, reading)
         if rendered is None:
             continue
+
         out: list[str] = []
         end = 0
         for start, stop in find(rendered.plain):
@@ -178,7 +185,9 @@ def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: s
             if span is not None and span[0] >= end:
                 out += [text[end : span[0]], mask, rendered.left(*span)]
                 end = span[1]
+
         text = "".join([*out, text[end:]])
+
     return text
 
 
@@ -205,11 +214,13 @@ class NameMask:
         """Return a text with `MASK` for every name to redact; the same object if there is none."""
         if not self._top.next:
             return text
+
         out: list[str] = []
         end = 0
         for start, stop in self._spans(text):
             out += [text[end:start], MASK]
             end = stop
+
         masked = "".join([*out, text[end:]]) if out else text
         result = _redact(masked, self._spans, MASK)
         return text if result == text else result
@@ -231,10 +242,13 @@ class NameMask:
         for index in range(at, len(words)):
             if index > at and words[index].start() - words[index - 1].end() > _FARTHEST:
                 break
+
             below = node.next.get(_folded(words[index][0]))
             if below is None:
                 break
+
             node = below
             if node.struck is not None:
                 best = (node.struck, index - at + 1)
+
         return best

@@ -56,6 +56,7 @@ def references_in_text(text: str, path: str, forms: IdForms) -> References:
     )
     if not is_markdown(path) or not _LOCAL_LINK.search(text):
         return References(ids)
+
     links = parse_markdown(text).links
     return References(
         ids, tuple((link.target, link.position.line) for link in links if link.kind != "image")
@@ -93,6 +94,7 @@ def citing_references(
     paths = [path for path in paths if is_inside(workspace.root, path)]
     rows = workspace.cache.files(namespace, workspace.root, paths, parse, limit=DOCUMENT_LIMIT)
     values = {path: row.value for path, row in rows.items() if row.value is not None}
+
     return {
         path: References.from_row(values[path]) if path in values else References()
         for path in paths
@@ -136,6 +138,7 @@ class NameResolver:
             for record in self._records
         )
         paths = ((record_id, path) for record_id, its_paths in names for path in its_paths)
+
         return Targets(
             [*places, *(RecordLocation(record_id, path, None) for record_id, path in paths if path)]
         )
@@ -172,6 +175,7 @@ class NameResolver:
         ) or self.resolve(target)
         if record_id is None and (numbered := _NUMBERED.fullmatch(target)):
             record_id = self.resolve(f"{numbered[1]}{int(numbered[2]):04d}")
+
         if record_id is None and "." in target:
             path, _, anchor = target.partition("#")
             ids = self._files.at(path, anchor)
@@ -180,6 +184,7 @@ class NameResolver:
                 if len(ids) == 1
                 else next((record.id for record in self.of_file(path, versions)), None)
             )
+
         return record_id
 
     def resolve(self, name: str) -> str | None:
@@ -202,6 +207,7 @@ def by_version(records: Sequence[Record], asking: Collection[str]) -> list[Recor
         factor = version_factor(versions, requested) if requested else 0.0
         is_for_all = not versions or UNVERSIONED in versions
         newest = max(map(_order, versions), default=[])
+
         return (
             record.phase == "live",
             factor if factor > UNSTATED else 0.0,

@@ -122,12 +122,14 @@ def related(
         if direction != "in"
         else ()
     )
+
     citations = citations_of(workspace, tuple(records)) if direction != "out" else ()
     places = (
         (str(row["path"]), int(str(row["line"])))
         for row in citations
         if row["target_id"] == record.id
     )
+
     reached = _reached(records, edges, record.id, depth, direction)
     return Related(record, tuple(reached), tuple(dangling), tuple(dict.fromkeys(places)))
 
@@ -144,6 +146,7 @@ def _edges(workspace: Workspace, reading: Reading, names: NameResolver) -> list[
             if first is not None
             else None
         )
+
         file = (
             str(target).partition("#")[0]
             if derived and end is not None and "." in str(target)
@@ -155,6 +158,7 @@ def _edges(workspace: Workspace, reading: Reading, names: NameResolver) -> list[
         )
         link = RelatedLink(str(start), str(rel), bool(derived), part, others)
         edges.append((link, str(target), None if end is None else str(end)))
+
     return edges
 
 
@@ -168,9 +172,11 @@ def _reached(
     for link, _, end in edges:
         if end is None or end == link.start:
             continue
+
         both = direction == "both" or link.rel == RELATED
         if both or direction == "out":
             ties[link.start].add((end, link))
+
         if both or direction == "in":
             ties[end].add(
                 (link.start, RelatedLink(end, INVERSES.get(link.rel, link.rel), link.derived))
@@ -186,6 +192,7 @@ def _reached(
             for end, tie in ties.get(name, ()):
                 if end not in visited:
                     next_ties[end].add(tie)
+
         visited.update(next_ties)
         near = sorted(next_ties)
         reached = [record for record_id in near for record in records.with_id(record_id)[:1]]

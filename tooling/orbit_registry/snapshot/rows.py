@@ -60,6 +60,7 @@ def sources_of(
                 if with_times
                 else None
             )
+
             row: Row = {
                 "path": path,
                 "role": role,
@@ -73,17 +74,22 @@ def sources_of(
     for entry in reading.entries:
         if entry.path not in records:
             continue
+
         local = inbox and entry.pending
         add("record", entry.path, local)
+
         if entry.has_votes:
             add("votes", f"{entry.folder}/{VOTES}", local)
         if entry.has_body:
             add("body", entry.body_path, local)
+
         document = reading.document_of(entry)
         if document is not None and not local:
             documents.add(document)
+
     for document in sorted(documents & prose.states.keys()):
         add("document", document)
+
     return rows
 
 
@@ -99,23 +105,29 @@ def _link_rows(
         if local
         else everything
     )
+
     edges: set[tuple[str, str, str, bool]] = set()
     referred: dict[tuple[str, str], str | None] = {}
     for record in records:
         names = everything if record.id in local else shared
+
         for link in record.links:
             edges.add((record.id, link.rel, link.to, False))
+
         for older in record.supersedes:
             edges.add((record.id, "supersedes", names.resolve(older) or older, True))
+
         for name in record.superseded_by if record.id not in local else ():
             if (successor := names.resolve(name)) is not None:
                 edges.add((successor, "supersedes", record.id, True))
+
         targets = references.get(record.path, ())
         origin = record.source.path if targets and record.source else record.path
         for target in targets:
             target_id = names.referred(target, origin, record.words("versions"))
             if target_id != record.id and (record.id, "references", target, False) not in edges:
                 referred[record.id, target] = target_id
+
     edges.update((start, "references", target, True) for start, target in referred)
     return [
         {
@@ -138,6 +150,7 @@ def citations_of(workspace: Workspace, records: Sequence[Record]) -> Iterator[Ro
     tracked = workspace.git.tracked()
     files = tracked if tracked is not None else walk(workspace.root, hidden=False)
     homes = frozenset(record.source.path for record in records if record.source is not None)
+
     return _citation_rows(
         records, citing_references(workspace, files, without=homes), workspace.kinds.id_forms
     )
@@ -240,20 +253,25 @@ def rows_of(
         )
         for record in chosen
     }
+
     for row in _link_rows(chosen, local_ids, references):
         (local if row["record_id"] in local_ids else shared)["links"].append(_encode(row))
+
     shared["successors"] = _successor_rows(
         RecordSet(record for record in chosen if record.id not in local_ids)
     )
     local["citations"] = list(map(_encode, citations))
+
     for row in sorted(sources, key=lambda row: (row["path"], row["role"])):
         (local if row["inbox"] else shared)["sources"].append(_encode(row))
+
     if half_life_days is not None:
         local["vote_keys"] = [
             _encode({"record_id": record.id, "half_life": half_life_days, "rank_key": key})
             for record in chosen
             if (key := vote_key(record.votes, half_life_days)) is not None
         ]
+
     local["freshness_states"] = [
         _encode(
             {
@@ -266,6 +284,7 @@ def rows_of(
         if (state := freshness.get(record.path)) is not None
         for reason in state.reasons
     ]
+
     ordered = sorted(diagnostics, key=lambda diagnostic: diagnostic.sort_key)
     local["diagnostics"] = [_encode(_diagnostic_row(diagnostic)) for diagnostic in ordered]
     local["skills"] = [
@@ -279,11 +298,13 @@ def rows_of(
         )
         for skill in skills
     ]
+
     texts = {
         (record.id, number): fields
         for record in chosen
         for number, fields in enumerate(texts_of(record))
     }
+
     skill_texts = {
         (each.path, 0): (": ".join(filter(None, (each.name, each.description))), "", each.body)
         for each in skills
@@ -328,8 +349,10 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
     for position, pattern in enumerate(scope.paths):
         for fields in _anchored(pattern):
             yield "scope_globs", _encode({"record_id": record_id, "position": position, **fields})
+
     for axis, word in _words(record, scope):
         yield "tags", _encode({"record_id": record_id, "axis": axis, "tag": word})
+
     for position, (kind, reference) in enumerate(record.evidence):
         yield (
             "evidence",
@@ -337,6 +360,7 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
                 {"record_id": record_id, "position": position, "kind": kind, "reference": reference}
             ),
         )
+
     for position, option in enumerate(record.rejected):
         row = {
             "record_id": record_id,
@@ -345,16 +369,21 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
             "reason": option.reason or None,
         }
         yield "rejected_options", _encode(row)
+
     for version in sorted(set(record.words("versions"))):
         yield "versions", _encode({"record_id": record_id, "version": version})
+
     under: dict[str, str] = {}  # where chunks overlap, the last one with the anchor
     for position, chunk in enumerate(chunks_of(record)):
         yield "chunks", _encode({"record_id": record_id, "position": position, **_chunk_row(chunk)})
         under.update(dict.fromkeys(chunk.anchors, chunk.code))
+
     for anchor, code in under.items():
         yield "anchors", _encode({"record_id": record_id, "anchor": anchor, "code": code})
+
     for name in sorted(set(record.legacy_ids)):
         yield "legacy_ids", _encode({"legacy_id": name, "record_id": record_id})
+
     for vote in distinct_votes(record.votes):
         at = _time(vote.voted_at)
         row = {
@@ -364,6 +393,7 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
             "voted_at": at,
         }
         yield "votes", _encode(row)
+
     for fresh in _freshness(record):
         yield "freshness", _encode({"record_id": record_id, **fresh})
 
@@ -384,6 +414,7 @@ def _record_row(record: Record, inbox: bool) -> Row:
     status, data, source = record.status, record.data, record.source
     author = data.get("created_by")
     by: Mapping[str, object] = author if isinstance(author, Mapping) else {}
+
     return {
         "id": record.id,
         "uid": record.uid,
@@ -446,12 +477,14 @@ def _freshness(record: Record) -> list[Row]:
     value, end = freshness_fields(record), expires_at(record)
     if not value and end is None:
         return []
+
     shared: Row = {
         "volatility": _text(value, "volatility"),
         "expires_at": None if end is None else _time(end),
         "verified_at": _moment(value.get("verified_at")),
         "verified_by": _text(value, "verified_by"),
     }
+
     entries: list[tuple[str | None, str | None]] = [
         (entry.input, entry.hash) for entry in fingerprint_inputs(record)
     ]

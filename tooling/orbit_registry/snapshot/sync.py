@@ -85,11 +85,13 @@ class SyncResult:
     def _snapshot_text(self) -> str:
         if not self.built:
             return f"Nothing changed: {plural(self.unchanged, 'record')}, digest {self.digest[:12]}"
+
         parts = [("added", self.added), ("changed", self.changed), ("removed", self.removed)]
         changes = (
             ", ".join(f"{number} {word}" for word, number in parts if number) or "no record changed"
         )
         total = self.added + self.changed + self.unchanged
+
         return (
             f"Built {self.path.name}: {plural(total, 'record')} ({changes}), digest "
             f"{self.digest[:12]}"
@@ -129,6 +131,7 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
     inputs = _inputs(workspace, commit, reading, prose, skills)
     folder = make_cache_folder(workspace)
     state = None if rebuild else _current(folder, inputs)
+
     if state is None:
         with locked(folder / "snapshot.lock"):
             state = None if rebuild else _current(folder, inputs)
@@ -140,6 +143,7 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
                 return _publish(
                     workspace, folder, local_rows(workspace, reading, prose, skills), commit, inputs
                 )
+
     return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, built=False)
 
 
@@ -182,18 +186,21 @@ def _publish(
     digest, before = write_database(
         temporary, rows, meta_of(workspace, commit), event_lines(workspace.state), earlier
     )
+
     try:
         temporary.rename(path)
         sync_folder(folder)
         stamp = _stamp(path.lstat())
     except OSError as error:
         raise write_error(path, error) from None
+
     write_atomic(
         folder / STATE,
         json.dumps(asdict(_State(path.name, stamp, inputs, digest, len(rows.hashes)))),
     )
     added = len(rows.hashes.keys() - before.keys())
     changed = sum(before.get(name, content) != content for name, content in rows.hashes.items())
+
     return SyncResult(
         added=added,
         changed=changed,
@@ -213,6 +220,7 @@ def _current(folder: Path, inputs: str | None = None) -> _State | None:
         status = (folder / state.file).lstat()
     except (OrbitError, OSError, ValueError, TypeError, RecursionError):
         return None
+
     # A repository may bring such files, yet can't know the inode and the times that the kernel sets
     # here, unless the file system stamps whole seconds, which could be guessed.
     is_ours = (

@@ -61,6 +61,7 @@ def current_author(
     model = _one_line(model or env.get("ORBIT_MODEL") if role == "agent" else model)
     if role == "agent":
         return Author(_one_line(env.get("ORBIT_AGENT")) or agent or "agent", role, model)
+
     name = git.ask("config", "user.name") or env.get("USER") or env.get("USERNAME")
     return Author(_one_line(name) or UNKNOWN, role, model)
 

@@ -71,6 +71,7 @@ class Cache:
                 continue
             except (sqlite3.DatabaseError, UnicodeError):
                 self._delete()
+
         raise AssertionError("a database in memory can always be made")
 
     def _open(self, file: Path | None) -> sqlite3.Connection:
@@ -78,6 +79,7 @@ class Cache:
             file.parent.mkdir(parents=True, exist_ok=True)
             if file.exists() and file.stat().st_size > LARGEST:
                 self._delete()
+
         connection = sqlite3.connect(
             ":memory:" if file is None else file,
             timeout=LOCK_WAIT_SECONDS,
@@ -88,6 +90,7 @@ class Cache:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = OFF")
             connection.executescript(SCHEMA)
+
             if connection.execute("SELECT code FROM version").fetchall() != [(self._version,)]:
                 with _transaction(connection):
                     for table in ("files", "memos", "version"):
@@ -96,6 +99,7 @@ class Cache:
         except BaseException:
             connection.close()
             raise
+
         self._closer = weakref.finalize(self, connection.close)
         return connection
 
@@ -135,33 +139,40 @@ class Cache:
         results: dict[str, FileValue] = {}
         rows: list[tuple[object, ...]] = []
         now = time.time_ns()
+
         for path in paths:
             file = f"{root}/{path}"
             try:
                 status = os.lstat(file)
             except OSError:
                 continue
+
             stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
             row = stored.get(path)
             if row is not None and row[:3] == stamp:
                 results[path] = FileValue(path, json.loads(row[5]), row[3], *stamp[:2])
                 continue
+
             try:
                 content = read_bytes(file, limit=limit)
             except OrbitError as error:
                 results[path] = FileValue(path, None, "", *stamp[:2], error)
                 continue
+
             digest = hashlib.sha256(content).hexdigest()
             if row is not None and row[3] == digest:
                 value, text = json.loads(row[5]), row[5]
             else:
                 value = parse(path, content)
                 text = None if value is None else _storable(value)
+
             results[path] = FileValue(path, value, digest, *stamp[:2])
+
             if text is not None and path.isprintable():
                 is_settled = max(stamp[1:]) + SETTLED_NS < now
                 settled = stamp if is_settled else (-1, 0, 0)
                 rows.append((namespace, path, *settled, digest, _checksum(digest, text), text))
+
         self._write("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
         return results
 
@@ -202,8 +213,10 @@ class Cache:
         }
         for name in [name for name, row in rows.items() if not row]:
             rows[name] = [keys[name], make(name)]
+
         if rows != stored:
             self.remember(namespace, "", rows)
+
         return {name: value for name, (_, value) in rows.items()}
 
     def recall(self, namespace: str, key: str) -> Any:
@@ -286,13 +299,16 @@ def row_reader(kind: Hashable) -> Callable[[Any], Any]:
         return lambda row: cast("Any", kind)(
             *[read(part) for read, part in zip(readers, row, strict=True)]
         )
+
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind
+
     read = next(
         (row_reader(cast("Hashable", part)) for part in get_args(kind) if is_dataclass(part)), None
     )
     if get_origin(kind) is tuple:
         return lambda rows: tuple(rows if read is None else map(read, rows))
+
     return lambda row: row if read is None or row is None else read(row)
 
 

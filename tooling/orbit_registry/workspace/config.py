@@ -89,8 +89,10 @@ def _publish_problems(
             yield SchemaProblem(
                 (*PUBLISH, "redact", index), f"{_PUBLISH_KEY}.redact: {pattern!r} {message}", hint
             )
+
     if kinds is None:
         return
+
     statuses = {status for kind in kinds for status in kind.statuses}
     for name, existing in (("kinds", {kind.name for kind in kinds}), ("statuses", statuses)):
         for index, choice in enumerate(data.get(name, ())):
@@ -114,13 +116,16 @@ def _pattern_problem(pattern: str) -> str | None:
         matches_nothing = re.compile(pattern).search("")
     except (re.error, OverflowError, RecursionError) as error:
         return f"is not a regular expression: {error}"
+
     if matches_nothing:
         return "matches the empty text, so it would strike out everything"
+
     if part := _nested_repetition(pattern):
         return (
             f"repeats a repetition in {part!r}, which some texts keep busy for ever; `[\\w "
             f"]+` does for `(\\w+ ?)+`"
         )
+
     return None
 
 
@@ -142,6 +147,7 @@ def _nested_repetition(pattern: str) -> str | None:
             if closed is not None:
                 return pattern[closed : token.end()]
             groups[-1][1] = True
+
     return None
 
 
@@ -208,6 +214,7 @@ class LearningsConfig:
         name = agent_name(agent)
         if not name:
             return None
+
         mapped = self.mapping.get(name)
         return Categories((GENERAL,), False) if mapped is None else Categories(mapped, True)
 
@@ -312,14 +319,17 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
         raise
     except OrbitError as error:
         raise ConfigError(error.message, hint=error.hint if path.exists() else _INIT) from None
+
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ForeignWorkspaceError(f"{path} is not an {FORMAT} configuration", hint=FOREIGN_HINT)
+
     version = data.get("schema_version")
     if isinstance(version, int) and version > CONFIG_VERSION:
         raise ConfigError(
             f"{path}: schema_version {version} is newer than this tool knows ({CONFIG_VERSION})",
             hint="upgrade orbit-registry as it was installed",
         )
+
     problems = [] if _is_plain(data) else config_schema().problems(data)
     problems = problems or [*_publish_problems(_section(data), kinds), *_extends_problems(data)]
     if problems:
@@ -329,6 +339,7 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
             f"{path}:{position.line}:{position.column}: {message}",
             hint=problems[0].hint or _CORRECT,
         )
+
     return config_of(data)
 
 
@@ -370,6 +381,7 @@ def config_of(raw: Mapping[str, Any]) -> Config:
     }
     adr, learnings, tasks = values["adr"], values[LEARNINGS], values["tasks"]
     folders = tuple(folder.strip("/") for folder in adr["folders"])
+
     return Config(
         project=values["project"],
         schemas=values["schemas"],

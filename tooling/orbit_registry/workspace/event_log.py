@@ -126,16 +126,20 @@ def rows_in(
     for path in files:
         log.offset = 0 if log.files else log.offset
         log.files.append(path.name)
+
         try:
             with _open(path) as file:
                 file.seek(log.offset)
+
                 for line in _lines(file, log):
                     parsed = read_line(line) if line is not None else "too long"
                     if not isinstance(parsed, str) and parsed[0].at > now + AHEAD_SECONDS:
                         parsed = "dated ahead of the clock"
+
                     if isinstance(parsed, str):
                         log.skipped[parsed] += 1
                         continue
+
                     log.backwards += parsed[0].at < last - BACK_SECONDS
                     last = parsed[0].at
                     yield parsed
@@ -168,13 +172,16 @@ def follow(
                         status.st_ino,
                         0,
                     )
+
                 file.seek(offset)
                 buffer += file.read(LONGEST_LINE)
                 offset = file.tell()
         except FileNotFoundError:
             pass  # rotated just now, or not written yet
+
         *lines, buffer = buffer.split(b"\n")
         yield from (event[1] for line in lines if not isinstance(event := read_line(line), str))
+
         if not lines:
             buffer = buffer if len(buffer) <= LONGEST_LINE else b""
             wait()
@@ -209,12 +216,15 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
         row = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return "torn or no JSON"
+
     if not isinstance(row, dict):
         return "no event"
+
     kind, surface = _word(row.get("event")), _word(row.get("surface"))
     timestamp = _moment(row.get("at"))
     if timestamp is None or not kind or not surface:
         return "no event"
+
     is_retrieval = kind == "retrieval"
     event = LoggedEvent(
         timestamp,

@@ -42,13 +42,16 @@ def read_with_status(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_re
                 raise UnreadableFileError(
                     f"{path} is not a regular file", hint="put a file with its text there"
                 )
+
             if status.st_size > limit:
                 message = f"{path} has {status.st_size:,} bytes; at most {limit:,} are read"
                 raise UnreadableFileError(message, hint="move long text elsewhere")
+
             content = os.read(handle, status.st_size + 1)
             if len(content) != status.st_size:  # interrupted by a signal, or growing
                 with os.fdopen(handle, "rb", closefd=False) as file:
                     content += file.read(max(status.st_size + 1 - len(content), 0))
+
             return content, status
         finally:
             os.close(handle)
@@ -80,6 +83,7 @@ def _read_error(path: Path | str, error: OSError) -> UnreadableFileError:
         errno.ENOTDIR: "a file is where a folder is needed",
         errno.ENAMETOOLONG: "give it a shorter name",
     }
+
     reason = (error.strerror or str(error)).lower()
     hint = hints.get(error.errno or 0, "see what the system says of the file with `ls -l`")
     return UnreadableFileError(f"{path}: {reason}", hint=hint)
@@ -113,13 +117,16 @@ def inside(root: Path, relative: str) -> Path:
         raise UnsafePathError(
             f"{relative!r} does not stay inside the project", hint="name it from the project's root"
         )
+
     try:
         os.fsencode(relative)
     except UnicodeEncodeError:  # a lone surrogate, which JSON and YAML can spell
         message = f"{relative[:60]!r} can't be the name of a file"
         raise UnsafePathError(message, hint="name a file of the project") from None
+
     if any(part.casefold() == ".git" for part in pure.parts):
         raise UnsafePathError(f"{relative!r} is git's own", hint="name a file of the project")
+
     path = root
     try:
         for part in pure.parts:
@@ -135,6 +142,7 @@ def inside(root: Path, relative: str) -> Path:
             f"{(error.strerror or str(error)).lower()}"
         )
         raise UnsafePathError(message, hint="name a file of the project") from None
+
     return path
 
 
@@ -179,6 +187,7 @@ def stage(path: Path, content: bytes, *, mode: int = 0o666) -> Path:
             if existing_mode is not None:
                 os.fchmod(file.fileno(), existing_mode)
             file.write(content)
+
     return temporary
 
 
@@ -219,6 +228,7 @@ def write_error(path: Path, error: OSError) -> WriteError:
         errno.ENOTDIR: "a file is where a folder is needed",
         errno.EEXIST: "a file is where a folder is needed",
     }
+
     reason = (error.strerror or str(error)).lower()
     return WriteError(
         f"can't write {path}: {reason}; nothing was changed",
@@ -295,10 +305,12 @@ def built_sites(paths: Sequence[str], root: Path) -> tuple[str, ...]:
             for folder in folders
             if any(f"{folder}/{page}" in pages for page in _MKDOCS_PAGES)
         }
+
     with contextlib.suppress(
         OrbitError
     ):  # a site without its search has no mark, but `mkdocs.yml` may name it
         if (configured := _SITE_DIR.search(read_text(root / "mkdocs.yml"))) is not None:
             folder = posixpath.normpath(configured[2])
             sites |= {f"{folder}/"} if f"{folder}/index.html" in paths else set()
+
     return tuple(sorted(sites))

@@ -103,11 +103,13 @@ def _run_git(
         raise GitStoppedError(
             f"git took more than {TIMEOUT_SECONDS} s", hint="try again, or ask it by hand"
         ) from None
+
     if done.returncode < 0:
         raise GitStoppedError(
             f"git was killed by signal {-done.returncode}",
             hint="try again; is there enough memory?",
         )
+
     return done
 
 
@@ -147,11 +149,13 @@ class Git:
             raise ValueError("settings of git are given as `settings`")
         if words[0] in _WORK_TREE_COMMANDS:
             words.insert(1, "--ignore-submodules=dirty")
+
         guards = self._guards if words[0] in _OBJECT_COMMANDS else None
         done = _run_git([*_SETTINGS, *settings, *words], self.folder, stdin, guards)
         if check and done.returncode:
             hint = "`git status` and `git fsck` say whether the repository is whole"
             raise GitError(f"git {arguments[0]}: {_last_line(done)}", hint=hint)
+
         return done.stdout if not done.returncode else b""
 
     def run_fields(
@@ -182,6 +186,7 @@ class Git:
         answer = self.run("cat-file", "--batch", stdin=lines, check=check) if requested else b""
         contents: dict[str, bytes] = {}
         offset = 0
+
         for name in requested if answer else ():
             end = answer.index(b"\n", offset)
             *_, kind, size = answer[offset:end].split(b" ")
@@ -190,6 +195,7 @@ class Git:
                 if kind == b"blob":
                     contents[name] = answer[offset : offset + int(size)]
                 offset += int(size) + 1
+
         return contents
 
     def files_at(self, revision: str, *folders: str) -> dict[str, str]:
@@ -214,11 +220,13 @@ class Git:
             if scope in _REPOSITORY_SCOPES
         ]
         filters = list(dict.fromkeys(key for key in keys if _FILTER.fullmatch(key)))
+
         first = int(count) if (count := os.environ.get("GIT_CONFIG_COUNT", "")).isdecimal() else 0
         environment = {"GIT_CONFIG_COUNT": str(first + len(filters))} if filters else {}
         for number, key in enumerate(filters, first):
             environment[f"GIT_CONFIG_KEY_{number}"] = key
             environment[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
+
         return (
             {**environment, "GIT_NO_LAZY_FETCH": "1"}
             if any(map(_FETCHING.fullmatch, keys))
@@ -298,6 +306,7 @@ class Git:
         """Return the commit checked out; None before the first one and outside a repository."""
         if self.top is None:
             return None
+
         reading = ("rev-parse", "--verify", "--quiet")
         try:
             commit = self.run(*reading, "HEAD^{commit}", check=False).decode().strip()
@@ -310,8 +319,10 @@ class Git:
             raise UnreadableHeadError(
                 f"HEAD can't be read: {error.message}", hint=error.hint
             ) from None
+
         if is_unborn:
             return None
+
         hint = "`git fsck` says what is missing; fetch it, or clone the repository again"
         raise UnreadableHeadError(
             "HEAD can't be read: the commit that it names is not in the repository", hint=hint
@@ -345,6 +356,7 @@ class Git:
         origin_head, *others = _DEFAULT_BRANCHES
         if len(existing.get(origin_head, ())) > 1:  # a symbolic reference
             return existing[origin_head][1], existing[origin_head][0]
+
         return next(
             ((branch, existing[branch][0]) for branch in others if branch in existing), None
         )
@@ -378,6 +390,7 @@ class Git:
         """
         if self.top is None or not path.is_relative_to(self.top):
             return None
+
         name = path.relative_to(self.top).as_posix()
         options = (
             "--others",
@@ -388,6 +401,7 @@ class Git:
             "--",
             f":(literal,top){name}",
         )
+
         first = (
             self.run("ls-files", *options, check=False)
             .decode("utf-8", "surrogateescape")
@@ -410,6 +424,7 @@ class Git:
 
         if uses_another_index():
             raise GitError("git looks at another index here", hint="run it outside of a hook")
+
         borrowed = (self.ask("rev-parse", "--git-path", file_name) or "" for file_name in _BORROWED)
         objects, shallow = (self.folder / name for name in borrowed)
         form = self.ask("rev-parse", "--show-object-format") or "sha1"
@@ -422,12 +437,16 @@ class Git:
                 "--template=",
                 *([f"--object-format={form}"] if form != "sha1" else []),
             )
+
             (store / "objects/info").mkdir(exist_ok=True)
             (store / "objects/info/alternates").write_bytes(os.fsencode(objects.resolve()) + b"\n")
+
             if shallow.is_file():
                 (store / "shallow").write_bytes(shallow.read_bytes())
+
             copy.run("symbolic-ref", "HEAD", "refs/heads/main")
             copy.run("update-ref", "HEAD", commit)
+
             try:
                 copy.run("reset", "-q", "--hard", settings=_NO_DOWNLOADS)
             except GitError as error:
@@ -437,6 +456,7 @@ class Git:
                 raise type(error)(
                     f"this partial clone lacks files of {commit[:12]}", hint=hint
                 ) from None
+
             yield root / self.prefix
 
     def signatures(
@@ -478,6 +498,7 @@ class Git:
                 "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=queries
             ).splitlines()
             trees = [line[5:].decode() if line.startswith(b"tree ") else "" for line in lines]
+
         # Without `--full-tree` git looks for the current folder in each tree.
         words = ("ls-tree", "--full-tree", "--name-only", "-z")
         listed = {tree: self.run_names(*words, tree) for tree in set(filter(None, trees))}
@@ -497,11 +518,13 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
         labels = [part for side in ("ours", "base", "theirs") for part in ("-L", side)]
         style = ("-c", "merge.conflictStyle=merge")
         done = _run_git([*style, "merge-file", "-p", *labels, *map(str, files)], Path(name))
+
     if done.returncode > 127:
         reason = _last_line(done).replace(f"{name}{os.sep}", "")
         raise GitError(
             f"git merge-file: {reason}", hint="merge the file by hand, then `git add` it"
         )
+
     return done.stdout.decode("utf-8", "surrogateescape"), done.returncode > 0
 
 
@@ -554,6 +577,7 @@ def commits_since(git: Git, revision: str | None) -> list[Commit]:
     texts = git.run_fields("log", *options, "--end-of-options", *revisions, "--", check=False)
     commits = list(_commits(texts))
     changed = _merged(git, [commit for commit in commits if len(commit.parents) > 1])
+
     return [
         replace(commit, changes=changed[commit.name]) if commit.name in changed else commit
         for commit in commits
@@ -590,8 +614,10 @@ def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
     """
     names = {path: [path] for path in paths}
     suffixes = sorted({posixpath.splitext(path)[1] for path in names})
+
     if not names or git.is_shallow:
         return {}
+
     options = ("-z", "--root", "--find-renames", "--name-status", "--relative", "--format=%x00%ct")
     try:
         texts = iter(
@@ -601,19 +627,23 @@ def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
         )
     except GitError:
         return {}
+
     dates: dict[str, tuple[float, float]] = {}
     time = 0.0
     for text in texts:  # newest first: an empty text, the commit's time, its changes
         if not text:
             time = float(next(texts, "0"))
             continue
+
         change = text.lstrip("\n")[:1]
         before = next(texts, "")
         files = names.pop(next(texts, "") if change == "R" else before, [])
         for path in files:
             dates[path] = (time, dates[path][1] if path in dates else time)
+
         if files and change != "A":
             names.setdefault(before, []).extend(files)
+
     return dates
 
 
@@ -623,6 +653,7 @@ def _commits(texts: Sequence[str]) -> Iterator[Commit]:
         if not _HASH.match(texts[index]):
             index += 1
             continue
+
         name, short, parents, time, author, message = texts[index : index + 6]
         changes, index = _changes(texts, index + 7)
         yield Commit(
@@ -644,6 +675,7 @@ def _merged(git: Git, merges: Sequence[Commit]) -> Mapping[str, list[CommitChang
     """Return the changes of merges in `.orbit`, against their first parents."""
     if not merges:
         return {}
+
     pairs = "".join(f"{merge.name} {merge.parents[0]}\n" for merge in merges).encode()
     texts = git.run_fields(
         "diff-tree",
@@ -656,9 +688,11 @@ def _merged(git: Git, merges: Sequence[Commit]) -> Mapping[str, list[CommitChang
         ".orbit",
         stdin=pairs,
     )
+
     by_commit: dict[str, list[CommitChange]] = {merge.name: [] for merge in merges}
     index = 0
     while index < len(texts):
         name = texts[index].strip()[:64].split(" ")[0]
         by_commit[name], index = _changes(texts, index + 1)
+
     return by_commit

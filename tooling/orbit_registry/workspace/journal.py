@@ -47,8 +47,10 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
     effective = [change for change in changes if change.before != change.after]
     for change in effective:
         _refuse_changed(disk.inside(workspace.root, change.path), change)
+
     if not effective:
         return
+
     entry = workspace.journal / f"{name}-{os.urandom(6).hex()}.json"
     rows = [
         {"path": change.path, "before": change.before, "after": change.after}
@@ -58,6 +60,7 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
     if len(text) > _LIMIT:  # `recover` could not read it back
         message = f"the step {name} has {len(text):,} bytes; at most {_LIMIT:,} are written at once"
         raise WriteError(f"{message}; nothing was changed", hint="change fewer files at once")
+
     try:
         disk.write_atomic(entry, text)
     except OrbitError:
@@ -65,6 +68,7 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
             len(effective) > 1
         ):  # one rename needs no journal, which an agent's sandbox may not let it write
             raise
+
     staged: dict[str, Path] = {}
     applied: list[FileChange] = []
     try:
@@ -73,6 +77,7 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
         if _roll_back(workspace.root, staged, applied):
             _forget(entry)
         raise
+
     WRITTEN_ROOTS.add(workspace.root)
     _forget(entry)
 
@@ -88,18 +93,22 @@ def _apply(
     for change in changes:
         if change.after is not None:
             staged[change.path] = disk.stage(root / change.path, _bytes(change.after))
+
     for path, temporary in staged.items():
         disk.sync_file(temporary, root / path)
+
     for change in changes:
         _refuse_changed(
             root / change.path, change
         )  # another process may have saved it during the flush
         applied.append(change)
+
         if change.after is None:
             _remove(root, root / change.path)
         else:
             disk.replace_file(root / change.path, staged[change.path])
             del staged[change.path]
+
     for folder in {(root / change.path).parent for change in changes if change.after is not None}:
         disk.sync_folder(folder)
 
@@ -115,9 +124,11 @@ def _roll_back(root: Path, staged: Mapping[str, Path], applied: Iterable[FileCha
                 _set_text(root, change.path, change.before)
         except OrbitError:
             is_complete = False
+
     for temporary in staged.values():
         with contextlib.suppress(OrbitError):
             _remove(root, temporary)
+
     return is_complete
 
 
@@ -140,25 +151,30 @@ def recover(workspace: Workspace) -> list[str]:
     the caller holds the write lock.
     """
     done = []
+
     for leftover in workspace.journal.glob(f"{disk.TEMPORARY}*"):
         _forget(leftover)
+
     for entry in unfinished_steps(workspace):
         try:
             step = json.loads(disk.read_bytes(entry, limit=_LIMIT))
             name = str(step["step"])
             changes = [_change_in(row) for row in step["changes"]]
             paths = [disk.inside(workspace.root, change.path) for change in changes]
+
             for path in paths:
                 with contextlib.suppress(FileNotFoundError):
                     path.lstat()  # fails if a file is where a folder is needed
                 for leftover in path.parent.glob(f"{disk.TEMPORARY}{glob.escape(path.name)}-*"):
                     leftover.unlink()
+
             states = [_text_of(path) for path in paths]
         except (OrbitError, OSError, ValueError, KeyError, TypeError):
             with contextlib.suppress(OSError):
                 entry.rename(entry.with_suffix(".unreadable"))
             done.append(f"set aside the unreadable journal {entry.name}")
             continue
+
         if all(
             state in (change.before, change.after)
             for state, change in zip(states, changes, strict=True)
@@ -175,7 +191,9 @@ def recover(workspace: Workspace) -> list[str]:
                 if state in (change.before, change.after):
                     _set_text(workspace.root, change.path, change.before)
             done.append(f"undid {name}, because one of its files was edited since")
+
         _forget(entry)
+
     return done
 
 

@@ -35,6 +35,7 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
         ) from None
     except OSError as error:
         raise write_error(path, error) from None
+
     try:
         with contextlib.suppress(OSError):
             _note(holder)
@@ -65,6 +66,7 @@ def wait_seconds(default: float = WAIT_SECONDS) -> float:
             f"ORBIT_LOCK_WAIT_SECONDS is {value!r}",
             hint="set it to a number of seconds, such as 30",
         )
+
     return seconds
 
 

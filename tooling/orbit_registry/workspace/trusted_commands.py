@@ -98,6 +98,7 @@ def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
             hashed = _hash(workspace.root, name)
             if hashed:
                 hashes[os.path.normpath(name)] = hashed
+
     return hashes
 
 
@@ -110,6 +111,7 @@ def _hash(root: Path, name: str) -> str:
                 return hashlib.file_digest(content, "sha256").hexdigest()
     except (OSError, ValueError):
         pass
+
     return ""
 
 
@@ -148,6 +150,7 @@ def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[
         raise RefusedError(
             message, hint="set XDG_CONFIG_HOME to your folder outside the repository"
         )
+
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     content = {
         "repository": str(_main_work_tree(workspace.root)),
@@ -155,6 +158,7 @@ def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[
         "files": files,
     }
     write_atomic(file, json.dumps(content, indent=2) + "\n", mode=0o600)
+
     return file
 
 
@@ -208,6 +212,7 @@ def _main_work_tree(root: Path) -> Path:
         below = root.relative_to(dot_git.parent)
     except (OSError, ValueError):
         return root
+
     return (
         common.parent / below
         if git_dir.parent == common / "worktrees" and common.name == ".git"
@@ -258,9 +263,11 @@ def run_program(
     refused = not_run_message(workspace, key)
     if refused:
         raise ProgramError(refused, hint="`orbit trust`", fault=refused)
+
     words = list(configured_commands(workspace)[key])
     for placeholder, value in (filled or {}).items():
         words = [word.replace(placeholder, value) for word in words]
+
     return _run(words, workspace.root, seconds, stdin_text)
 
 
@@ -269,6 +276,7 @@ def _run(words: Sequence[str], folder: Path, seconds: float, stdin_text: str) ->
     with tempfile.TemporaryFile() as stdin:
         stdin.write(stdin_text.encode("utf-8", "replace"))
         stdin.seek(0)
+
         try:
             process = subprocess.Popen(
                 words,
@@ -282,16 +290,19 @@ def _run(words: Sequence[str], folder: Path, seconds: float, stdin_text: str) ->
             reason = getattr(error, "strerror", None) or str(error)
             message = f"it can't be started: {reason.lower()}"
             raise _failed(name, message, "install it, or name it by its path") from None
+
     with process:
         try:
             output, complaint = _read(process, name, time.monotonic() + seconds, seconds)
         finally:
             _end(process)
+
     if process.returncode:
         lines = (complaint or output).decode("utf-8", "replace").strip()[-LONGEST_COMPLAINT:]
         raise _failed(
             name, f"it ended with exit code {process.returncode}", "run it by hand", lines
         )
+
     try:
         return output.decode("utf-8")
     except UnicodeDecodeError:
@@ -308,22 +319,26 @@ def _read(
             assert pipe is not None
             parts[pipe.fileno()] = []
             waiting.register(pipe, selectors.EVENT_READ)
+
         while waiting.get_map():
             remaining = end - time.monotonic()
             ready = waiting.select(max(remaining, 0))
             if not ready and remaining <= 0:
                 hint = "make it faster, or raise `tasks.timeout_seconds`"
                 raise _failed(name, f"it took more than {seconds:g} s", hint)
+
             for key, _ in ready:
                 content = os.read(key.fd, 1 << 16)
                 if not content:
                     waiting.unregister(key.fileobj)
+
                 parts[key.fd].append(content)
                 size += len(content)
                 if size > LARGEST:
                     raise _failed(
                         name, f"it printed more than {LARGEST:,} bytes", "let it print less"
                     )
+
     # WNOWAIT leaves it a zombie, so that its group id can't be reused before `_end` kills the
     # group. No portable call waits for this with a limit, hence the polling; the output has ended,
     # so the process ends soon.
@@ -333,6 +348,7 @@ def _read(
                 name, f"it took more than {seconds:g} s", "let it end once it has printed"
             )
         time.sleep(0.002)
+
     output, complaint = parts.values()
     return b"".join(output), b"".join(complaint)
 

@@ -67,6 +67,7 @@ def checkout_cache(root: Path) -> Path | None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         return None
+
     is_private = folder.stat().st_uid == os.getuid() and not folder.stat().st_mode & 0o002
     return folder if is_private and is_writable(folder) else None
 
@@ -224,6 +225,7 @@ def path_from_root(root: Path, here: Path, path: str) -> str:
         raise UsageError(
             f"{path!r} leads out of the project", hint=f"name a file or folder below {root}"
         )
+
     relative = resolved.relative_to(root).as_posix()
     relative = "" if relative == "." else relative
     return f"{relative}/" if relative and path.endswith(("/", "/.", "/..")) else relative
@@ -235,15 +237,18 @@ def find_workspace(start: Path) -> Workspace:
     for folder in (start, *start.parents):
         if folder != start and folder == user_home():
             break  # the personal workspace is no project of the folders below it
+
         orbit = folder / ORBIT
         if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
             raise WorkspaceNotFoundError(
                 f"{orbit} is not a folder", hint="move it away, then run `orbit init`"
             )
+
         if orbit.is_dir():
             return open_workspace(folder)
         if (folder / ".git").exists():
             break
+
     raise WorkspaceNotFoundError(
         f"there is no {ORBIT}/ in {start} or above it", hint="run `orbit init` first"
     )
@@ -262,6 +267,7 @@ def git_folder(root: Path) -> Path | None:
         dot_git = folder / ".git"
         if dot_git.is_dir():
             return dot_git
+
         if dot_git.is_file():
             pointer = (
                 dot_git.read_text(encoding="utf-8", errors="surrogateescape")
@@ -270,8 +276,10 @@ def git_folder(root: Path) -> Path | None:
             )
             if not pointer or "\n" in pointer or "\0" in pointer:
                 return None
+
             target = (folder / pointer).resolve()
             return target if (target / "HEAD").is_file() else None
+
     return None
 
 
@@ -302,10 +310,12 @@ def open_workspace(root: Path) -> Workspace:
             hint += "; `orbit learning migrate-layout` takes its learnings alone"
         hint = "run `orbit init`" if has_only_state(orbit) else hint
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=hint)
+
     if (orbit / "state").is_symlink():
         raise ForeignWorkspaceError(
             f"{orbit / 'state'} is a symbolic link", hint="remove it; it holds nothing lasting"
         )
+
     project_kinds = orbit / "kinds"
     kinds = load_kinds(*([project_kinds] if project_kinds.is_dir() else []))
     config = read_config(config_file, kinds)
@@ -323,8 +333,10 @@ def make_cache_folder(workspace: Workspace) -> Path:
                 f"{folder} can't be written, nor is there a folder of your own for what is derived"
             )
             raise WriteError(message, hint="let XDG_CACHE_HOME name a folder that you may write to")
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise write_error(folder, error) from None
+
     return folder

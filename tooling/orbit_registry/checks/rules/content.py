@@ -54,6 +54,7 @@ def _strings_of(record: Record) -> Iterator[_Text]:
             pending += [((*pointer, index), entry) for index, entry in enumerate(value)]
         elif isinstance(value, Mapping):
             pending += [((*pointer, str(key)), entry) for key, entry in value.items()]
+
     if not record.kind.in_record and record.prose:
         yield _Text(record.prose, None)
 
@@ -68,6 +69,7 @@ def _decision_of(context: CheckContext, record: Record) -> AdrDocument | None:
         return home[1]
     if not record.prose.strip():
         return None
+
     from orbit_registry.formats.adr.reader import read_document
 
     entries = read_document(record.prose, _NAMED).entries
@@ -120,9 +122,11 @@ def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
     for record in context.records:
         if not record.kind.in_document or record.phase == "closed":
             continue
+
         entry = _decision_of(context, record)
         if entry is None or not entry.sections:
             continue
+
         text = _text_of(context, record)
         ours = is_ours(record)
         for key in NEEDED:
@@ -170,6 +174,7 @@ def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
     for record in context.records:
         if record.phase == "closed" or not record.prose:
             continue
+
         prompts = prompts_of(record.kind.folder, record.kind.in_document)
         offsets = [
             offset for offset, line in lines_outside_code(record.prose) if is_prompt(line, prompts)
@@ -180,6 +185,7 @@ def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
             places = [context.in_prose(record, offset) for offset in offsets]
             lines = ", ".join(str(place.position.line) for place in places if place.position)
             hint = f"{template_prompt.hint}: lines {lines}" if more else None
+
             is_live = record.kind.in_document and record.phase == "live"
             is_empty = is_live and context.wordings[record.path].strip() == record.title
             severity = binding(record, Severity.ERROR if is_empty else Severity.WARNING)
@@ -200,6 +206,7 @@ def too_long(context: CheckContext) -> Iterator[Diagnostic]:
             record.phase == "closed" or record.kind.in_file
         ):  # a file is shown by its title, and cut for search
             continue
+
         size = len(record.prose)
         if record.kind.in_document:
             most, reason = MOST_IN_A_DOCUMENT, "a decision should be read in one sitting"
@@ -207,6 +214,7 @@ def too_long(context: CheckContext) -> Iterator[Diagnostic]:
             size += len(record.title)
             most = record.kind.brief.get("budget", 0) * CHARACTERS_A_TOKEN
             reason = "it fits into no brief, so no agent is ever shown it whole"
+
         if 0 < most < size:
             message = f"{record.id} is {size:,} characters long; above {most:,}, {reason}"
             severity = binding(record, Severity.WARNING)
@@ -286,6 +294,7 @@ def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
         pattern = record.text("error_pattern")
         if not pattern or record.phase == "closed":
             continue
+
         if not compiled_pattern(pattern):
             problem = (
                 f"has fewer than {MIN_CHARACTERS} characters without `*`, so it matches no error"
@@ -294,6 +303,7 @@ def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
             problem = f"holds `{match[0]}`, which is looked for letter by letter"
         else:
             continue
+
         message = f"the error_pattern of {record.id} {problem}"
         yield error_pattern.at(context.at(record, "error_pattern"), message, record=record)
 
@@ -305,6 +315,7 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
     for record in context.records:
         if record.phase != "live":
             continue
+
         before = context.facts.before.get(record.id)
         was, review = "", f"now, {_approver(record, context.facts.authors.get(record.id))}"
         if before is None or before.uid != record.uid:
@@ -312,6 +323,7 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
             review = review if record.approval.get("approved_by") else "without review"
         elif record.kind.status(before.status).phase == "pending":
             was = before.status
+
         if was:
             message = f"{record.id} was {was} and is {record.status.name} {review}: {record.title}"
             yield went_live.at(context.at(record, "status"), message, record=record)
@@ -343,6 +355,7 @@ def _approver(record: Record, author: str | None) -> str:
         return f"approved by {approver} (claimed: it is in no commit yet)"
     if " ".join(author.split()).casefold() == " ".join(approver.split()).casefold():
         return f"approved by {approver} (confirmed by git)"
+
     return f"approved by {approver} (claimed: the commit is by {author})"
 
 

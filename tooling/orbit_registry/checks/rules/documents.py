@@ -36,6 +36,7 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision in a document has no record."""
     if not context.unclaimed:
         return
+
     from orbit_registry.formats.adr.file_names import own_folders, owning_folder  # slow to import
 
     folders = own_folders(
@@ -49,6 +50,7 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
             or owning_folder(document.path, folders)
         ):
             continue
+
         name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
         message = f"{name} has no record"
         hint = (
@@ -56,18 +58,21 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
             f"`{shlex.join(('orbit', 'adr', 'backfill', document.path))}`"
         )
         other = _with_its_number(context, document, entry)
+
         if other is not None:
             message = (
                 f"`{entry.title}` has no record, and its number is that of {other.id} "
                 f"({other.title})"
             )
             hint += "; it gets a new number and keeps the old one as a legacy id"
+
         is_fixable = document.path.isprintable()
         hint = (
             hint
             if is_fixable
             else "give the file a name without line ends and control characters first"
         )
+
         lost = (
             record
             for record in gone.get(title_key(entry.title), ())
@@ -79,6 +84,7 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
                 f"of this title"
             )
             hint, is_fixable = _move_hint(old, document.path), False
+
         where, related = (
             Location(document.path, entry.position),
             [context.in_entry(other)] if other else [],
@@ -141,6 +147,7 @@ def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
     entries: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for document, entry in context.unclaimed if context.facts.documents_gone else ():
         entries[title_key(entry.title)].append((document.path, entry.title))
+
     for record in context.records if context.facts.documents_gone else ():
         source = record.source
         if source is not None and source.path in context.facts.documents_gone:
@@ -150,6 +157,7 @@ def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
                 if record.kind.in_document
                 else ("file" if "file" in record.data else "path",)
             )
+
             same = entries.get(title_key(record.title), ()) if record.kind.in_document else ()
             new = next((path for path, title in same if is_same_title(record.title, title)), None)
             hint = _move_hint(source.path, new) if new else None
@@ -174,6 +182,7 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
             or source.path not in context.documents.by_path
         ):
             continue
+
         document = context.documents.by_path[source.path]
         count = len(document.file.entries)
         if source.heading is not None:
@@ -189,6 +198,7 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
         else:
             reason = f" ({document.file.skipped_reason})" if document.file.skipped_reason else ""
             message = f"{source.path} holds no decision{reason}, and {record.id} has its text there"
+
         step = "path" if source.heading is None else "heading"
         yield entry_missing.at(context.at(record, "source", step), message, record=record)
 
@@ -201,6 +211,7 @@ def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
             path = f"{record.folder}/{name}"
             if path not in context.facts.body_files or (name == BODY and record.source is None):
                 continue
+
             home = record.source.path if record.source is not None else record.body_path
             message = (
                 f"{record.id} has two texts: {home}, which counts, and {name} in the "
@@ -211,6 +222,7 @@ def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
             yield two_texts.at(
                 where, message, hint=hint, record=record, related=[context.in_entry(record)]
             )
+
     yield from _under_earlier_names(context)
 
 
@@ -219,11 +231,13 @@ def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:
         for record in earlier_names(context, document, entry):
             if record.source is not None and record.source.path == document.path:
                 continue
+
             home = record.source.path if record.source is not None else record.body_path
             name = f"ADR-{entry.number} ({entry.title})"
             message = f"{name} is an earlier name of {record.id}, which has its text in {home}"
             if f"ADR-{entry.number}" == record.id:
                 message = f"this entry of {name} is not its text, which is {home}"
+
             hint = f"let `source` of {record.id} name this entry, or remove the entry"
             where = Location(document.path, entry.position)
             yield two_texts.at(where, message, severity=Severity.NOTE, hint=hint, record=record)
@@ -256,6 +270,7 @@ def shared_entry(context: CheckContext) -> Iterator[Diagnostic]:
         home = context.homes.get(record.path)
         if home is not None:
             by_entry[home[0].path, home[1].span.start].append(record)
+
     for (path, _), records in by_entry.items():
         for record in records[1:]:
             message = f"{record.id} and {records[0].id} have their text in the same entry of {path}"
@@ -281,6 +296,7 @@ def changed_copy(context: CheckContext) -> Iterator[Diagnostic]:
         )
         if source is None or not record.prose:
             continue
+
         digest = hashlib.sha256(record.prose.encode("utf-8", "surrogateescape")).hexdigest()
         if record.text("content_hash") != f"sha256:{digest}":
             message = f"the copy that {record.id} keeps is not the text that was imported"
@@ -311,11 +327,13 @@ def heading_twice(context: CheckContext) -> Iterator[Diagnostic]:
     for path, document in context.documents.by_path.items():
         if document.file.format != "log":
             continue
+
         for entry in document.file.entries:
             number = entry.number or ""
             if number:
                 scope = "" if len(number) >= _GLOBAL_DIGITS else path
                 headings[scope, number].append((entry.title, Location(path, entry.position)))
+
     for (_, number), locations in headings.items():
         first_title, first = locations[0]
         for title, location in locations[1:]:
@@ -332,6 +350,7 @@ def heading_twice(context: CheckContext) -> Iterator[Diagnostic]:
                     "keep the entry that is right and delete the other; after a merge: "
                     "`orbit resolve`"
                 )
+
             severity = Severity.ERROR if {location.path, first.path} & ours else Severity.WARNING
             of = f"ADR-{number}"
             yield heading_twice.at(
@@ -358,12 +377,14 @@ def entry_order(context: CheckContext) -> Iterator[Diagnostic]:
         ):
             if not entry.number or not entry.number.isdigit():
                 continue
+
             number, is_global = int(entry.number), len(entry.number) >= _GLOBAL_DIGITS
             if number < int(above[is_global]):
                 order = f"ADR-{entry.number} is below ADR-{above[is_global]}"
                 message = f"{order}; the entries of a log ascend by number"
                 severity = Severity.WARNING if path in ours else Severity.NOTE
                 yield entry_order.at(Location(path, entry.position), message, severity=severity)
+
             above[is_global] = max(above[is_global], entry.number, key=int)
 
 
@@ -444,6 +465,7 @@ def _finding(
         return record_and_document_differ.at(
             in_document, message, hint=hint, record=record, related=[in_record]
         )
+
     hint, can_fix = f"`orbit check --fix` rewrites the record from {source.path}", True
     reason = _held_back(context, record, entry)
     if reason:
@@ -452,13 +474,16 @@ def _finding(
         step = f"set `status: {entry.status}` in {record.path}"
         if verb is not None and entry.status in record.status.to:
             step = f"run `orbit {record.kind.name} {verb} {record.id}`"
+
         hint = f"if it is {entry.status}, {step}"
         if record.status.name != "unknown":
             hint = (
                 f"if {record.id} is {record.status.name}, write `{_written_status(record)}` "
                 f"in {source.path}; {hint}"
             )
+
         can_fix = len(differing) > 1
+
     return record_and_document_differ.at(
         in_record,
         message,
@@ -476,6 +501,7 @@ def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str
     """
     if entry.status == record.status.name:
         return None
+
     phase = record.kind.status(entry.status).phase
     if _NEARNESS[phase] > _NEARNESS[record.phase]:
         return f"a fix never makes a {record.status.name} decision {entry.status}"
@@ -485,6 +511,7 @@ def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str
         return "it has not changed since they last agreed"
     if entry.status not in record.status.to:
         return f"an accepted decision becomes {entry.status} only by `orbit adr`"
+
     return None
 
 
@@ -495,11 +522,13 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
     differing = []
     if entry.title and not is_same_title(record.title, entry.title):
         differing.append(("title", record.title, entry.title))
+
     source = record.source
     follows = source is not None and source.authority == "document"
     never_stated = follows and not entry.status_raw.strip() and not record.text("status_raw")
     if record.status.name != entry.status and not never_stated:
         differing.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
+
     date, day = (
         record.text("date"),
         entry.date,
@@ -510,6 +539,7 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
         and not (date.startswith(day) or day.startswith(date) or date == entry.date_raw.strip())
     ):
         differing.append(("date", date, day))
+
     return differing
 
 
@@ -526,6 +556,7 @@ def _write_follower(context: CheckContext, diagnostic: Diagnostic) -> Sequence[F
         home, source = context.homes.get(record.path), record.source
         if home is None or source is None:
             continue
+
         names = [name for name, _, _ in differences(record, home[1])]
         if context.decides(source) == "record":
             from orbit_registry.operations.lifecycle import (
@@ -543,9 +574,12 @@ def _write_follower(context: CheckContext, diagnostic: Diagnostic) -> Sequence[F
                 if text not in (None, home[0].text)
                 else ()
             )
+
         if _held_back(context, record, home[1]):
             names.remove("status")
+
         return _record_follows(context, record, home[1], names) if names else ()
+
     return ()
 
 
@@ -564,12 +598,15 @@ def _record_follows(
     data = dict(record.data)
     if "title" in names:
         data["title"] = _words(entry.title)[:LONGEST_TITLE]
+
     if "status" in names:
         data["status"] = entry.status
         if entry.status_raw.strip():
             data["status_raw"] = entry.status_raw.strip()[:STATUS_LIMIT]
+
     if "date" in names:
         data["date"] = entry.date
+
     successors = (
         successors_in_document(context, record) if "status" in names else DocumentSuccessors()
     )

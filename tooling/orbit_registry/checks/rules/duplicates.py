@@ -45,9 +45,11 @@ def is_settled(context: CheckContext, first: Record, second: Record) -> bool:
     homes = [context.homes.get(record.path) for record in (first, second)]
     if homes[0] is not None and homes[0] == homes[1]:
         return True
+
     for record, peer in ((first, second), (second, first)):
         if any(link.rel == OVERRIDES and link.to == peer.id for link in record.links):
             return True
+
         for name in ("distinct_from", "supersedes", "superseded_by"):
             matches = (
                 match
@@ -56,6 +58,7 @@ def is_settled(context: CheckContext, first: Record, second: Record) -> bool:
             )
             if any(match.uid == peer.uid for match in matches):
                 return True
+
     return False
 
 
@@ -113,6 +116,7 @@ def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
     blamed, other = _blamed_first(context, first, second)
     name = blamed.kind.headline
     replace = f"`orbit {blamed.kind.name} supersede {other.id} --with {blamed.id}`"
+
     return same_text.at(
         context.at(blamed, name),
         f"{blamed.id} says the same as {other.id}, word for word: {other.title}",
@@ -140,6 +144,7 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
         pairs: dict[str, list[_Pair]] = defaultdict(list)
         words_of = cache(lambda path: Words.of(context.wordings[path]))
         least = error_threshold(upper, is_enough=len(records) >= FEWEST_TO_ERR)
+
         texts = {path: context.wordings[path] for path in alone}
         for pair in _similar_pairs(context, f"pairs {records[0].kind.name}", texts):
             if not is_settled(context, alone[pair.a], alone[pair.b]):
@@ -148,6 +153,7 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
                 pairs[record.path].append(
                     _Pair(record, neighbour, pair.score, may_be_error, words_of)
                 )
+
         for of_record in pairs.values():
             yield from _nearest(context, of_record)
 
@@ -193,6 +199,7 @@ def _nearest(context: CheckContext, pairs: Sequence[_Pair]) -> Iterator[Diagnost
     error = next((pair for pair in ranked if pair.is_error), None)
     if error is not None and error not in listed:
         listed[-1] = error
+
     more = len(ranked) - len(listed)
     for pair in listed:
         yield _finding(
@@ -211,6 +218,7 @@ def _finding(context: CheckContext, pair: _Pair, more: str) -> Diagnostic:
     )
     supersede = f"`orbit {record.kind.name} supersede {replaced.id} --with {keeper.id}`"
     differ = f"`orbit {record.kind.name} update {record.id} --distinct-from {neighbour.id}`"
+
     return near_duplicate.at(
         context.at(record, name),
         f"{record.id} says nearly the same as {neighbour.id} ({pair.score:.0%} alike{but}): "

@@ -100,6 +100,7 @@ def configured_nothing(context: CheckContext) -> Iterator[Diagnostic]:
             yield configured_nothing.at(
                 location, f"checks.ignore names {code}, and no check has that code"
             )
+
     for folder in context.facts.no_folders:
         folders = context.config.adr.folders
         keys = ("folders", folders.index(folder)) if folder in folders else ("folder",)

@@ -65,15 +65,18 @@ def _input_problem(
 ) -> tuple[str, Severity, str] | None:
     if state is not None and state.is_unknown:
         return f"`{entry.input}` {state.problem}", Severity.NOTE, "run it in a git work tree"
+
     if state is not None and state.problem is not None:
         hint = (
             f"correct the input, or take it out: `orbit verify {record.id} --remove-input "
             f"{quote(entry.input)}`"
         )
         return f"`{entry.input}` {state.problem}", Severity.WARNING, hint
+
     if entry.hash is None:
         message = f"`{entry.input}` has no hash, so that no change of it is noticed"
         return message, Severity.NOTE, f"`orbit verify {record.id}` writes it"
+
     return None
 
 
@@ -98,6 +101,7 @@ def expired(context: CheckContext) -> Iterator[Diagnostic]:
                     context.at(record), message, severity=Severity.NOTE, hint=hint, record=record
                 )
                 continue
+
             yield expired.at(
                 context.at(record, "freshness", "expires_at"), message, hint=hint, record=record
             )
@@ -177,6 +181,7 @@ def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
         source = source_hash(record) if record.phase != "closed" else None
         if source is None or source not in moved or source[0] in context.facts.documents_gone:
             continue
+
         if moved[source]:
             message = f"{source[0]}, from which {record.id} was taken, is not there"
             hint = (
@@ -200,6 +205,7 @@ def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
                 hint = (
                     f"if it is for another version than {', '.join(versions)}, {again}; else {hint}"
                 )
+
         yield changed_source.at(
             context.at(record, "content_hash"), message, hint=hint, record=record
         )

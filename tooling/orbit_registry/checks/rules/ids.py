@@ -42,6 +42,7 @@ def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
             }
             if len(uids) > 1:
                 shared[tuple(sorted(uids))].append((record, index, name))
+
     for entries in shared.values():
         record, index, _ = entries[-1]
         names = list(dict.fromkeys(name for _, _, name in entries))
@@ -50,6 +51,7 @@ def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
             other for other in context.records.with_legacy_id(names[0]) if other is not record
         ]
         verb = "is the id of" if owners else "was also the name of"
+
         listed = ", ".join(f"{other.id} ({other.title})" for other in others)
         message = (
             f"{', '.join(names)} can mean several: it was the name of {record.id} "
@@ -72,6 +74,7 @@ def duplicate_uid(context: CheckContext) -> Iterator[Diagnostic]:
     by_uid: dict[str, list[Record]] = defaultdict(list)
     for record in context.records:
         by_uid[record.uid].append(record)
+
     for uid, records in by_uid.items():
         for record in records[1:]:
             first = context.at(records[0], "uid")
@@ -108,5 +111,6 @@ def not_checked(context: CheckContext) -> Iterator[Diagnostic]:
         yield not_checked.at(
             location, f"not checked: {untold.message}", hint=untold.hint, severity=weight
         )
+
     for message, hint in context.filesystem.unanswered:
         yield not_checked.at(location, f"not checked: {message}", hint=hint, severity=Severity.NOTE)

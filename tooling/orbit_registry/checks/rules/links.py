@@ -34,10 +34,13 @@ def dangling_link(context: CheckContext) -> Iterator[Diagnostic]:
     for record in context.records:
         if _NAMING.isdisjoint(record.data):
             continue
+
         yield from _unresolved(context, record)
+
         for pointer, words, target in _references(record):
             if not context.is_id(target) or target in context.broken:
                 continue
+
             matches = context.records.candidates(target)
             weight = binding(record, Severity.ERROR, Severity.WARNING)
             where = context.at(record, *pointer)
@@ -66,6 +69,7 @@ def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
             meaning = f"can mean {candidates}" if candidates else "is not a link between records"
             message = f"{statement}, which {meaning}"
             where = context.at(record, UNRESOLVED, index)
+
             hint = (
                 "if it is a record here, say so in `supersedes`, `superseded_by` or `links`; "
                 "then remove the line"
@@ -81,8 +85,10 @@ def _references(record: Record) -> Iterator[tuple[Pointer, str, str]]:
     ):
         for index, target in enumerate(record.words(name)):
             yield (name, index), words, target
+
     for index, link in enumerate(record.links):
         yield ("links", index, "to"), f"it has a link ({link.rel}) to", link.to
+
     for index, (kind, reference) in enumerate(record.evidence):
         if kind == "record":
             yield ("evidence", index, "reference"), "its evidence is", reference
@@ -122,6 +128,7 @@ def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[
                 and f"does not say that it {_SAYS[OTHER_END[name]]}" in diagnostic.message
             ):
                 changes[other.path] = change
+
     return tuple(changes.values())
 
 
@@ -164,13 +171,16 @@ def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
         ]
         for old in backwards:
             edges.setdefault(old, set()).add(record.id)
+
     for circle in _circles(edges):
         first = circle[0]
         record = next(iter(context.records.with_id(first)))
+
         if len(circle) == 1:
             message = f"{first} says that it replaces itself"
         else:
             message = f"records replace each other in a circle: {' → '.join((*circle, first))}"
+
         name = "superseded_by" if record.superseded_by else "supersedes"
         related = [
             context.at(other, "id")
@@ -215,6 +225,7 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
         status = record.status
         if status.name != SUPERSEDED and "superseded_by" not in record.data:
             continue
+
         if status.name == SUPERSEDED and not record.superseded_by:
             yield _without_successor(context, record)
         elif record.superseded_by and status.phase == "live":
@@ -223,6 +234,7 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
             hint = f"`orbit {record.kind.name} supersede {record.id} --with {by[0]}`"
             if context.sources.get(record.path) is not None and not is_ours(record):
                 hint += "; or, if it is valid again, take the line out of both records"
+
             weight = binding(record, Severity.ERROR, Severity.WARNING)
             where = context.at(record, "status")
             yield status_and_successor.at(
@@ -235,6 +247,7 @@ def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
     source = context.sources.get(record.path)
     message = f"{record.id} is superseded, but names no successor in superseded_by"
     hint = "add `superseded_by: [ID]`; if nothing replaced it, use another status"
+
     if successors.records:
         message += f"; its document names {', '.join(other.id for other in successors.records)}"
         hint = "`orbit check --fix` writes both ends"
@@ -242,6 +255,7 @@ def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
         message += _unresolved_names(successors)
         hint = f"write `Superseded by ADR-NNNN` in {source.path}, then `orbit check --fix`; "
         hint += "if nothing replaced it, its status is deprecated"
+
     where, weight, can_fix = (
         context.at(record, "status"),
         binding(record, Severity.WARNING),
@@ -278,6 +292,7 @@ def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
             is_known[cited.id] = context.knows(cited.id)
         if is_known[cited.id]:
             continue
+
         path = cited.location.path
         is_note = path in adopted or (
             is_example(path) and any(map(is_decision_folder, path.split("/")))
@@ -285,6 +300,7 @@ def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
         severity = Severity.NOTE if is_note else Severity.ERROR
         if cited.record is not None:
             severity = binding(cited.record, Severity.ERROR)
+
         message = f"{cited.id} is cited, but no record has that id"
         yield unknown_citation.at(cited.location, message, severity=severity, record=cited.record)
 
@@ -297,6 +313,7 @@ def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
     for cited in context.citations:
         if cited.location.path in homes or cited.record is not None:
             continue
+
         matches = context.records.candidates(cited.id)
         if len(matches) == 1 and matches[0].status.name == SUPERSEDED:
             old = matches[0]
@@ -323,9 +340,11 @@ def successors_in_document(context: CheckContext, record: Record) -> DocumentSuc
     home, source = context.homes.get(record.path), context.sources.get(record.path)
     if home is None or source is None or context.decides(source) != "document":
         return DocumentSuccessors()
+
     document, entry = home
     if entry.status != SUPERSEDED:
         return DocumentSuccessors()
+
     successors: dict[str, Record] = {}
     unresolved: list[Unresolved] = []
     for edge in read_edges(record.id, document.path, entry, context.targets):
@@ -339,6 +358,7 @@ def successors_in_document(context: CheckContext, record: Record) -> DocumentSuc
                 unresolved.append(Unresolved("superseded_by", name, (), reason))
             elif len(matches) == 1:
                 successors[edge.subject] = matches[0]
+
     return DocumentSuccessors(tuple(successors.values()), tuple(unresolved))
 
 
@@ -372,8 +392,10 @@ def changes_for(
         full_data, UNRESOLVED, [unresolved.as_data() for unresolved in successors.unresolved]
     )
     own_change = _rewritten(context, record, full_data)
+
     if own_change is None or None in others:
         own_change, others = own_change or _rewritten(context, record, data), []
+
     changes = [change for change in (*others, own_change) if change is not None]
     return changes if any(change.before != change.after for change in changes) else ()
 
@@ -397,9 +419,11 @@ def _rewritten(
         return None
     if data == dict(record.data):
         return FileChange(record.path, text, text)
+
     updated = {**data, "updated_at": format_time(context.now)}
     if not record.kind.schema.is_valid(updated):
         return None
+
     from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
 
     return FileChange(
@@ -420,9 +444,11 @@ def inherited_copy(context: CheckContext) -> Iterator[Diagnostic]:
         )
         if current == source.digest:
             continue
+
         message = f"{folder} is not the copy of {source.name} that `extends` pins"
         if not source.digest:
             message = f"`extends` names {source.name} and pins no digest"
+
         hint = f"`orbit fleet update {source.name}` fetches the records and pins them"
         position = position_in(text, ("extends", index)) if text is not None else None
         yield inherited_copy.at(Location(CONFIG, position), message, hint=hint)
@@ -440,6 +466,7 @@ def inherited_record_gone(context: CheckContext) -> Iterator[Diagnostic]:
             if context.is_inherited_id(target) and target not in context.records:
                 message = f"{words} {target}, and {target.partition(':')[0]} has no such record"
                 yield inherited_record_gone.at(context.at(record, *pointer), message, record=record)
+
     for cited in context.citations if context.config.extends else ():
         if context.is_inherited_id(cited.id) and cited.id not in context.records:
             message = f"{cited.id} is cited, and {cited.id.partition(':')[0]} has no such record"
@@ -455,6 +482,7 @@ def override_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
         for index, link in enumerate(list_in(record.data, "links")):
             if not isinstance(link, dict) or link.get("rel") != OVERRIDES:
                 continue
+
             where = context.at(record, "links", index)
             if ":" not in str(link.get("to")):
                 message = f"it overrides {link.get('to')}, which is not inherited"

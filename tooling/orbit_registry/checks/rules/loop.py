@@ -59,8 +59,10 @@ def no_event(context: CheckContext) -> Iterator[Diagnostic]:
     log = context.loop
     if log is None:
         return
+
     for reason, count in sorted(log.skipped.items()):
         yield no_event.at(log.location, f"{plural(count, 'line')} of the log: {reason}")
+
     unknown = [event for event in log.events if event.name not in NAMES]
     counts = Counter(event.name for event in unknown)
     for event in {event.name: event for event in reversed(unknown)}.values():
@@ -81,6 +83,7 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
     log = context.loop
     if log is None:
         return
+
     with_retrieval = {event.word("session") for event in log.of(RETRIEVAL)}
     reported: set[str] = set()
     for event in log.of(DISPATCHED, TURN_END, "subagent stop"):
@@ -105,6 +108,7 @@ def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
         reason, fault = event.word("skip_reason"), event.word("fault")
         if event.row.get("hits") or reason in SKIPS:
             continue
+
         problem = (
             f"`{reason}` is not a known reason"
             if reason
@@ -148,11 +152,13 @@ def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
                 loop: item for loop, item in before.items() if about and loop and loop not in names
             }
             continue
+
         item, loop = event.word("item"), event.word("loop")
         other = before.get(loop)
         if item and other is not None and other.word("item") != item:
             message = f"{item} was dispatched before a retro of {other.word('item')}"
             yield item_without_retro.at(event.location, message, related=(other.location,))
+
         if item:
             before[loop] = event
 
@@ -265,6 +271,7 @@ def check_loop(
     log = loop_log(workspace, events, now - days * DAY if days is not None else 0.0, now)
     context = CheckContext(RecordSet(()), workspace.kinds, workspace.config, loop=log)
     checks = [check for check in all_checks() if check.code.startswith("ORB9")]
+
     return CheckOutcome(
         tuple(run_checks(context, checks=checks)), checked_count=len(log.events), subject="event"
     )
@@ -286,6 +293,7 @@ def loop_log(
         for event, row in rows_in(files, now, scan)
         if event.at >= since and not event.session.startswith(TRIAL)  # a trial of `doctor`
     ]
+
     return LoopLog(
         Location(names[files[-1].name if files else NAME]), tuple(logged), dict(scan.skipped)
     )

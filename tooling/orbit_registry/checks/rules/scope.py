@@ -33,12 +33,14 @@ def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
     for record, paths in context.report.scoped:
         if all(text in context.report.counts for text in paths):
             continue  # what matches a file is a glob that includes
+
         read = [parse_glob(text) for text in paths]
         for index, (text, glob) in enumerate(zip(paths, read, strict=True)):
             if isinstance(glob, Problem):
                 where = context.at(record, "scope", "paths", index)
                 message = f"`{text[:80]}` is not a glob: {glob.message}"
                 yield invalid_glob.at(where, message, hint=glob.hint, record=record)
+
         if all(isinstance(glob, Glob) and glob.exclude for glob in read):
             message = f"the scope of {record.id} only excludes, so it matches nothing"
             hint = "put a glob before them that says what is included: `**` for everything"
@@ -54,6 +56,7 @@ def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
     scoped = [(record, paths) for record, paths in report.scoped if record.path in report.dead]
     if not scoped:
         return
+
     folders = folders_of(report.files)
     renames = context.renames(min(created_at(record) for record, _ in scoped), report.files)
     for record, paths in scoped:
@@ -88,6 +91,7 @@ def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
     ]
     edits = context.edits()
     broad = edits.broad_scopes(scope for _, scope in scopes)
+
     for record, scope in scopes:
         if scope in broad:
             reach = (
@@ -110,6 +114,7 @@ def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
             )
             if record.kind.gate != "scoped":
                 message += " unless a record that is shown links to it"
+
             location = context.at(record, "scope" if "scope" in record.data else "id")
             hint = (
                 f"say where it applies: `orbit {record.kind.name} update {record.id} --path "
@@ -148,14 +153,17 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
     mapping = context.config.raw.get(LEARNINGS, {}).get(MAPPING)
     if not mapping:
         return
+
     open_records = (record for record in context.records if record.phase != "closed")
     used = {str(record.data["category"]) for record in open_records if "category" in record.data}
     known_names = {GENERAL, *used}.union(*default_mapping().values())
     text = context.text(CONFIG)
+
     for agent, categories in mapping.items():
         for number, name in enumerate(categories):
             if name in known_names:
                 continue
+
             position = (
                 position_in(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
             )

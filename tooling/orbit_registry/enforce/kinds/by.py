@@ -50,6 +50,7 @@ def _make(fields: Fields, must: str) -> Survey:
             RecursionError,
         ):  # the program would refuse it too
             reason = "its configuration can't be read"
+
         if reason is None and program and not _is_in_ci(tree, program):
             reason = f"no file of CI names `{program}`"
         if reason is not None:
@@ -78,11 +79,13 @@ def _ruff(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
     )
     if not table:
         return "there is no configuration of ruff"
+
     lint = {**table, **table.get("lint", {})}
     selected = [*lint.get("select", _RUFF_DEFAULTS), *lint.get("extend-select", ())]
     ignored = [*lint.get("ignore", ()), *lint.get("extend-ignore", ())]
     if _specific(rule, selected) <= _specific(rule, ignored):
         return "it is not selected"
+
     for text, codes in {
         **lint.get("per-file-ignores", {}),
         **lint.get("extend-per-file-ignores", {}),
@@ -90,6 +93,7 @@ def _ruff(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
         off = [path for path in files if _is_ignored(text, path)] if _specific(rule, codes) else []
         if off:
             return f"`per-file-ignores` turns it off for {off[0]}"
+
     return None
 
 
@@ -135,10 +139,12 @@ def _biome(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
                 if any(plugin.endswith(rule) for plugin in plugins)
                 else "no plugin has this name"
             )
+
         group, _, name = rule.partition("/")
         setting = data["linter"]["rules"][group][name]
     except (ValueError, KeyError, TypeError, AttributeError):
         return "biome.json does not name it"
+
     value = setting.get("level") if isinstance(setting, dict) else setting
     return None if value in ("error", "warn", "on") else f"it is {value}"
 

@@ -40,6 +40,7 @@ def _make(fields: Fields, must: str) -> Finder:
             else:
                 start = text.find(spelling, offset)
                 offset = start = start if start >= 0 else max(text.find(spelling), 0)
+
             if any(_is_named(glob, _plain(name)) for glob in globs) == ("of" in fields):
                 yield match_at(text, start, start + len(spelling))._replace(
                     text=name, lines=_plain(name)
@@ -74,6 +75,7 @@ def _keys_by_table(path: str, text: str) -> defaultdict[tuple[str, str], deque[i
                 table = match["text"][1:-1]
             elif match["colon"] and depth == 2:
                 keys[table, match["text"]].append(match.start())
+
     return keys
 
 
@@ -98,6 +100,7 @@ def _names(path: str, text: str) -> Names:
     if reader is not None and (match := _NAME_ALONE.fullmatch(text)):
         yield match[1], match[1], ""
         return
+
     try:
         yield from reader(text) if reader else ()
     except (
@@ -131,11 +134,13 @@ def _pyproject(text: str) -> Names:
     project = data.get("project", {})
     yield from _requirement(project.get("dependencies"))
     yield from _requirement(data.get("build-system", {}).get("requires"))
+
     for group in (
         *project.get("optional-dependencies", {}).values(),
         *data.get("dependency-groups", {}).values(),
     ):
         yield from _requirement(group)
+
     poetry = data.get("tool", {}).get("poetry", {})
     for table in (poetry, *poetry.get("group", {}).values()):
         for name in ("dependencies", "dev-dependencies"):
@@ -183,6 +188,7 @@ def _by_regex(pattern: str, syntax: str = "") -> Callable[[str], Names]:
             if what == "comment":
                 parts += [text[last:start], re.sub(r"\S", " ", text[start:end])]
                 last = end
+
         for match in compiled.finditer("".join((*parts, text[last:]))):
             yield (
                 ":".join(group for group in match.groups() if group),

@@ -69,6 +69,7 @@ def _make(fields: Fields, must: str) -> Finder:
     def find(path: str, text: str) -> Iterator[Match]:
         if not any(_may_import(words, path, text) for words in needles):
             return
+
         language = language_of(path) or ""
         separator = _SEPARATORS.get(language, "/")
         for names, start, end in _imports(path, text, language, types):
@@ -99,8 +100,10 @@ def _globs(texts: Sequence[str], separator: str) -> Iterator[Glob]:
     for text in texts:
         if not text.strip("./:\\"):
             raise InvalidCheckError(f"`{text}` names no module")
+
         form = text.replace(separator, "/").replace("\\", "/").rstrip("/")
         yield parse_path_glob(form)
+
         if not form.endswith("/**"):
             yield parse_path_glob(f"{form}/**")
         elif form != "**":
@@ -138,6 +141,7 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
         raise UnreadableError(
             f"Python {sys.version_info[0]}.{sys.version_info[1]} can't parse it"
         ) from None
+
     lines = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text))]
     sizes = (
         [] if text.isascii() else [0, *accumulate(len(character.encode()) for character in text)]
@@ -156,7 +160,9 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
             ) if not types:
                 nodes += node.orelse
                 continue
+
         nodes += ast.iter_child_nodes(node)
+
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -165,10 +171,12 @@ def _python(path: str, text: str, types: bool) -> Iterator[tuple[list[str], int,
                 folders = posixpath.dirname(path).split("/")
                 above = folders[: len(folders) - node.level + 1]
                 base = "/".join(("", *filter(None, above), *base.split("."))).rstrip("/")
+
             joint = "/" if node.level else "."
             names = [base, *(f"{base}{joint}{alias.name}" for alias in node.names)]
         else:
             continue
+
         end = offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
         yield names, offset(node.lineno, node.col_offset), end
 
@@ -194,6 +202,7 @@ def _names(statement: str) -> list[str]:
         return [
             _RENAMED.sub("", body).strip().removesuffix(".*").removesuffix("::*").removesuffix("._")
         ]
+
     parts = (_RENAMED.sub("", part).strip(" {}\n") for part in members.rstrip("}; \n").split(","))
     return [head.strip() + part for part in parts]
 

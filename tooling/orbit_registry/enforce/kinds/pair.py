@@ -48,6 +48,7 @@ def _shape(text: str) -> tuple[str, str, str]:
     top, deep, rest = text.partition("**/")
     if not deep:
         top, rest = "", top
+
     if (
         not _PLACE.search(text)
         or re.search(r"[*?\[\]{}]", _PLACE.sub("", top + rest))
@@ -58,6 +59,7 @@ def _shape(text: str) -> tuple[str, str, str]:
             f"at most one `**/`"
         )
         raise InvalidCheckError(message)
+
     return top, deep, rest
 
 

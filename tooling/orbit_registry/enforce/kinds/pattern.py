@@ -55,12 +55,14 @@ def check_steps(root: Any, up: int, siblings: int, turns: int) -> None:
         children = node.children()
         nodes, widest = nodes + len(children), max(widest, len(children))
         above = comb(level, up)
+
         for number, child in enumerate(children):
             distance = max(number, furthest) if up and siblings else 0
             pending.append((child, level + 1, distance))
             steps += above * (
                 _SIBLING_STEPS * comb(number, siblings) + distance**siblings if siblings else 1
             )
+
         reach, most = (nodes, 10 * MOST_STEPS) if up or siblings else (widest, MOST_STEPS)
         if steps > MOST_STEPS or (turns and nodes * reach**turns > most):
             raise NotRunError(
@@ -71,15 +73,18 @@ def check_steps(root: Any, up: int, siblings: int, turns: int) -> None:
 def _make(fields: Fields, must: str) -> Finder:
     language = fields["language"]
     languages = SAME_PATTERNS.get(language, (language,))
+
     if "find" in fields:
         config: dict[str, Any] = {"rule": {"pattern": fields["find"]}}
     else:
         config = {name: fields[name] for name in ("rule", "constraints", "utils") if name in fields}
+
     empty = parsed("", language)
     try:
         empty.find_all(config=config)
     except Exception as error:  # ast-grep raises plain ones  # noqa: BLE001
         raise InvalidCheckError(f"ast-grep can't read the pattern: {_reason(str(error))}") from None
+
     up, siblings, turns = _relations(config)
     needle = max(
         (word for word in _WORD.findall(fields.get("find", "")) if word[0] != "$"),
@@ -117,14 +122,17 @@ def _relations(config: Fields) -> tuple[int, int, int]:
         size = _size(rules, dict(config.get("utils", {})))
     except RecursionError:
         size = _Size(parts=_MOST_PARTS + 1)
+
     if size.far > MOST_RELATIONS:
         raise InvalidCheckError(
             f"more than {MOST_RELATIONS} relations with `stopBy` in one another take too long"
         )
+
     if size.parts > _MOST_PARTS:
         raise InvalidCheckError(
             f"a rule of more than {_MOST_PARTS:,} parts, with its utils put in, takes too long"
         )
+
     return size.up, size.siblings, size.turns // 2
 
 
@@ -163,6 +171,7 @@ def _size(rule: object, utils: dict[str, Any]) -> _Size:
                     turns,
                 )
             )
+
     deepest = (max((size[field] for size in sizes), default=0) for field in (1, 2, 3, 4))
     return _Size(sum(size.parts for size in sizes), *deepest)
 

@@ -26,6 +26,7 @@ def _make(fields: Fields, must: str) -> Survey:
             text = tree.text(path) if path in paths else ""
             if text is None:
                 raise NotRunError(f"{path} can't be read, or is larger than {FILE_LIMIT:,} bytes")
+
             value = _value(text, shape)
             first = first or (None if value is None else (path, value))
             if value is None:
@@ -45,6 +46,7 @@ def _value(text: str, shape: str) -> str | None:
     ):  # each line once: linear
         if after in match[1]:
             return (match[1].partition(after)[0] if after else match[1]).strip()
+
     return None
 
 

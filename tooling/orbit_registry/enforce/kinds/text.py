@@ -61,16 +61,20 @@ def _regex(fields: Fields) -> Spans:
         import re2
     except ImportError:
         raise NotRunError("`regex` needs RE2: install `orbit-registry[enforce]`") from None
+
     options = re2.Options()
     options.log_errors = False
     options.case_sensitive = not fields.get("ignore_case", False)
+
     try:
         pattern = re2.compile(f"(?m){fields['regex']}", options)
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace") if error.args else ""
         raise InvalidCheckError(f"`regex` can't be read: {reason}") from None
+
     if pattern.search("") is not None:
         raise InvalidCheckError("`regex` matches an empty text")
+
     return lambda text: (match.span() for match in pattern.finditer(text))
 
 

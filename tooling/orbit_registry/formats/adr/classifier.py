@@ -116,6 +116,7 @@ def skip_reason(
         or (stem.lower() == "readme" and not in_series and not is_decision_name(path.parent.name))
     ) and not _has_folder_of_its_own(entry, stem, path):
         return "an index or a guide, by its name"
+
     if _COPIES.search(path.as_posix()):
         return _COPY
     if plain(entry.title).lstrip("¿ ").replace("’", "'").startswith(_GUIDE_TITLES):
@@ -126,6 +127,7 @@ def skip_reason(
         return "a template, by its title"
     if is_request_name(stem) and entry.status == "unknown":
         return _NO_VERDICT
+
     keys = {section.key for section in entry.sections}
     in_folder = any(map(is_decision_folder, path.parent.parts))
     in_place = in_folder or stem.lower().startswith("adr")
@@ -133,6 +135,7 @@ def skip_reason(
         entry.sections, alone=not in_place and (name is None or _is_bare_number(stem))
     ):
         return None
+
     if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
         # tickets, tests and plans have a number and a status too
         in_place |= entry.status != "unknown" and any(map(is_request_folder, path.parent.parts))
@@ -142,10 +145,13 @@ def skip_reason(
             )  # journals have dates and a status too
             sure = in_place or in_series or is_numbered or entry.number_spans or keys & _DECIDED
             return None if sure else _STATUS_ALONE
+
         return NOTHING_DECIDED
+
     if not in_place or not (is_decision_name(stem) or is_decision_name(path.parent.name)):
         is_named = name is not None and name.is_decisions and name.title
         return _NUMBER_ALONE if is_named else "no status and no section that holds a decision"
+
     return None if in_folder or entry.heading_span is not None else _NAME_ALONE
 
 
@@ -179,6 +185,7 @@ def _has_folder_of_its_own(entry: AdrDocument, stem: str, path: PurePosixPath) -
     )
     if not is_below or stem.lower() not in ("readme", "index"):
         return False
+
     has_status = entry.status != "unknown" and entry.format not in ("none", FOLDER)
     return has_status and has_decision_sections(entry.sections, alone=True)
 

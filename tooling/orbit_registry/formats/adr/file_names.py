@@ -85,12 +85,15 @@ def read_name(name: str) -> FileName | None:
     if dated is not None:
         iso = f"{dated['y']}-{dated['m']}-{dated['d']}"
         return FileName("", None, dated["dated"], iso, dated["dash"], name[dated.end() :])
+
     month = _MONTH.match(name) or _PERIOD.match(name)
     if month is not None:
         return FileName("", None, month["dated"], None, month["dash"], name[month.end() :])
+
     numbered = _NUMBERED.match(name)
     if numbered is None:
         return None
+
     return FileName(
         numbered["lead"], numbered["number"], "", None, numbered["dash"], name[numbered.end() :]
     )
@@ -207,6 +210,7 @@ def status_of_path(path: str) -> Status | None:
         status = _status_of_folder(_OF_DECISIONS.sub("", name))  # `rejected-adrs`
         if status is not None or is_decision_folder(name):
             return status
+
     return None
 
 
@@ -247,6 +251,7 @@ def owning_folder(path: str, folders: Collection[str]) -> str | None:
     """Return which of these `folders` a document is a part of; None for none."""
     if _has_own_folder(path):
         return None
+
     return next(
         (
             above

@@ -66,16 +66,19 @@ def _field(match: re.Match[str]) -> Field:
     content = [*_CONTENT.finditer(match.string, match.start("more"), match.end("more"))]
     line = Span(match.start(), match.end())
     to_last = Span(start, content[-1].end("content") if content else match.start("more"))
+
     if _BLOCK_SCALAR.match(value):
         joined = " ".join(part.strip() for part in following).strip()
         return Field(key, joined, (joined,) if joined else (), to_last, line)
     if not value and any(_ITEM.match(part) for part in following):
         values = tuple(_items(following))
         return Field(key, ", ".join(values), values, to_last, line)
+
     parts = [_without_comment(part["content"]) for part in content]
     joined = " ".join(part for part in (value, *parts) if part)
     scalar = _unquoted(joined)
     values = _flow_items(joined) if _is_list(joined) else ((scalar,) if scalar else ())
+
     return Field(
         key, scalar, values, to_last if any(parts) else Span(start, start + len(value)), line
     )
@@ -214,8 +217,10 @@ def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Ite
     while number < len(lines) and lines.starts[number] < span.end:
         start = max(lines.starts[number], span.start)
         end = min(lines.ends[number], span.end)
+
         while next_hidden < len(hidden) and hidden[next_hidden].end <= start:
             next_hidden += 1
+
         if next_hidden >= len(hidden) or hidden[next_hidden].start > start:
             yield Span(start, end)
         number += 1
@@ -228,9 +233,11 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
     match = _KEYED.match(text, start, end)
     if match is None:
         return _run_in(text, start, end)
+
     key = KEY_OF.get(plain(match["key"].strip()))
     if key is None:
         return None
+
     stop = match.end() + len(text[match.end() : end].rstrip(" \t\\"))
     close = match["close"]
     is_closed = match["open"] in text[match.end("key") : match.start("close")]
@@ -238,6 +245,7 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
     value_start = (
         match.start("close") if has_mark else match.end()
     )  # `Status: **Accepted**`: the value's own mark
+
     opening = match["open"]
     if (
         opening
@@ -245,6 +253,7 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
         and opening not in text[match.end("key") : value_start]
     ):
         stop -= len(match["open"])  # `**Status: Accepted**`: the mark closes after the value
+
     return key, Span(min(value_start, stop), stop)
 
 
@@ -256,13 +265,16 @@ def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
     key = KEY_OF.get(plain(match["key"].strip())) if match is not None else None
     if match is None or key not in ("status", "date", "deciders"):
         return None
+
     value = match["value"].rstrip(" \t\\")
     word = _FIRST_WORD.match(value)
     is_status = key == "status" and word is not None and plain(word["word"]) in STATUS_OF
     is_date = key == "date" and any(char.isdigit() for char in value[:20])
     stopped = (match["stop"] or match["after"]) and key != "date"
+
     if not (stopped or not value or is_status or is_date):
         return None
+
     return key, Span(match.start("value"), match.start("value") + len(value))
 
 
@@ -270,6 +282,7 @@ def split_key_values(text: str, start: int, end: int) -> list[Span]:
     """Split a line with several keys: `Status: accepted | Date: 2026-05-01`."""
     if _KEYED.match(text, start, end) is None:
         return [Span(start, end)]
+
     cuts = [
         cut
         for cut in _CUT.finditer(text, start, end)

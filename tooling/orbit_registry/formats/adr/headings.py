@@ -88,14 +88,17 @@ def section_key(heading: str) -> str:
     """Return the standard name of a section's heading, or `other`."""
     if len(heading) > _LONGEST:
         return "other"
+
     name = plain(without_numbering(heading))
     for part in (name, *_PARTS.split(name)):  # `背景 / Context`, `Negative (costs)`
         if part in SECTION_OF:
             return SECTION_OF[part]
+
     if (valued := heading_value(heading)) is not None:  # `Status: Accepted`
         return valued[0]
     if _STATUS.fullmatch(name):  # `What is the status of the proposal?`
         return "status"
+
     return next((key for key, starts in _STARTS.items() if name.startswith(starts)), "other")
 
 
@@ -112,6 +115,7 @@ def heading_value(title: str) -> tuple[str, int, int] | None:
     key = SECTION_OF.get(plain(match["name"].strip())) if match is not None else None
     if match is None or key not in ("status", "date", "deciders"):
         return None
+
     word = _WORD.search(match["value"])
     if key == "date":
         sure = read_date(match["value"]) is not None
@@ -119,6 +123,7 @@ def heading_value(title: str) -> tuple[str, int, int] | None:
         sure = bool(match["colon"]) or (
             key == "status" and word is not None and plain(word.group()) in STATUS_OF
         )
+
     return (key, match.start("value"), match.end("value")) if sure else None
 
 
@@ -144,6 +149,7 @@ def read_sections(
             sections.append(
                 Section(key, heading.text, heading.level, heading.body, heading.position)
             )
+
     sections.extend(_run_ins(document, headings, body))
     return tuple(sorted(sections, key=lambda section: section.position))
 
@@ -153,6 +159,7 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
     ends = [heading.section.start for heading in headings] + [body.end]
     run_ins: list[tuple[str, str, int, int]] = []
     after_break = True
+
     for line in visible_lines(document, body, document.code):
         content = text[line.start : line.end]
         match = _RUN_IN.match(content) if after_break else None
@@ -160,11 +167,13 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
             key = section_key(match["name"])
             if key not in ("other", "status", "date", "deciders", "tags"):
                 run_ins.append((key, match["name"].strip(), line.start, line.start + match.end()))
+
         after_break = (
             not content.strip()
             or bool(run_ins and run_ins[-1][2] == line.start)
             or content.startswith("#")
         )
+
     for index, (key, name, start, body_start) in enumerate(run_ins):
         next_run_in = run_ins[index + 1][2] if index + 1 < len(run_ins) else body.end
         end = min(next_run_in, ends[bisect_right(ends, start)])
@@ -178,9 +187,11 @@ def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Po
     for line in visible_lines(document, body, document.code):
         if COST.match(document.text, line.start, body.end):
             return document.lines.position(line.start)
+
     for section in sections:
         if section.key == "negative" and is_filled(document, section.body):
             return section.position
+
     return None
 
 
@@ -190,6 +201,7 @@ def fields_span(document: Document) -> Span | None:
     """
     if document.front_matter is not None:
         return document.front_matter
+
     heading = next(
         (other for other in document.headings[:2] if section_key(other.text) == "metadata"), None
     )
@@ -224,6 +236,7 @@ def has_decision_sections(sections: Sequence[Section], *, alone: bool) -> bool:
         if not alone or (section.level == highest and not section.run_in)
     }
     keys.update(key for key in starts if starts.count(key) == 1)
+
     return "decision" in keys or len(keys & EVIDENCE) > (
         2 if alone and "options" not in keys else 1
     )
@@ -302,19 +315,23 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
         parts = split_title(text, Span(picture, span.end), _text_after(plain, _PICTURE), expected)
         if parts.number is not None:
             return parts
+
     wordy = _WORDY.match(raw)
     if wordy and raw[wordy.end() :].strip():
         rest = _title_after(text, span.start + wordy.end(), span.end)
         return TitleParts(None, None, _text_after(plain, _WORDY), rest)
+
     pattern = _NUMBERED if _NUMBERED.match(raw) else _NAMED
     match = pattern.match(raw)
     if match is None or not _is_number(match, expected, sure=pattern is _NUMBERED):
         return TitleParts(None, None, plain, span)
+
     number_span = Span(span.start + match.start("number"), span.start + match.end("number"))
     if not raw[
         match.end() :
     ].strip():  # a number and nothing else: it has to serve as the title too
         return TitleParts(match["number"], number_span, plain, Span(span.end, span.end))
+
     title_span = _title_after(text, span.start + match.end(), span.end)
     return TitleParts(match["number"], number_span, _text_after(plain, pattern), title_span)
 
@@ -347,12 +364,14 @@ def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> T
     match = pattern.match(text, _words_start(text, span), span.end)
     if match is None:
         return None
+
     number = Span(match.start("number"), match.end("number"))
     code = (
         match.group()[: number.end - match.start()].strip("[ ")
         if in_log and match["prefix"]
         else ""
     )
+
     title = _text_after(_text_after(plain, _PICTURE), pattern)
     return TitleParts(match["number"], number, title, Span(match.end(), span.end), code)
 
@@ -363,6 +382,7 @@ def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
     match = first or _DAY_LAST.search(text, span.start, span.end)
     if match is None:
         return None
+
     title = Span(match.end(), span.end) if first else Span(span.start, match.start())
     words = (
         _text_after(_text_after(plain, _PICTURE), _DAY_FIRST) if first else _DAY_LAST.sub("", plain)
@@ -381,10 +401,12 @@ def title_heading(document: Document) -> Heading | None:
     key = section_key(first.text) if first is not None else "other"
     if first is None or key in HEADER_KEYS or (first.level > 1 and key != "other"):
         return None
+
     if key == "context" or (
         key != "other" and any(heading.level == 1 for heading in document.headings[1:])
     ):
         return None  # `# Summary`, `# Motivation` and so on: every section is at the top
+
     return first
 
 
@@ -412,6 +434,7 @@ def title_below(document: Document, parts: TitleParts, inside: Sequence[Heading]
         return None
     if plain(first.text.strip(" :")) not in _TITLES:
         return None
+
     end = inside[1].section.start if len(inside) > 1 else first.body.end
     return _first_line(document, Span(first.body.start, end))
 
@@ -426,6 +449,7 @@ def title_line(document: Document, path_number: str | None, path_title: str) -> 
         return split_title(
             document.text, Span(match.end(), first.end), document.text[match.end() : first.end]
         )
+
     words = set(plain(path_title).split())
     comments = document.front_matter or Span(0, 0)
     for match in _COMMENTED.finditer(document.text, comments.start, comments.end):
@@ -437,8 +461,10 @@ def title_line(document: Document, path_number: str | None, path_title: str) -> 
             and int(parts.number) == int(path_number)
         ):
             return parts
+
         if words and 2 * len(words & set(plain(parts.title).split())) >= len(words):
             return parts
+
     return None
 
 

@@ -147,18 +147,22 @@ def read_options(document: Document, span: Span) -> Options:
     chosen_words, rejected_words = _words_in(text, _CHOSEN_WORDS), _words_in(text, _REJECTED_WORDS)
     if not (chosen_words or rejected_words or _words_in(text, _SECTION_WORDS)):
         return NO_OPTIONS
+
     headings = within(document.headings, span, lambda heading: heading.section.start)
     chosen = _chosen(document, span, chosen_words) if chosen_words else []
     is_open = any(map(_UNDECIDED.match, chosen))
     chosen = [] if is_open else chosen
     rejected: list[_Unit] = []
+
     details: list[_Unit] = []
     covered: list[Span] = []
     picked_name = ""
     for heading in headings:
         key, is_rejecting = section_key(heading.text), _is_rejecting(heading.text)
+
         if any(_inside(heading, other) for other in covered):
             continue
+
         if key == "pros_cons":
             details += _units(document, heading, headings)
             covered.append(heading.section)
@@ -167,10 +171,12 @@ def read_options(document: Document, span: Span) -> Options:
             covered.append(heading.section)
             is_known = is_rejecting or _names_alternatives(heading.text)
             picked = [unit for unit in units if unit.verdict == "chosen"] or _picked(units, chosen)
+
             if not (picked or is_known or is_open):
                 picked = _picked(units, _chosen_label(document, headings)) or _decided(
                     document, span, headings, units
                 )
+
             picked_name = picked_name or next((unit.name for unit in picked), "")
             is_known = is_known or bool(picked)
             rejected += (
@@ -181,6 +187,7 @@ def read_options(document: Document, span: Span) -> Options:
         elif (unit := _rejected_heading(document, heading)) is not None:
             rejected.append(unit)
             covered.append(heading.section)
+
     rejected += _scattered(document, span, headings, covered, rejected_words)
     return Options(tuple(_result(rejected, details)), picked_name or ", ".join(chosen))
 
@@ -224,6 +231,7 @@ def _rejected_heading(document: Document, heading: Heading) -> _Unit | None:
     match = match if match and match["stop"] else _WHY_NOT.match(name)
     if match is None:
         return None
+
     return _unit(
         match["text"], _text_of(document, heading.body), "rejected", _cost(document, heading.body)
     )
@@ -248,6 +256,7 @@ def _units(document: Document, section: Heading, headings: Sequence[Heading]) ->
         ]
         labelled = [unit for unit in units if unit.label]
         return labelled if len(labelled) > 1 else units
+
     rejects = _is_rejecting(section.text) or _names_alternatives(section.text)
     parts = _parts(document, section.body)
     items = [(name, body if rejects or _SAYS_WHY.search(body) else "") for name, body in parts]
@@ -287,7 +296,9 @@ def _parts(document: Document, span: Span, *, joined: bool = False) -> Iterator[
             items[-1].append(content.strip())
         elif items and not content.startswith(("|", ">")):
             items.append([])
+
         blank = False
+
     for item in items:
         if item:
             text = " ".join(item)
@@ -313,17 +324,21 @@ def _split(text: str) -> tuple[str, str]:
         if bracket is not None:
             name, body = bracket["name"], bracket["reason"]
         return f"{_REJECTED_PREFIX}{name}", body
+
     label = _LABEL.match(text)
     start = label.end() if label and label.end() < len(text) else 0
     bold = _BOLD.match(text, start) or _BOLD.match(text)
     if bold is not None and (bold.start() or not _LABEL.fullmatch(bold["name"])):
         return text[: bold.start()] + bold["name"], text[bold.end() :].lstrip(" .:,—–-")
+
     bare = text[start:]
     link = _LINK.match(bare)
     cuts = _SEPARATOR.finditer(bare, link.end() if link else 1)
     cut = next((cut for cut in cuts if _is_closed(bare[: cut.start()])), None)
+
     if cut is None:
         return text, ""
+
     return text[: start + cut.start()], bare[cut.end() :].strip()
 
 
@@ -338,16 +353,20 @@ def _unit(name: str, body: str, verdict: str = "", cost: str = "") -> _Unit:
     signs = _SIGN.findall(bare)
     bare = _SIGN.sub("", bare).strip()
     lead = _REJECTED_LEAD.match(bare)
+
     if lead:
         verdict, bare = "rejected", bare[lead.end() :]
+
     label = _LABEL.match(bare)
     if label is not None and label.end() < len(bare):
         bare = bare[label.end() :]
+
     mark = _MARK.search(bare)
     if mark is not None:
         word = mark["in"] or mark["behind"]
         verdict = verdict or ("rejected" if _REJECTING.search(word) else "chosen")
         bare = bare[: mark.start()]
+
     is_explicit = bool(verdict) or _REJECTED_LEAD.match(body) is not None
     return _Unit(
         _tidy(bare), _letters(label), body, verdict or _verdict(signs, body), cost, is_explicit
@@ -398,9 +417,11 @@ def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
         match = _CHOSEN_LINE.match(document.text, line.start, line.end) if has_word else None
         if match is None or (names and not match["heading"]):
             continue
+
         text = match["text"][:LONGEST_TEXT]
         if not text and (items := _items_below(document, Span(line.end, span.end))):
             return items
+
         below = (
             document.text[other.start : other.end].strip() for other in lines[index + 1 : index + 4]
         )
@@ -408,6 +429,7 @@ def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
             text = (
                 f"{text} {next(filter(None, below), '') if not text.strip() else next(below, '')}"
             ).strip()
+
         cut = re.search(rf"[ ](?:{_BECAUSE})", text, re.IGNORECASE)
         head = text[: cut.start()] if cut else text
         outer = _OUTER.match(head)
@@ -416,14 +438,18 @@ def _chosen(document: Document, span: Span, words: Sequence[str]) -> list[str]:
             if outer
             else [first or second for first, second in _QUOTED.findall(head)]
         )
+
         if not quoted:
             end = _CUT.search(head)
             quoted = [head[: end.start()] if end else head]
+
         names += (
             name for name in (_LINK.sub(r"\1", part).strip(' ,.*_`"') for part in quoted) if name
         )
+
         if not match["heading"]:
             break
+
     return names
 
 
@@ -458,10 +484,13 @@ def _picked(units: Sequence[_Unit], chosen: Iterable[str]) -> list[_Unit]:
         matches = [unit for unit in units if set(_words(unit.name)) == words]
         matches = matches or [unit for unit in units if label and unit.label == label]
         matches = matches or [unit for unit in units if words.issuperset(_words(unit.name))]
+
         if not matches and units and words:
             nearest = max(units, key=lambda unit: _likeness(unit, words))
             matches = [nearest] if _likeness(nearest, words) >= LIKE else []
+
         picked += matches
+
     return picked
 
 
@@ -489,6 +518,7 @@ def _decided(
         for unit in units
         if unit.name and any(text.issuperset(_words(unit.name)) for text in words)
     ]
+
     return matches if len(matches) < len(units) else []
 
 
@@ -528,6 +558,7 @@ def _scattered(
 ) -> Iterator[_Unit]:
     if not words:
         return
+
     starts = [span.start, *(heading.body.start for heading in headings)]
     ends = [*(heading.section.start for heading in headings), span.end]
     for start, end in zip(starts, ends, strict=True):
@@ -545,9 +576,12 @@ def _result(rejected: Iterable[_Unit], details: Sequence[_Unit]) -> Iterator[Rej
         key = " ".join(_words(unit.name))
         if not key or key in keys or len(unit.name) > LONGEST_OPTION or _is_filler(unit.name):
             continue
+
         keys.add(key)
+
         if len(keys) > MOST_OPTIONS:
             return
+
         yield RejectedOption(
             unit.name, _reason(unit) or next(filter(None, map(_reason, _same(unit, details))), "")
         )
@@ -578,6 +612,7 @@ def _reason(unit: _Unit) -> str:
     )
     flat = _BECAUSE_LEAD.sub("", _REJECTED_LEAD.sub("", flat))
     ends = [end.start() for end in _SENTENCE.finditer(flat)]
+
     return cut(
         (flat[: ends[sentences - 1]] if len(ends) >= sentences else flat).strip(" .:"),
         LONGEST_REASON,

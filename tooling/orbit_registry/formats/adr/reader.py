@@ -126,15 +126,18 @@ def _assemble(header: Header, outline: Outline) -> AdrDocument:
         outline.number,
         outline.parts,
     )
+
     facts = _Facts(fact for style in STYLES for fact in style.read(header))
     sections = read_sections(document, header.headings, outline.body)
     status_fact = facts.first("status")
     status, status_raw = _status(facts)
     date, date_raw, date_source, date_span = _date(facts, outline)
+
     title, titles = _title(facts, outline)
     start = max(outline.span.start, document.content_start)
     position = heading.position if heading else document.lines.position(start)
     numbers = [fact.span for fact in facts.of("number") if _same_number(fact.raw, number)]
+
     return AdrDocument(
         title=title,
         number=number,
@@ -176,9 +179,11 @@ def _title(facts: _Facts, outline: Outline) -> tuple[str, tuple[Span, ...]]:
     if outline.heading is None and fact is None:
         fact = facts.first("name")
         spans = (fact.span,) if fact and fact.raw else ()
+
     title = outline.parts.title
     if fact and fact.raw:  # `ADR-0042: Use x`
         title = split_title(fact.raw, Span(0, len(fact.raw)), fact.raw, outline.number).title
+
     return title, (*spans, outline.parts.title_span) if outline.heading else spans
 
 
@@ -186,11 +191,13 @@ def _status(facts: _Facts) -> tuple[Status, str]:
     fact, superseding = facts.first("status"), facts.first("superseding")
     if fact is None:
         return ("superseded", superseding.raw) if superseding else ("unknown", "")
+
     status, _ = normalise_status(fact.raw)
     raw = fact.values[0] if fact.style == "front-matter" and fact.values else fact.raw
     # `Deprecated`, and below it `Superseded by …`: the header says both, the second says more.
     if status in ("accepted", "deprecated") and superseding is not None:
         return "superseded", raw
+
     return status, raw
 
 
@@ -206,10 +213,12 @@ def _date(facts: _Facts, outline: Outline) -> tuple[str | None, str, str | None,
                 candidate.style,
                 candidate.span if candidate is fact else None,
             )
+
     raw, span = (fact.raw, fact.span) if fact else ("", None)
     if outline.named_date:
         date, source = outline.named_date
         return date, raw or date, source, span
+
     other = status_date or changelog
     return None, raw or (other.raw if other else ""), None, span
 
@@ -230,12 +239,14 @@ def _listed(fact: Fact) -> tuple[str, ...]:
             _task(part.strip()) for value in fact.values for part in _BETWEEN_TASKS.split(value)
         )
         return tuple(part for part in parts if plain(part) not in _NO_VALUE)
+
     if len(fact.values) == 1 and fact.style != "front-matter" and fact.key == "tags":
         return tuple(
             part.strip().strip("[]`*_")
             for part in without_links(fact.values[0]).split(",")
             if part.strip()
         )
+
     return fact.values
 
 
@@ -290,8 +301,10 @@ def _relations(
         # Two files are two decisions; a file adds to a bare number that was met before it.
         if file in files or (file is None and files):
             continue
+
         for key in {rel, ""}:
             known_files[key, name].add(file)
+
         yield relation
 
 
@@ -304,6 +317,7 @@ def _stated_relations(header: Header, facts: _Facts) -> Iterator[Relation]:
                 for rel, target in normalise_status(fact.raw)[1]:
                     yield Relation(rel, target, lines.position(fact.span.start), fact.span, target)
                 continue
+
             for phrase in find_phrases(header.text, fact.span.start, fact.span.end):
                 position = lines.position(phrase.span.start)
                 yield Relation(
@@ -326,6 +340,7 @@ def _fact_relations(header: Header, fact: Fact) -> Iterator[Relation]:
         for target, label, span in find_targets(header.text, fact.span.start, fact.span.end):
             yield Relation(rel, target, lines.position(span.start), span, label)
         return
+
     for value in fact.values:
         for target, label, _ in find_targets(value, 0, len(value)):
             yield Relation(rel, target, lines.position(fact.span.start), fact.span, label)
@@ -351,10 +366,12 @@ def _linked_relations(header: Header, sections: Sequence[Section]) -> Iterator[R
 def _mentioned_relations(header: Header, facts: _Facts, outline: Outline) -> Iterator[Relation]:
     document, body = header.document, outline.body
     own_ids = {value for fact in facts.of("legacy_ids") for value in fact.values}
+
     for link in within(document.links, body, lambda link: link.span.start):
         target = link.target.partition("#")[0]
         if link.kind != "image" and "://" not in target and is_markdown(target):
             yield Relation("references", link.target, link.position, link.span, link.text, False)
+
     for line in (
         visible_lines(document, body, document.hidden) if "[[" in body.of(header.text) else ()
     ):
@@ -362,6 +379,7 @@ def _mentioned_relations(header: Header, facts: _Facts, outline: Outline) -> Ite
             yield Relation(
                 "references", f"{target}.md", document.lines.position(span.start), span, label
             )
+
     for citation in within(header.citations, body, lambda citation: citation.span.start):
         is_own_number = _same_number(citation.id, outline.number) and "/" not in citation.id
         if citation.id in own_ids or is_own_number:
@@ -389,6 +407,7 @@ def _problems(
             lines.position(status_fact.span.start),
             "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
         )
+
     for other in repeated_statuses(facts.all, status_fact):
         if (
             status_fact is not None
@@ -401,6 +420,7 @@ def _problems(
             )
             hint = f"line {there.line} counts: write its status here too, or delete one of the two"
             yield Problem("adr-status-twice", message, here, hint)
+
     date_fact = facts.first("date", "status_date")
     if not is_dated and date_fact is not None and date_fact.raw.strip():
         is_open = is_of_two_orders(date_fact.raw)
@@ -411,6 +431,7 @@ def _problems(
             lines.position(date_fact.span.start),
             "write YYYY-MM-DD or YYYY-MM",
         )
+
     number, heading_number = outline.number, outline.parts.number
     if number and heading_number and number.isdigit() and int(number) != int(heading_number):
         yield Problem(
@@ -485,15 +506,18 @@ def read_document(text: str, path: str = "") -> AdrFile:
         return AdrFile("none", (), (), "a template")
     if not text.strip("\ufeff \t\r\n"):
         return AdrFile("log", ()) if is_log_name(stem) else AdrFile("none", (), (), "empty")
+
     document = parse_markdown(text)
     entries = _log_headings(document)
     if not entries and is_log_name(stem):
         entries = _log_headings(document, in_log=True) or _dated_headings(document)
+
     if (entries and is_log_name(stem)) or _is_log(document, entries):
         citations = find_citations(document.text, _DECISIONS, document.code)
         listed = (_entry(document, heading, parts, citations) for heading, parts in entries)
         decisions = tuple(entry for entry in listed if not is_blank_entry(entry))
         return AdrFile("log", decisions, tuple(_unnamed_sections(document, entries)))
+
     single = _read_single(document, path, stem, pure_path)
     is_log = is_log_name(stem) and (
         single.skipped_reason or any(is_log_name(entry.title) for entry in single.entries)
@@ -510,9 +534,11 @@ def single_span(text: str, path: str) -> Span | None:
         return None
     if is_template(pure, stem):
         return None
+
     document = parse_markdown(text)
     if _is_log(document, _log_headings(document)):
         return None
+
     heading = headings.titled_heading(headings.title_heading(document))
     return Span(heading.body.start if heading is not None else 0, len(text))
 
@@ -531,11 +557,13 @@ def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Hea
         parts = headings.split_entry(document.text, heading.title, heading.text, in_log=in_log)
         if parts is not None:
             candidates.append((heading, parts))
+
     coded = [candidate for candidate in candidates if candidate[1].code] if in_log else []
     level = min((heading.level for heading, _ in coded or candidates), default=0)
     entries = [(heading, parts) for heading, parts in coded or candidates if heading.level == level]
     numbers = [int(parts.number or 0) for _, parts in entries]
     is_list = len(entries) > 1 and sorted(numbers) == list(range(1, len(entries) + 1))
+
     return entries if not in_log or coded or is_list else []
 
 
@@ -548,12 +576,14 @@ def _dated_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
     candidates = [(heading, parts) for heading, parts in dated if parts is not None]
     level = min((heading.level for heading, _ in candidates), default=0)
     entries = [(heading, parts) for heading, parts in candidates if heading.level == level]
+
     return entries if 2 * len(entries) >= sum(heading.level == level for heading in below) else []
 
 
 def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:
     if len(entries) < 2:
         return False
+
     for heading, _ in entries:
         for line in visible_lines(document, heading.body, document.code):
             content = document.text[line.start : line.end]
@@ -565,6 +595,7 @@ def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -
                 return True
             if content.strip():
                 break
+
     return False
 
 
@@ -585,6 +616,7 @@ def entry_header(text: str, entry: AdrDocument) -> Header:
         heading = next(h for h in document.headings if h.section.start == entry.heading_span.start)
         if heading.section == entry.span and heading.level > 1:
             return _log_header(document, heading)
+
     return _single_header(
         document, entry.heading_span.end if entry.heading_span else document.content_start
     )
@@ -623,17 +655,21 @@ def _entry_zone(document: Document, heading: Heading, inside: Sequence[Heading])
     end = first.section.start if first else heading.body.end
     has_metadata = False
     blank = False
+
     for line in visible_lines(document, Span(heading.body.start, end), document.html):
         content = document.text[line.start : line.end]
         if not content.strip():
             blank = has_metadata
             continue
+
         states = _states_something(document.text, line.start, line.end)
         if blank and not states:
             return Span(heading.body.start, line.start)
+
         has_metadata = has_metadata or states
         if not has_metadata and not content.lstrip().startswith(("#", "|", "!")):
             return Span(heading.body.start, line.start)
+
     return Span(heading.body.start, end)
 
 
@@ -643,9 +679,11 @@ def _states_something(text: str, start: int, end: int) -> bool:
     part = _PARAGRAPH.match(content)
     if part is not None and section_key(part["name"]) in EVIDENCE:
         return True
+
     bullet = _BULLET.match(content)
     if key_value(text, start + (bullet.end() if bullet else 0), end) is not None:
         return True
+
     first = next(find_phrases(content.lstrip(" \t*_>-+")), None)
     return first is not None and first.verb.start == 0
 
@@ -679,6 +717,7 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     path_number, path_date = number_of_path(path), file_names.date_of_path(path)
     titled = headings.titled_heading(heading)
     parts = _title_parts(header, titled, path, stem, start)
+
     series = _series_number(header.fields, pure_path)
     outline = Outline(
         titled,
@@ -693,11 +732,13 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     if entry.number is None:  # front matter: `title: "ADR-0042: Use x"`
         title = next((fact.raw for fact in entry.facts if fact.key == "title"), "")
         entry = replace(entry, number=split_title(title, Span(0, len(title)), title).number)
+
     folder_status = (
         file_names.status_of_path(path)
         if entry.format == "none" and entry.status == "unknown"
         else None
     )
+
     bodies = {
         section.key: section.body
         for section in entry.sections
@@ -712,8 +753,10 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     entry = (
         replace(entry, status=folder_status, format=FOLDER) if folder_status is not None else entry
     )
+
     if reason:
         return AdrFile("none", (), (), reason, entry)
+
     return AdrFile("file", (entry,), entry.problems, in_series=series is not None)
 
 
@@ -728,11 +771,13 @@ def _title_parts(
         path_title = file_names.title_of_path(path)
         parts = headings.title_line(document, path_number, path_title)
         return parts or TitleParts(None, None, path_title, Span(start, start))
+
     span = headings.title_text(document, heading, header.headings)
     title = heading.text if span == heading.title else span.of(document.text)
     title = _COMMENT.sub("", title).strip()
     parts = split_title(document.text, span, title, path_number or series_number(stem, title))
     below = headings.title_below(document, parts, header.headings)
+
     return (
         parts if below is None else replace(parts, title=below.of(document.text), title_span=below)
     )
@@ -777,6 +822,7 @@ def _zones_below(
 ) -> Iterator[Span]:
     end = inside[0].section.start if inside else len(document.text)
     yield Span(after, end)
+
     for index, heading in enumerate(inside):
         key = section_key(heading.text)
         if key == "metadata":
@@ -799,6 +845,7 @@ def _changelog_date(header: Header) -> Fact | None:
     )
     if heading is None:
         return None
+
     lines = visible_lines(document, heading.body, document.code)
     matches = (_CHANGE_DATE.match(document.text, line.start, line.end) for line in lines)
     dates = [match["date"] for match in matches if match is not None and is_iso_date(match["date"])]

@@ -147,6 +147,7 @@ def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
     opening = _OPENING.match(text, start, end)
     if opening is None:
         return
+
     phrases = [
         phrase
         for phrase in find_phrases(text, opening.end(), end)
@@ -163,6 +164,7 @@ def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[
     limit = len(text) if end is None else end
     if not any(match["name"] for match in _MAY_NAME.finditer(text, start, limit)):
         return
+
     behind = list(_ending_phrases(text, start, limit))
     before = [
         phrase
@@ -179,15 +181,18 @@ def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
     """
     if phrase.rel not in ("superseded_by", "supersedes"):
         return phrase
+
     is_passive = phrase.rel == "superseded_by"
     partly_before, part_before, has_partly, has_part, partly_behind = _limits()
     far = max(start, phrase.verb.start - _FAR)
     before = (part_before if is_passive else partly_before).search(text, far, phrase.verb.start)
     inside = has_partly if is_passive else has_part
+
     between = ((phrase.verb.start, phrase.span.start), (phrase.span.end, phrase.verb.end))
     is_limited = before is not None or any(inside.search(text, *part) for part in between)
     if not is_limited and partly_behind.match(text, phrase.span.end, limit) is None:
         return phrase
+
     verb = Span(before.start() if before is not None else phrase.verb.start, phrase.verb.end)
     rel: Rel = "amended_by" if is_passive else "amends"
     return Phrase(rel, phrase.target, phrase.text, phrase.span, verb, True)
@@ -199,10 +204,12 @@ def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
         before = text[match.start() - 1] if match.start() > start else ""
         if _WORD_BEFORE.match(before) and not _CJK.match(text, match.start()):
             continue
+
         rel = cast(Rel, match.lastgroup)
         mark = _MARK.match(text, match.end(), limit)  # `**Superseded by** ADR-9`
         at = _skip(_GLUE, text, mark.end() if mark else match.end(), limit)
         target = _target(text, at, limit) or _target(text, _skip(_FILLER, text, at, limit), limit)
+
         while target is not None:
             yield Phrase(rel, target[0], target[1], target[2], Span(match.start(), match.end()))
             following = _skip(_GLUE, text, target[2].end, limit)
@@ -223,7 +230,9 @@ def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
             continue
         if group and _skip(_GLUE, text, group[-1][2].end, limit) != target[2].start:
             group = []
+
         group.append(target)
+
         for before, after, rel in _endings():
             verb = after.match(text, target[2].end, limit)
             first = group[0][2].start
@@ -248,17 +257,20 @@ def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
     match = _TARGET.match(text, at, limit)
     if match is None:
         return None
+
     span = Span(match.start(), match.end())
     if match["href"]:
         return match["href"], match["text"], span
     if match["wiki"]:
         wiki = match["wiki"].strip().removesuffix("\\")
         return wiki, (match["shown"] or wiki).strip(), span
+
     if match["bracket"]:
         bracket = match["bracket"].strip("`* ")
         if match["label"]:  # `[the new one][n]`: the caller resolves `n` in the document
             return match["label"].strip(), bracket, span
         return (bracket, bracket, span) if _ID_SHAPE.search(bracket) else None
+
     name = match["id"] or match["file"]
     name = name.rstrip(".")
     return name, name, span
@@ -287,17 +299,22 @@ def target_key(target: str) -> tuple[str, str | None]:
     """
     if "://" in target:
         return target.casefold(), None
+
     path = target.partition("#")[0].casefold()
     folder, _, base = path.rpartition("/")
     stem = base.removesuffix(".md").removesuffix(".markdown")
     file = None
+
     if stem != base:  # in folders `0042/README.md` the folder is the name
         file = "/".join(path.split("/")[-2:]) if stem in GENERIC_NAMES else base
+
     anchor = _NUMBER_OF_ANCHOR.search(target)
     if anchor:
         return anchor["number"], file
+
     number = _NUMBER_OF.match(stem)
     if number is None:
         return stem, file
+
     is_in_folder = folder and path[:1].isalpha() and "." not in path
     return f"{folder}/{number['number']}" if is_in_folder else number["number"], file

@@ -62,6 +62,7 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     """
     if _OPEN.match(raw):
         return "unknown", ()
+
     text = _without_options(_STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))).strip()
     current, *parts = _ARROW.split(_WAS.sub(" ", text))
     for part in parts:
@@ -70,13 +71,16 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
             word is not None and plain(word.group()) in NEGATIONS
         )
         current = part if is_stage else f"{current} → {part}"  # an arrow in prose is no history
+
     listed = [_status(part.strip("*_`[]{}() ")) for part in _LISTED.split(without_links(current))]
     if sum(status != "unknown" for status in listed) > 2:
         chosen = {_status(match["status"]) for match in _CHOSEN.finditer(current)} - {"unknown"}
         return (chosen.pop() if len(chosen) == 1 else "unknown"), ()
+
     targets = _targets(current)
     if _CHOICE.search(without_links(current)) and not targets:
         return "unknown", ()  # a template's choice, still open
+
     return _status(current), targets
 
 
@@ -98,6 +102,7 @@ def _status(text: str) -> Status:
     badge = _BADGE.search(text)
     if badge is not None:
         text = unquote(badge["status"]).replace("_", " ")
+
     bare = text.lstrip("*_`\"' ")
     phrase = next(find_phrases(bare), None)
     taken_over = _TAKEN_OVER.match(text)
@@ -106,38 +111,48 @@ def _status(text: str) -> Status:
         if phrase is not None and phrase.of_part and _opens_with(bare, phrase.verb.start)
         else None
     )
+
     if (
         _partial().match(bare)
         or of_part == "amended_by"
         or (taken_over and _partial().search(taken_over.group()))
     ):
         return "accepted"  # a part was replaced, the rest is live
+
     opens = phrase.rel if phrase is not None and phrase.verb.start <= len("已") else None
     if opens == "supersedes" or of_part:
         return "unknown"  # `Ersetzt ADR-3`: what it does to another one
+
     if opens == "superseded_by" or (
         taken_over and (phrase is None or phrase.rel == "superseded_by")
     ):
         return "superseded"  # the word comes last: `被 ADR-0045 取代`
+
     if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"
+
     label = without_links(text)[:400]
     words = [plain(word) for word in _WORD.findall(label)]
     for index, word in enumerate(words[:4]):
         if word in NEGATIONS:
             return "unknown"
+
         status = STATUS_OF.get(word)
         if status is not None:
             after = _after_both(label) if status == "proposed" else None
             if after is not None:
                 return after
+
             if word in ("retired", "obsoleted") and any(
                 rel == "superseded_by" for rel, _ in _targets(text)
             ):
                 return "superseded"
+
             return status
+
         if word not in _QUALIFIERS and index > 0:
             return "unknown"
+
     return "unknown"
 
 
@@ -182,19 +197,24 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
     first = _status_piece(text, pieces[0])
     yield Fact("status", first.of(text), first, style)
     yield Fact("statement", span.of(text), span, style)
+
     for match in _DATE.finditer(text, first.start, first.end):
         yield Fact("status_date", match.group(), Span(match.start(), match.end()), style)
         break
+
     yield from _tasks(text, Span(first.end, span.end), style)
+
     for number, piece in enumerate(pieces[1:], start=1):
         dated = _DATE.match(text, piece.start, piece.end)
         if dated:
             yield Fact("date", dated.group(), Span(dated.start(), dated.end()), style)
+
         bare = _BARE_TASK.match(text, piece.start, piece.end)
         if bare and not bare.group().startswith("ADR-"):
             yield Fact(
                 "tasks", bare.group(), Span(bare.start(), bare.end()), style, (bare.group(),)
             )
+
         legacy = _LEGACY.match(text, piece.start, piece.end)
         if legacy:
             ids = tuple(
@@ -207,6 +227,7 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
                 style,
                 ids,
             )
+
         if any(
             phrase.rel == "superseded_by" for phrase in find_phrases(text, piece.start, piece.end)
         ):
@@ -236,16 +257,20 @@ def _pieces(text: str, span: Span) -> list[Span]:
             pieces.append(Span(start, at))
             start = at = separators[at]
             continue
+
         char = text[at]
         in_code = not in_code if char == "`" else in_code
         depth = max(0, depth + _NESTING.get(char, 0))
         at += 1
+
     pieces.append(Span(start, span.end))
+
     if (
         depth > 0 and len(pieces) == 1 and separators
     ):  # a bracket never closed: separators count after all
         starts, ends = [span.start, *separators.values()], [*separators, span.end]
         return [Span(start, end) for start, end in zip(starts, ends, strict=True)]
+
     return pieces
 
 
@@ -254,6 +279,7 @@ def _status_piece(text: str, piece: Span) -> Span:
     trailing = _TRAILING_TASKS.search(text[start:end])
     if trailing and trailing.start() > 0:
         end = start + trailing.start()
+
     end = start + len(text[start:end].rstrip(" \t\r\n"))
     start = end - len(text[start:end].lstrip(" \t\r\n"))
     for mark in ("**", "__", "`", "*", "_"):
@@ -265,6 +291,7 @@ def _status_piece(text: str, piece: Span) -> Span:
             inner = text[start + len(mark) : end - len(mark)]
             if mark not in inner:
                 return Span(start + len(mark), end - len(mark))
+
     return Span(start, end)
 
 

@@ -44,12 +44,14 @@ def _read_items(header: Header) -> Iterator[Fact]:
             pair = key_value(text, part.start, part.end)
             if pair is None:
                 continue
+
             key, span = pair
             names = (
                 tuple(_items_below(text, lines[index + 1 :]))
                 if key in ROLES and span.start == span.end
                 else ()
             )
+
             yield from (
                 [Fact(key, "", span, "bullets", names)]
                 if names
@@ -88,6 +90,7 @@ def _read_lines(header: Header) -> Iterator[Fact]:
     current: tuple[str, Span] | None = None
     previous_end = -1
     is_open = False
+
     for line in header.lines():
         content = text[line.start : line.end]
         first, *others = split_key_values(text, line.start, line.end)
@@ -97,16 +100,21 @@ def _read_lines(header: Header) -> Iterator[Fact]:
             "\r\n",
             "\r",
         )
+
         if pair or not follows or not content.strip() or not _continues(content):
             if current:
                 yield from value_facts(text, *current, "line")
+
             current = pair
+
             for part in others if pair or _OTHER_KEY.match(content.lstrip("*_> ")) else ():
                 more = key_value(text, part.start, part.end)
                 if more is not None:
                     yield from value_facts(text, *more, "line")
+
             if pair is None and is_open and (below := _status_alone(text, line.start, line.end)):
                 yield from value_facts(text, "status", below, "line")
+
             is_open = pair == ("status", Span(line.end, line.end)) or (
                 is_open and not content.strip()
             )
@@ -123,7 +131,9 @@ def _read_lines(header: Header) -> Iterator[Fact]:
         elif current and current[1].end > current[1].start:
             key, span = current
             current = key, Span(span.start, line.start + len(content.rstrip()))
+
         previous_end = line.end
+
     if current:
         yield from value_facts(text, *current, "line")
 
@@ -136,6 +146,7 @@ def _status_alone(text: str, start: int, end: int) -> Span | None:
     content = text[bullet.end() if bullet else start : end].strip()
     if len(content) > _SHORT or normalise_status(content)[0] == "unknown":
         return None
+
     at = text.index(content, start)
     return Span(at, at + len(content))
 
@@ -151,10 +162,12 @@ def _continues(content: str) -> bool:
     bare = content.lstrip()
     if _OTHER_KEY.match(bare):
         return False
+
     if bare.startswith(
         ("#", "- ", "* ", "+ ", "|", ">", "---", "***", "```", "~~~", "**", "__", "<")
     ):
         return False
+
     return not any(phrase.verb.start <= 1 for phrase in find_phrases(bare))
 
 
@@ -172,6 +185,7 @@ def _insert_line(
         newline = "\r\n" if text[max(0, start - 2) : start] == "\r\n" else "\n"
         gap = newline if not mark and text[start - len(newline) * 2 : start] == newline * 2 else ""
         return start, f"{mark}{bold}{key.capitalize()}:{bold} {value}{newline}{gap}"
+
     return None
 
 
@@ -195,7 +209,9 @@ _MOST_PATHS, _LONGEST_PATH = 200, 500  # limits of a record's scope
 def _read_front_matter(header: Header) -> Iterator[Fact]:
     if header.in_log:
         return
+
     yield from _stage_status(header)
+
     for field in header.fields:
         key = field_of(field.key)
         if field.key.lower() in ("links", "relations"):
@@ -231,6 +247,7 @@ def _status_value(text: str, field: Field) -> Iterator[Fact]:
         "status", facts[0].raw, field.span, "front-matter", (field.value, field.span.of(text))
     )
     yield Fact("statement", field.value, field.span, "front-matter")
+
     for fact in facts:
         if fact.key in ("tasks", "legacy_ids"):
             yield Fact(fact.key, fact.raw, field.span, "front-matter", fact.values)
@@ -246,6 +263,7 @@ def _affected_paths(text: str) -> tuple[list[str], list[str]]:
         data = yaml.load(text)
     except YamlProblemError:
         return [], [" ".join(text.split())]
+
     items = data.get("affects") if isinstance(data, dict) else None
     globs: list[str] = []
     refused: list[str] = []
@@ -262,6 +280,7 @@ def _affected_paths(text: str) -> tuple[list[str], list[str]]:
             globs.append(pattern)
         elif kind is None or kind == "path" or get_close_matches(str(kind), ["path"]):
             refused.append(str(pattern))
+
     selects = any(not glob.startswith("!") for glob in globs)
     return (globs, refused) if selects else ([], [*globs, *refused])
 
@@ -298,6 +317,7 @@ def _render_scalar(fact: Fact, value: str) -> str:
             if fact.span.end > fact.span.start
             else f" {scalar(value)}"
         )
+
     old, as_written = fact.values
     result = scalar(value + _remainder(old, value), as_written)
     return result if as_written else f" {result}"
@@ -313,6 +333,7 @@ def _remainder(old: str, value: str) -> str:
         for fact in reversed([fact for fact in facts if fact.key == "superseding"]):
             shift = facts[0].span.end
             remainder = remainder[: fact.span.start - shift] + remainder[fact.span.end - shift :]
+
     return remainder
 
 
@@ -337,6 +358,7 @@ def _read_table(header: Header) -> Iterator[Fact]:
         for key, cell in pairs(table):
             if cell.span is None:
                 continue
+
             if key == "status":
                 yield from read_statement(header.text, cell.span, "table")
             else:
@@ -354,6 +376,7 @@ def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
             if key:
                 yield key, cell
         return
+
     for row in table.rows:
         key = _key(row[0]) if len(row) > 1 else None
         if key:
@@ -392,6 +415,7 @@ def _read_badge(header: Header) -> Iterator[Fact]:
     ):
         if link.kind != "image" or link.target_span is None:
             continue
+
         match = _URL.search(link.target_span.of(header.text))
         if match:
             raw = unquote(match["status"]).replace("--", "\0").replace("_", " ").replace("\0", "-")
@@ -431,6 +455,7 @@ def _read_sections(header: Header) -> Iterator[Fact]:
         if key == "status":
             yield from _status(header, heading)
             continue
+
         value = _in_heading(header, heading)
         for span in [value] if value is not None else _paragraphs(header, heading)[:1]:
             yield Fact(key, span.of(header.text), span, "section", (span.of(header.text),))
@@ -442,6 +467,7 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
     end = following[0].section.start if following else heading.body.end
     spans: list[Span] = []
     open_end = -1
+
     for line in visible_lines(
         header.document, Span(heading.body.start, end), header.document.hidden
     ):
@@ -454,6 +480,7 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
         ):
             open_end = -1
             continue
+
         lead = _LEAD.match(text, line.start, line.end)
         start = lead.end() if lead else line.start
         stop = line.start + len(text[line.start : line.end].rstrip())
@@ -463,12 +490,15 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
         starts_paragraph = (
             start > line.start + 3 or text[line.start : start].strip() or states_relation
         )
+
         has_key = key_value(text, start, stop) is not None or _BOLD_KEY.match(content)
         if open_end >= 0 and not starts_paragraph and not has_key:
             spans[-1] = Span(spans[-1].start, stop)
         else:
             spans.append(Span(start, stop))
+
         open_end = stop
+
     return spans
 
 
@@ -488,26 +518,31 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
         yield from read_statement(header.text, in_heading, "section")
         yield from _remarks(header, in_heading, paragraphs)
         return
+
     if paragraphs and (cell := _cell(header, paragraphs[0])) is not None:
         yield from read_statement(header.text, cell, "section")
         return
     if not paragraphs and (quoted := _quoted(header, heading)):
         yield from read_statement(header.text, quoted, "section")
         return
+
     if not paragraphs and (fenced := list(_fenced(header, heading))):
         for key, span in fenced:
             yield from value_facts(
                 header.text, "status_date" if key == "date" else key, span, "section"
             )
         return
+
     if not paragraphs:
         end = header.document.lines.ends[header.document.lines.index_of(heading.title.end)]
         yield Fact("status", "", Span(end, end), "section")
         return
+
     ticked = [span for span in paragraphs if _BOX.match(header.text, span.start, span.end)]
     if ticked:
         yield from _boxes(header.text, ticked)
         return
+
     keys = [key_value(header.text, span.start, span.end) for span in paragraphs]
     at = next((index for index, key in enumerate(keys) if key and key[0] == "status"), 0)
     first, pair = paragraphs[at], keys[at]
@@ -534,11 +569,13 @@ def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
     block = next(iter(within(header.document.code, heading.body, lambda code: code.start)), None)
     if block is None or text[heading.body.start : block.start].strip():
         return
+
     inside = [Span(*match.span()) for match in _LINE.finditer(text, block.start, block.end)]
     lines = [span for span in inside if not span.of(text).startswith(("```", "~~~"))]
     if len(lines) == 1 and normalise_status(lines[0].of(text))[0] != "unknown":
         yield "status", lines[0]
         return
+
     for span in lines:
         for part in split_key_values(text, span.start, span.end):
             if (pair := key_value(text, part.start, part.end)) is not None and pair[0] in _KEYS:
@@ -551,7 +588,9 @@ def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterato
         if pair and pair[0] == "date":
             yield Fact("date", pair[1].of(header.text), pair[1], "section")
             continue
+
         yield Fact("statement", span.of(header.text), span, "section")
+
         if any(
             phrase.rel == "superseded_by"
             for phrase in find_phrases(header.text, span.start, span.end)
@@ -559,6 +598,7 @@ def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterato
             start = header.text.rfind("\n", 0, span.start) + 1
             while start > first.end and header.text[start - 1] in "\r\n \t":
                 start -= 1
+
             yield Fact(
                 "superseding",
                 span.of(header.text),
@@ -602,9 +642,11 @@ def _render_section(fact: Fact, value: str) -> str:
 def _insert_section(header: Header, key: str, value: str) -> tuple[int, str] | None:
     if key != "status" or not header.headings or header.in_log:
         return None
+
     first = header.headings[0]
     newline = "\r\n" if "\r\n" in header.text[: first.section.start] else "\n"
     capital = value[:1].upper() + value[1:]
+
     return (
         first.section.start,
         f"{'#' * first.level} Status{newline}{newline}{capital}{newline}{newline}",

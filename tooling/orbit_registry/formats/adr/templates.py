@@ -25,6 +25,7 @@ def prompts_in(language: Language | None) -> Mapping[str, str]:
     """Return the prompts in a language; untranslated ones are `_…_`."""
     if language is None:
         return PROMPTS
+
     translated = {
         "context": f"_{language.why}_",
         "decision": f"_{language.what}_",
@@ -70,6 +71,7 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
     if digits:
         values.setdefault("number", digits.group())
         values.setdefault("order", str(int(digits.group())))
+
     filled = _OPTIONAL.sub(
         lambda match: "" if values.get(match["name"]) == "" else match.group(), template
     )
@@ -78,6 +80,7 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
     )
     span = parse_markdown(filled).front_matter
     head, body = (filled[: span.end], filled[span.end :]) if span else ("", filled)
+
     return _YAML_VALUE.sub(lambda match: _yaml(match, values), head) + Template(
         body
     ).safe_substitute(
@@ -92,6 +95,7 @@ def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
     if not pattern.lstrip().startswith(("[", "{", "'", '"')) and "$" in pattern:
         filled = Template(pattern).safe_substitute(values)
         return match["head"] + (scalar(" ".join(filled.split())) if filled.strip() else "")
+
     flat = {
         name: " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"')
         for name, value in values.items()
@@ -108,11 +112,13 @@ def template_from(text: str, path: str) -> str | None:
     file = read_document(text, path)
     if not file.entries:
         return None
+
     entry = file.entries[-1]
     document = parse_markdown(text)
     newline = newline_of(text)
     blocks = [_heading(text, entry), *_header(document, entry), *_sections(text, entry, newline)]
     body = (newline * 2).join(block for block in blocks if block) + newline
+
     return (_front_matter(document, entry, newline) if file.format == "file" else "") + body
 
 
@@ -126,6 +132,7 @@ def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
     fields = read_fields(text, span) if span is not None else ()
     if not fields:
         return ""
+
     lines: list[str] = []
     for field in fields:
         key = (
@@ -152,10 +159,12 @@ def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
             lines.append(_literal(f"{head} {raw}".rstrip()))
         elif key is None and _same_number(field.value, entry):
             lines.append(f"{head} {'$number' if field.value == entry.number else '$order'}")
+
     if document.front_matter is None:  # a code block
         return newline.join(
             [text[document.content_start : fields[0].line.start].rstrip(), *lines, "```", "", ""]
         )
+
     return newline.join(["---", *lines, "---", "", ""])
 
 
@@ -172,6 +181,7 @@ def _heading(text: str, entry: AdrDocument) -> str:
             and entry.format == "front-matter"
         )
         return "" if is_below_code else "# $title"
+
     edits = [
         (span, name or ("$number" if span.of(text) == entry.number else "$order"))
         for spans, name in ((entry.number_spans, ""), (entry.title_spans, "$title"))
@@ -182,11 +192,13 @@ def _heading(text: str, entry: AdrDocument) -> str:
         anchor = text.find("{", max(span.end for span, _ in edits)) if edits else -1
         if anchor >= 0:
             edits.append((Span(anchor, entry.heading_span.end), ""))
+
     below = any(entry.heading_span.end <= span.start < span.end for span in entry.title_spans)
     newline = newline_of(text)
     heading = _edited(text, entry.heading_span, edits).rstrip()
     if not below:
         return heading
+
     between = text[
         entry.heading_span.end : entry.title_spans[-1].start
     ].strip()  # `## Title`, or nothing
@@ -198,9 +210,11 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
     edits: list[tuple[Span, str]] = []
     line_numbers: set[int] = set()
     in_front = any(fact.key == "status" and fact.style == "front-matter" for fact in entry.facts)
+
     for fact in entry.facts:
         if fact.style in ("front-matter", "section", "badge"):
             continue
+
         if fact.key == "statement" and in_front:
             edits.append((fact.span, ""))  # the front matter states it
             continue
@@ -216,11 +230,13 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
             edits.append((fact.span, ""))
         else:
             continue
+
         tables = (table.span for table in document.tables if fact.style == "table")
         around = next(
             (span for span in tables if span.start <= fact.span.start < span.end), fact.span
         )
         line_numbers.update(range(lines.index_of(around.start), lines.index_of(around.end) + 1))
+
     for number in sorted(line_numbers):
         if number - 1 not in line_numbers:
             start = lines.starts[number]
@@ -234,15 +250,18 @@ def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
     sections = [section for section in entry.sections if section.key in prompts]
     if not any(section.key in ("context", "decision") for section in sections):
         sections = list(entry.sections)
+
     visited: set[tuple[str, int]] = set()
     counts: Counter[int] = Counter()
     for index, section in enumerate(sections):
         if (section.key, section.level) in visited and section.key != "other":
             continue
+
         visited.add((section.key, section.level))
         following = sections[index + 1] if index + 1 < len(sections) else None
         has_parts = following is not None and not section.run_in and following.level > section.level
         prompt = "" if has_parts else newline.join(prompts.get(section.key, "…").splitlines())
+
         if section.run_in:
             start = text.rfind("\n", 0, section.body.start) + 1
             gap = newline * (2 if prompt.startswith("- ") else 0)
@@ -275,4 +294,5 @@ def _edited(text: str, span: Span, edits: Sequence[tuple[Span, str]]) -> str:
         if at <= edit.start < span.end:
             parts.extend((_literal(text[at : edit.start]), replacement))
             at = edit.end
+
     return "".join([*parts, _literal(text[at : span.end])])

@@ -88,10 +88,12 @@ class Language:
         word = re.split(r"[^\w'-]", raw.strip("*_` "), maxsplit=1)[0]
         if raw and (word.lower() in _ENGLISH_STATUSES or plain(word) not in STATUS_OF):
             return status
+
         english, by, successor = status.partition(" by ")
         translated = self.superseded_by if by else self.statuses.get(english.lower(), "")
         if not translated or english.lower() not in _ENGLISH_STATUSES:
             return status
+
         translated = _feminine(translated) if word.lower().endswith(("a", "ée")) else translated
         cased = translated if raw[:1].islower() else translated[:1].upper() + translated[1:]
         return f"{cased} {successor}" if by else cased
@@ -142,12 +144,15 @@ def language_of_status(raw: str, key: str, headings: Iterable[str]) -> Language 
     of_headings = language_of(headings)
     if not first or first in _ENGLISH_STATUSES:
         return of_headings
+
     candidates = [language for language in languages() if first in language.words]
     by_key = [
         language for language in candidates if key.strip("*_`:： \t-").lower() in language.keys
     ]
+
     if of_headings in candidates or not candidates:
         return of_headings
+
     return next((some[0] for some in (by_key, candidates) if len(some) == 1), None)
 
 
@@ -201,9 +206,11 @@ def read_date(text: str, order: Order | None = None) -> str | None:
     bare = text.strip(_MARKS)
     if (parsed := _read(bare)) is not None:
         return parsed
+
     slashed = _SLASHED.match(bare) if order is not None else None
     if slashed is None:
         return None
+
     month, day = ("second", "first") if order == "day" else ("first", "second")
     iso = f"{slashed['year']}-{slashed[month]:0>2}-{slashed[day]:0>2}"
     return iso if is_iso_date(iso) else None
@@ -231,6 +238,7 @@ def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
             and int(slashed["first"]) != int(slashed["second"])
         ):
             orders.setdefault(folder, set()).add("day" if int(slashed["first"]) > 12 else "month")
+
     return {
         folder: next(iter(folder_orders))
         for folder, folder_orders in orders.items()
@@ -241,12 +249,15 @@ def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
 def _read(text: str) -> str | None:
     if match := _DATE.match(text):
         return match.group() if is_iso_date(match.group()) else None
+
     parts = next((match.groupdict() for form in _DATES if (match := form.match(text))), None)
     if parts is None:
         return None
+
     month = parts["m"] if parts["m"].isdigit() else MONTH_OF.get(plain(parts["m"]), "")
     year = f"20{parts['y']}"[-4:]
     if len(parts["y"]) == 2 and int(year) > datetime.datetime.now(datetime.UTC).year:
         return None  # `15 March 99` and `12 Aug 30` state no year of this century
+
     iso = "-".join(part.zfill(2) for part in (year, month, parts.get("d") or "") if part)
     return iso if month and is_iso_date(iso) else None

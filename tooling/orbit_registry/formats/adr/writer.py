@@ -49,11 +49,13 @@ def nest_headings(text: str, level: int) -> str:
             "the text begins with a front matter (`---`), which has no place inside a document",
             hint="take it out; options state what it says: --status, --date, --tag",
         )
+
     # The line end in front keeps a first paragraph of `Key: value` lines from being read as a front
     # matter.
     document = parse_markdown(f"\n{bare}{_BELOW}")
     _refuse_open(document)
     headings = document.headings[:-1]
+
     return _shift_parsed(
         document, max(0, level + 1 - min((heading.level for heading in headings), default=_DEEPEST))
     )
@@ -68,6 +70,7 @@ def _refuse_open(document: Document) -> None:
     last = document.headings[-1] if document.headings else None
     if last is not None and document.text[last.section.start :] == _BELOW.lstrip("\n"):
         return
+
     open_block = document.hidden[-1]
     line = document.lines.position(open_block.start).line - 1
     what = "a code fence" if open_block in document.code else "a comment or a block of HTML"
@@ -87,6 +90,7 @@ def _shift_parsed(document: Document, by: int) -> str:
             + _shift_heading(lines, heading, by)
             + text[heading.body.start :]
         )
+
     return text[1 : -len(_BELOW)]
 
 
@@ -120,6 +124,7 @@ def refuse_restated(before: str, after: str, path: str) -> None:
             hint="give the text's headings other words than those of a decision (`ADR-0001 — "
             "title`)",
         )
+
     start = next(
         (at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]),
         len(before),
@@ -138,6 +143,7 @@ def refuse_restated(before: str, after: str, path: str) -> None:
                     if is_below
                     else "begin the text with a heading: `## Context`"
                 )
+
                 raise RefusedError(
                     f"`{_line(after, fact)}` in the text reads as the decision's "
                     f"{_STATED[fact.key]}",
@@ -192,23 +198,28 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
         (fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span),
         None,
     )
+
     if fact is None:
         at, line = _insertion(text, entry, "status", _with_case_of(status, capital=True))
         around = next((span for span in removed if span.start < at <= span.end), None)
         if around is None:
             return _splice(text, [(Span(at, at), line), *((span, "") for span in removed)])
+
         replacement = (
             text[around.start : at] + line.rstrip()
         )  # the new line takes the place of the one that goes
         return _splice(text, [(span, replacement if span == around else "") for span in removed])
+
     if boxes := _boxes(text, entry, fact):
         return _splice(text, _ticks(text, boxes, status))
+
     dated = _DATED_STATUS.fullmatch(fact.raw)
     if (above := _line_above(text, entry, fact, dated)) is not None:
         is_stated = normalise_status(fact.raw)[0] == normalise_status(status)[0]
         line = "" if is_stated else above.replace("\0", _with_case_of(status, capital=True))
         start = text.rfind("\n", 0, fact.span.start) + 1
         return _splice(text, [(Span(start, start), line), *((span, "") for span in removed)])
+
     before, word, after = dated.groups("") if dated is not None else ("", fact.raw, "")
     capital = word.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
     value = _STYLE_OF[fact.style].render(
@@ -216,6 +227,7 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     )
     edits = [(fact.span, value)]
     alone = (other for other in repeated_statuses(entry.facts, fact) if len(other.raw.split()) == 1)
+
     for (
         other
     ) in alone:  # a sentence around a status is prose, which `orbit check` asks a person to correct
@@ -226,6 +238,7 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
                 _STYLE_OF[other.style].render(other, _with_case_of(status, capital=capital)),
             )
         )
+
     changed = [span for span, _ in edits]
     apart = [
         span
@@ -246,6 +259,7 @@ def _stated_again(text: str, entry: AdrDocument, fact: Fact, value: str) -> Iter
     # A line below other text, or a list below a paragraph, belongs to a history.
     again = rf"(?im)[^\n]*?(?<=\S)((?:\s*\n[ \t]*{item}[*_`]*{word}[*_`]*\.?[ \t]*(?=\r?$))+)"
     section = _section_of(entry, fact) if word else None
+
     if section and (match := re.compile(again).match(text, fact.span.end, section.end)):
         yield Span(*match.span(1))
 
@@ -266,6 +280,7 @@ def _line_above(
     lead = _LEAD.fullmatch(text, text.rfind("\n", 0, fact.span.start) + 1, fact.span.start)
     is_superseded = any(rel == "superseded_by" for rel, _ in relations)
     is_sentence = known == "unknown" and len(fact.raw.split()) > _LONGEST_UNKNOWN
+
     if (
         fact.style != "section"
         or lead is None
@@ -273,11 +288,13 @@ def _line_above(
         or (known == "unknown" and not is_sentence)
     ):
         return None
+
     is_history = (
         dated is not None
         and any(dated.group(1, 3))
         and len(stated_statuses(entry.facts, "section")) > 1
     )
+
     says_more = dated is None and _MORE.search(fact.raw)
     is_kept = is_sentence or is_history or says_more
     return f"{lead['item']}\0{newline_of(text) * (1 if lead['item'] else 2)}" if is_kept else None
@@ -302,6 +319,7 @@ def _ticks(text: str, boxes: Sequence[re.Match[str]], status: str) -> Iterator[t
     for box in boxes:
         if (box["mark"] != " ") != (box is chosen):
             yield Span(*box.span("mark")), "x" if box is chosen else " "
+
     if chosen is None:
         last = next((box for box in boxes if box["mark"] != " "), boxes[0])
         yield Span(last.end(), last.end()), f"{newline_of(text)}{last['lead']}[x] {line}"
@@ -332,6 +350,7 @@ def set_successor(text: str, entry: AdrDocument, number: int, form: tuple[str, s
     digits, own_field = _ONE_NUMBER.fullmatch(example), successor_field(text, entry)
     if digits is None or entry.format != "front-matter" or own_field not in (None, (key, "")):
         return None
+
     value = f"{digits[1]}{number:0{len(digits[2])}d}{digits[3]}"
     text = set_status(text, entry, "superseded")
     line = (
@@ -341,6 +360,7 @@ def set_successor(text: str, entry: AdrDocument, number: int, form: tuple[str, s
     )
     if line is not None:
         return f"{text[: line.start()]}{key}: {value}{text[line.end() :]}"
+
     at = text.index("\n", entry.status_span.start if entry.status_span else 0) + 1
     return f"{text[:at]}{key}: {value}{newline_of(text)}{text[at:]}"
 
@@ -386,6 +406,7 @@ def set_number(text: str, entry: AdrDocument, number: str) -> str:
             continue
         new = digits if number.upper().startswith("ADR") else digits.zfill(len(match.group()))
         edits.append((Span(match.start(), match.end()), new))
+
     return _splice(text, edits)
 
 
@@ -407,9 +428,11 @@ def _title_replacement(text: str, entry: AdrDocument, span: Span, title: str) ->
     fact = next((fact for fact in entry.facts if fact.key == "title" and fact.span == span), None)
     if fact is not None:
         return _STYLE_OF[fact.style].render(fact, title)
+
     heading = entry.heading_span
     if heading is None or not heading.start <= span.start <= heading.end:
         return heading_title(title)
+
     before, after = text[heading.start : span.start], text[span.end : heading.end]
     numbered = any(heading.start <= number.start < heading.end for number in entry.number_spans)
     fitting = (
@@ -442,6 +465,7 @@ def _reads_as(heading: str, title: str, number: str | None, numbered: bool) -> b
     headings = parse_markdown(heading).headings
     if len(headings) != 1:
         return False
+
     parsed = headings[0]
     parts = (
         split_entry(heading, parsed.title, parsed.text)
@@ -468,6 +492,7 @@ def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int
         insertion = style.insertion(header, key, value.lower() if plain else value)
         if insertion is not None:
             return insertion
+
     newline = newline_of(text)
     at = entry.heading_span.end if entry.heading_span else header.document.content_start
     before, after = text[:at], text[at:]
@@ -478,6 +503,7 @@ def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int
         if before.endswith(("\n", "\r"))
         else newline * 2
     )
+
     gap = "" if not after.strip() else newline if after.startswith(("\n", "\r")) else newline * 2
     return at, f"{lead}{key.capitalize()}: {value}{gap if after.strip() else newline}"
 
@@ -491,6 +517,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
     level = _section_level(document, entry)
     content = nest_headings(body, level).rstrip()
     content = content if begins_block(content) else content.lstrip()
+
     task_text = f" [{task.strip('[]')}]" if task else ""
     lead = "\n\n" if begins_block(content) else " "
     amendment = newline.join(f"**{date}**{task_text}:{lead}{content}".split("\n"))
@@ -504,6 +531,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
         document,
         Span(entry.span.start, amendments[-1].section.end if amendments else entry.span.end),
     )
+
     language = language_of(section.heading for section in entry.sections)
     title = language.amendments if language is not None else "Amendments"
     heading = "" if amendments else f"{'#' * level} {title}{newline}{newline}"
@@ -516,6 +544,7 @@ def _section_level(document: Document, entry: AdrDocument) -> int:
     )
     if level:
         return level
+
     start = entry.heading_span.start if entry.heading_span else None
     heading_level = next(
         (heading.level for heading in document.headings if heading.section.start == start), 1
@@ -531,8 +560,10 @@ def insert_entry(text: str, entry_markdown: str, number: str) -> str:
     entries = _read_log(text).entries
     before = [other for other in entries if int(other.number or 0) <= order]
     after = [other for other in entries if int(other.number or 0) > order]
+
     if before:
         return _insert_at(text, before[-1].span.end, entry_markdown, before[-1])
+
     return _insert_at(text, after[0].span.start if after else _first_place(text), entry_markdown)
 
 
@@ -545,6 +576,7 @@ def _insert_at(text: str, at: int, entry_markdown: str, previous: AdrDocument | 
         separator = text[content_end(parse_markdown(text), previous.span) : at]
         if "---" in separator or "***" in separator or "___" in separator:
             return before + entry + (separator if after else newline) + after
+
     line_ends = before[len(before.rstrip("\r\n")) :].count("\n")
     lead = newline * max(0, 2 - line_ends) if before.strip("\ufeff") else ""
     trail = newline * 2 if after.strip() else newline
@@ -568,6 +600,7 @@ def add_entry(text: str, path: str, entry_markdown: str) -> str:
         return _insert_at(text, _first_place(text), entry_markdown)
     if _is_newest_first(entries):
         return _insert_at(text, entries[0].span.start, entry_markdown)
+
     return _insert_at(text, entries[-1].span.end, entry_markdown, entries[-1])
 
 
@@ -593,6 +626,7 @@ def next_entry_heading(
     entries = read_document(text, path).entries
     if not entries or entries[0].heading_span is None:
         return None
+
     newest = entries[0] if _is_newest_first(entries) else entries[-1]
     heading = next(
         other for other in parse_markdown(text).headings if other.section.start == newest.span.start
@@ -607,6 +641,7 @@ def next_entry_heading(
         text[title_span.end : heading.title.end],
     )
     number, code, title_text = None, "", heading_title(title)
+
     if newest.number is None:
         before, after = (_STAMP.sub(date, part) for part in (before, after))
         fitting = (
@@ -622,11 +657,13 @@ def next_entry_heading(
             len(newest.number)
         )
         before = f"{word}{number}{remainder}"
+
         code = (
             ""
             if is_bare or "adr" in word.lower()
             else "-".join(f"{word.lstrip('[ ')}{number}".split())
         )
+
     return EntryHeading(f"{'#' * heading.level} {before}{title_text}{after}", number, code)
 
 

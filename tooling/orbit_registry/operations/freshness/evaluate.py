@@ -86,12 +86,14 @@ def probe(
     by_kind: dict[str, list[str]] = {}
     for kind, reference in dependencies.evidence:
         by_kind.setdefault(kind, []).append(reference)
+
     untold: list[tuple[str, str]] = []
     commits = (
         [text for text in by_kind.get("commit", ()) if _COMMIT.match(text)]
         if tracked is not None
         else []
     )
+
     lists = (tracked or (), untracked)
     is_present = {
         ("commit", text): there for text, there in _commits(workspace.git, commits, untold).items()
@@ -100,11 +102,13 @@ def probe(
         is_present["file", text] = _has_file(
             workspace.root, text, lists, listed=tracked is not None
         )
+
     templates: Sequence[str] = workspace.config.setting("freshness", "tasks")
     for text in by_kind.get("task", ()) if tracked is not None else ():
         is_present["task", text] = any(
             _is_in(form.replace("{id}", text).strip("/"), lists) for form in templates
         )
+
     return FilesystemView(
         {text: fingerprints.find(text) for text in dependencies.inputs},
         frozenset(evidence for evidence, there in is_present.items() if there),
@@ -126,6 +130,7 @@ def changed_sources(
         for path, digest in pairs
         if path not in states or f"sha256:{states[path].sha256}" != digest
     ]
+
     return {
         (path, digest): path not in inside_root or not (workspace.root / path).is_file()
         for path, digest in changed
@@ -143,7 +148,9 @@ def dependency_files(workspace: Workspace, dependencies: Dependencies) -> Iterat
             file = inside(workspace.root, _PLACE_IN_FILE.sub("", text) or text)
         except OrbitError:
             continue
+
         yield workspace.relative(file)
+
         if file.is_dir():
             tracked = (workspace.git.tracked() or ()) if tracked is None else tracked
             prefix = "" if file == workspace.root else f"{workspace.relative(file)}/"
@@ -157,6 +164,7 @@ def dependency_files(workspace: Workspace, dependencies: Dependencies) -> Iterat
 def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]]) -> dict[str, bool]:
     if not references:
         return {}
+
     queries = "".join(f"{reference}^{{commit}}\n" for reference in references).encode()
     try:
         answers = (
@@ -169,6 +177,7 @@ def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]])
             (f"whether commits named as evidence are there: {error.message}", "try `git fsck`")
         )
         return {}
+
     present = {
         reference: not answer.endswith(" missing")
         for reference, answer in zip(references, answers, strict=False)
@@ -183,6 +192,7 @@ def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]])
             (f"{message}: this clone is shallow", "fetch the history: `git fetch --unshallow`")
         )
         return {reference: True for reference, is_there in present.items() if is_there}
+
     return present
 
 
@@ -207,6 +217,7 @@ def _has_file(root: Path, reference: str, lists: Sequence[Sequence[str]], *, lis
                 return True
         except (OrbitError, OSError):
             continue
+
     return False
 
 
@@ -306,6 +317,7 @@ def evaluate_freshness(
     filesystem = probe(workspace, dependencies, tracked, untracked)
     documents = {record.source.path for record in records if record.source is not None}
     missing = frozenset(missing_files(workspace.root, documents))
+
     moment = now or datetime.now(UTC)
     return FreshnessReport(
         records, filesystem, tracked, untracked, missing, moment, workspace.config, dependencies

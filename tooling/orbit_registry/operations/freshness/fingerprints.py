@@ -57,12 +57,14 @@ class Fingerprints:
                 self._found[text] = InputState(f"sha256:{self._hash(text)}")
             except _RefusedError as refused:
                 self._found[text] = refused.state
+
         return self._found[text]
 
     def _hash(self, text: str) -> str:
         field = _FIELD.match(text) if "#" in text else None
         if field is not None and not os.path.lexists(f"{self._root}/{text}"):
             return _hash_of_value(self._field(field["file"], field["field"]), field["file"])
+
         path, mode = self._place(text)
         if mode is None:
             raise _RefusedError(_MISSING)
@@ -71,6 +73,7 @@ class Fingerprints:
             return self._folder("" if name == "." else f"{name}/")
         if text.endswith("/"):
             raise _unreadable("can't be read: it is a file, not a folder")
+
         return self._file(text, path)
 
     def _place(self, text: str) -> tuple[Path, int | None]:
@@ -99,6 +102,7 @@ class Fingerprints:
             raise _RefusedError(
                 InputState(problem=f"can't be read: {name} is not there", is_missing=True)
             )
+
         value = self._value(name, path, _read(path, DOCUMENT_LIMIT))
         for step in _steps(field):
             if isinstance(value, Mapping) and step in value:
@@ -112,6 +116,7 @@ class Fingerprints:
                         is_missing=True,
                     )
                 )
+
         return value
 
     def _value(self, name: str, path: Path, content: bytes) -> object:
@@ -125,6 +130,7 @@ class Fingerprints:
                 raise _unreadable(f"can't be read: {error.message}") from None
             except (ValueError, ArithmeticError, RecursionError) as error:
                 raise _unreadable(f"can't be read: {name}: {error}") from None
+
         return self._values[name]
 
     def _folder(self, prefix: str) -> str:
@@ -132,18 +138,23 @@ class Fingerprints:
             raise _RefusedError(
                 InputState(problem="can't be told: git does not list its files", is_unknown=True)
             )
+
         total, size, count = hashlib.sha256(), 0, 0
         for name in self._below(prefix):
             mark = self._member(name)
             if mark is None:
                 continue
+
             count, size = count + 1, size + mark[1]
             if count > FOLDER_FILES or size > FOLDER_BYTES:
                 limit = f"at most {FOLDER_FILES:,} files and {FOLDER_BYTES // 1_000_000} MB"
                 raise _unreadable(f"is too large: {limit} of a folder are hashed")
+
             total.update(f"{name[len(prefix) :]}\0{mark[0]}\n".encode("utf-8", "surrogateescape"))
+
         if not count:
             raise _RefusedError(InputState(problem="holds no tracked file", is_missing=True))
+
         return total.hexdigest()
 
     def _below(self, prefix: str) -> Iterable[str]:
@@ -168,8 +179,10 @@ class Fingerprints:
                 return f"link {hashlib.sha256(os.fsencode(path.readlink())).hexdigest()}", 0
         except (OSError, OrbitError):
             return None
+
         if not stat.S_ISREG(status.st_mode):
             return "module", 0
+
         return _hash_of_bytes(_read(path, FILE_LIMIT, name)), status.st_size
 
 
@@ -219,6 +232,7 @@ def _steps(field: str) -> list[str]:
         quoted = step["quoted"]
         steps.append(step["plain"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted))
         at = step.end() + 1
+
     return steps
 
 

@@ -36,6 +36,7 @@ class Renames:
             carried = starts.pop(old, set()) | {old}
             ends.update((name, new) for name in carried)
             starts.setdefault(new, set()).update(carried)
+
         self._ends = {
             old: new
             for old, new in ends.items()
@@ -51,6 +52,7 @@ class Renames:
         """
         if text in self._ends:
             return self._ends[text]
+
         folder = text.rstrip("/")
         inside = {old: new for old, new in self._ends.items() if old.startswith(f"{folder}/")}
         target = _common_folder(folder, inside)
@@ -63,6 +65,7 @@ class Renames:
         parsed = parse_glob(text)
         if not isinstance(parsed, Glob) or parsed.exclude:
             return None
+
         matched = {old: new for old, new in self._ends.items() if matches(parsed, old)}
         for candidate in _candidates(text, parsed, matched):
             parsed_candidate = parse_glob(candidate)
@@ -70,6 +73,7 @@ class Renames:
                 matches(parsed_candidate, file) for file in matched.values()
             ):
                 return candidate
+
         return None
 
 
@@ -87,6 +91,7 @@ def renames_since(git: Git, since: datetime, files: Iterable[str]) -> Renames:
         "HEAD",
         check=False,
     )
+
     present = git.run_fields("diff", *options, "HEAD", check=False)
     return Renames((*_pairs(history), *_pairs(present)), files)
 
@@ -101,10 +106,12 @@ def _pairs(answer: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _candidates(text: str, glob: Glob, matched: Mapping[str, str]) -> Iterator[str]:
     if not _SPECIAL.search(text) and text in matched:
         yield matched[text]
+
     prefix = glob.literal_prefix
     folder = _common_folder(prefix, matched) if prefix else None
     if folder is not None and text.startswith(f"{prefix}/"):
         yield f"{folder}{text[len(prefix) :]}" if folder else text[len(prefix) + 1 :]
+
     start, slash, name = text.rpartition("/")
     if name and not _SPECIAL.search(name) and matched:
         names = {new.rpartition("/")[2] for new in matched.values()}
@@ -118,8 +125,10 @@ def _common_folder(folder: str, moved: Mapping[str, str]) -> str | None:
         tail = old[len(folder) + 1 :] if folder else old
         if new.endswith(f"/{tail}"):
             targets[new[: -len(tail) - 1]] += 1
+
     if not targets:
         return None
+
     target, count = targets.most_common(1)[0]
     return target if count * 2 > len(moved) and target != folder else None
 
@@ -162,6 +171,7 @@ class Relocation:
 def _moves(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
     for text in lost.globs:
         yield Move(lost.record, "scope.paths", text, renames.glob(text))
+
     for text in lost.inputs:
         path, mark, step = text.partition("#")
         new = renames.path(path)
@@ -171,6 +181,7 @@ def _moves(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
             text,
             None if new is None else f"{new}{mark}{step}",
         )
+
     for text in lost.files:
         yield Move(lost.record, "evidence", text, renames.path(text))
 
@@ -186,12 +197,14 @@ def _moved(names: Mapping[tuple[str, str], str], data: dict[str, object]) -> Map
     if "scope.paths" in fields:
         paths = (names.get(("scope.paths", str(text)), text) for text in list_in(scope, "paths"))
         result["scope"] = {**scope, "paths": [*dict.fromkeys(paths)]}
+
     if "freshness.fingerprint" in fields:
         inputs = list_in(freshness, "fingerprint")
         result["freshness"] = {
             **freshness,
             "fingerprint": [renamed("freshness.fingerprint", entry, "input") for entry in inputs],
         }
+
     if "evidence" in fields:
         result["evidence"] = [
             renamed("evidence", entry, "reference")
@@ -199,6 +212,7 @@ def _moved(names: Mapping[tuple[str, str], str], data: dict[str, object]) -> Map
             else entry
             for entry in list_in(data, "evidence")
         ]
+
     return result
 
 
@@ -215,6 +229,7 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
     lost = _dangling_names(records, state)
     if not lost:
         return Relocation()
+
     renames = renames_since(
         workspace.git, min(created_at(dangling.record) for dangling in lost), state.files
     )
@@ -231,8 +246,10 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
                 changes.append(
                     prepare_edit(workspace, dangling.record, partial(_moved, names), touch=False)[0]
                 )
+
         if write:
             write_step(workspace, "follow-renames", changes)
+
     return Relocation(tuple(moves), tuple(changes))
 
 
@@ -242,12 +259,15 @@ def _dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[D
     for record in records:
         if record.phase == "closed":
             continue
+
         globs = dead.get(record.path, ())
         names = (entry.input for entry in fingerprint_inputs(record))
         inputs = tuple(name for name in names if name in states and states[name].is_missing)
         files = tuple(
             name for kind, name in record.evidence if kind == "file" and (kind, name) in missing
         )
+
         if globs or inputs or files:
             lost.append(DanglingNames(record, globs, inputs, files))
+
     return lost

@@ -55,14 +55,17 @@ def verify(
             raise RefusedError(
                 f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint
             )
+
         before = {entry.input: entry.hash for entry in fingerprint_inputs(record)}
         way_out = f"; `orbit verify {record.id} --remove-input INPUT` takes one out"
         entries = _with_hashes(workspace, _fingerprint_entries(record, statement), way_out)
         changes: dict[str, object] = {"fingerprint": entries} if entries else {}
+
         if statement.volatility is not None:
             changes["volatility"] = statement.volatility
         if statement.expires is not None:
             changes["expires_at"] = _expiry(statement.expires)
+
         changes |= {
             "verified_at": format_time(datetime.now(UTC)),
             "verified_by": statement.by or author.name,
@@ -109,7 +112,9 @@ def _with_hashes(
                 f"name a file, a folder with tracked files, or FILE#FIELD, from the root{way_out}"
             )
             raise RefusedError(f"`{text}` {state.problem}; nothing was written", hint=hint)
+
         result.append({**entry, "input": text, "hash": state.hash})
+
     return result
 
 
@@ -133,6 +138,7 @@ def _fingerprint_entries(record: Record, statement: Verification) -> list[Mappin
         if name not in names:
             inputs = ", ".join(names) or "none"
             raise RefusedError(f"{record.id} has no input `{name}`", hint=f"its inputs: {inputs}")
+
     return _with_inputs(
         [entry for entry in current if entry["input"] not in statement.remove], statement.add
     )

@@ -76,12 +76,14 @@ class MergeState:
         )
         if object_name is None:
             return None
+
         try:
             data = self.git.run(
                 "cat-file", "--filters", f"--path={self.git.prefix}{path}", object_name
             )
         except GitError:
             return None
+
         return data.decode("utf-8", "surrogateescape")
 
     def is_oversized(self, path: str) -> bool:
@@ -100,12 +102,14 @@ class MergeState:
             for path, stages in self.unmerged.items()
             if path.startswith(f"{folder}/") and side in stages
         }
+
         commit = self.commits[side]
         if commit:
             names = self.git.run_names(
                 "ls-tree", "-r", "-z", "--name-only", commit, "--", f"{folder}/", check=False
             )
             staged |= {name for name in names if name not in self.unmerged}
+
         return sorted(staged)
 
     def path_of_uid(self, side: Side, uid: str, folder: str) -> str | None:
@@ -117,9 +121,11 @@ class MergeState:
                 and _uid_in(self.text(side, path)) == uid
             ):
                 return path
+
         commit = self.commits[side]
         if not commit:
             return None
+
         arguments = ("grep", "-l", "-z", "-F", "--no-color", "-e", uid, commit, "--", folder)
         settings = ("-c", "grep.fullName=false")
         matches = self.git.run_names(*arguments, settings=settings, check=False)
@@ -149,6 +155,7 @@ def read_merge(workspace: Workspace) -> MergeState:
     if git.top is None:
         message = "this is not a git repository, so there is nothing to resolve"
         raise GitError(message, hint="run it in the clone where the merge stopped")
+
     operation, theirs, base = _operation(git)
     return MergeState(
         git, operation, {"base": base, "ours": git.head(), "theirs": theirs}, _unmerged(git)
@@ -159,11 +166,13 @@ def _operation(git: Git) -> tuple[str | None, str | None, str | None]:
     if _rebase_folder(git) is not None:
         picked = git.commit("REBASE_HEAD")
         return "rebase", picked, git.commit(f"{picked}^") if picked else None
+
     for name, ref in _OPERATIONS:
         commit = git.commit(ref)
         if commit is not None:
             base = git.merge_base(commit) if name == "merge" else git.commit(f"{commit}^")
             return (name, base, commit) if name == "revert" else (name, commit, base)
+
     return None, None, None
 
 
@@ -276,6 +285,7 @@ def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
         kind = kind_of(workspace, path)
         if kind is None or not stages:
             continue
+
         broken = [
             side for side in SIDES if side in stages and _uid_in(state.text(side, path)) is None
         ]
@@ -285,7 +295,9 @@ def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
         if broken and is_needed:
             unreadable[path] = f"{broken[0]} holds no valid record"
             continue
+
         _add(by_uid, state, kind, path, stages)
+
     for kind in workspace.kinds:
         if kind.numbering == "sequence":
             # In the later steps of a rebase git may merge an edit of a record into another with its
@@ -295,6 +307,7 @@ def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
                 (*(_contested_in_logs(state, kind) if kind.in_document else ()), *mixed)
             ):
                 _add(by_uid, state, kind, path, SIDES)
+
     return MergedRecords(tuple(by_uid.values()), unreadable)
 
 
@@ -305,6 +318,7 @@ def _add(
     for uid in dict.fromkeys(_uid_in(state.text(side, path)) for side in SIDES if side in sides):
         if uid is None or uid in by_uid:
             continue
+
         subject = by_uid[uid] = MergedRecord(kind, uid)
         for side in SIDES:
             side_path = (
@@ -323,16 +337,19 @@ def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
     for path, stages in state.unmerged.items():
         if path.rpartition("/")[2] != LOG_NAME or len(stages) < 2 or state.is_oversized(path):
             continue
+
         texts: dict[int, set[str]] = defaultdict(set)
         for side in stages:
             text = state.text(side, path) or ""
             for entry in read_document(text, path).entries:
                 texts[int(entry.number or 0)].add(entry.span.of(text).rstrip())
+
         for number in (number for number, versions in texts.items() if len(versions) > 1):
             record_id = sequence_id(kind.prefix, number)
             record_file = f"{ORBIT}/{kind.file_of(record_id)}"
             if record_file not in state.unmerged and len(_uids(state, record_file)) > 1:
                 paths.append(record_file)
+
     return paths
 
 
@@ -344,6 +361,7 @@ def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
     base, *commits = (state.commits[side] for side in SIDES)
     if not base or not all(commits):
         return []
+
     options = (
         "diff",
         "--name-only",
@@ -354,6 +372,7 @@ def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
         "--diff-filter=M",
         base,
     )
+
     folder = f"{ORBIT}/{kind.plural}"
     ours, theirs = (
         {*state.git.run_names(*options, str(side), "--", folder, check=False)} for side in commits
@@ -378,11 +397,13 @@ def assign_ids(
     for subject in subjects.all:
         subject.final = _settled(subject.ids)
         by_id[subject.kind.name, subject.final].append(subject)
+
     here = {record.uid: record for record in records}
     fresh: dict[str, list[MergedRecord]] = defaultdict(list)
     for (kind_name, record_id), group in sorted(by_id.items()):
         if group[0].kind.numbering != "sequence":
             continue
+
         keeper = _keeper(state, group, record_id, records)
         for subject in (subject for subject in group if subject.uid != keeper):
             existing = here.get(subject.uid)
@@ -390,11 +411,13 @@ def assign_ids(
                 _renumber(subject, existing.id, records)
             else:
                 fresh[kind_name].append(subject)
+
     for kind_name, subjects_of_kind in fresh.items():
         kind = workspace.kinds[kind_name]
         mine = sorted(subjects_of_kind, key=lambda loser: (loser.final, loser.uid))
         numbers = [sequence_number(subject.final, kind.prefix) or 0 for subject in mine]
         ids = new_ids(workspace, kind, len(mine), numbers, dry_run=not claim)
+
         for subject, record_id in zip(mine, ids, strict=True):
             _renumber(subject, record_id, records)
 
@@ -414,6 +437,7 @@ def _keeper(
     existing = records.with_id(record_id)
     settled = existing[0].uid if path not in state.unmerged and len(existing) == 1 else None
     uids = {subject.uid for subject in group}
+
     if settled is not None and settled not in uids:
         uids.add(settled)
         keeper, reason = settled, f"{record_id} is {existing[0].title!r}, which is merged already"
@@ -423,8 +447,10 @@ def _keeper(
         keeper, branch = _on_default_branch(state, path, uids) or (_oldest(group), "")
         title = next(subject.title for subject in group if subject.uid == keeper)
         reason = f"{record_id} is {title!r} on {branch}" if branch else f"{title!r} is older"
+
     for subject in group:
         subject.reason = reason if subject.uid != keeper else ""
+
     return keeper
 
 
@@ -439,6 +465,7 @@ def _on_default_branch(state: MergeState, path: str, uids: set[str]) -> tuple[st
         uid = _uid_in((content or b"").decode("utf-8", "replace"))
         if uid in uids:
             return uid, short_name(branch)
+
     return None
 
 

@@ -68,11 +68,13 @@ class SideFiles:
         }
         self._by_document: dict[str, list[MergedRecord]] = defaultdict(list)
         self._documents: dict[str, str] = {}  # documents that move
+
         for subject in self._by_folder.values():
             document, final = subject.document(side), subject.final_document(side)
             self._by_document[document].append(subject)
             if document != final:
                 self._documents[document] = final
+
         self._base_ids = subjects.ids("base")
         self._moves = DocumentMoves(self._documents, unique_names(workspace, self._documents))
         self._renames = subjects.renames(side)
@@ -95,10 +97,12 @@ class SideFiles:
         for folder, subject in self._by_folder.items():
             if folder != subject.final_folder:
                 paths |= {*self._state.files_below(self._side, folder)}
+
         if self._renames:
             patterns = search_patterns(frozenset(self._renames), self._moves)
             paths |= lines_at(self._state.git, self._state.commits[self._side], patterns).keys()
             paths |= {document for document in self._by_document if document}
+
         return paths
 
     def text(self, path: str, base: str | None) -> tuple[str | None, int]:
@@ -106,12 +110,14 @@ class SideFiles:
         text, side = self._state.text(self._side, path), self._side
         if text is None or not self._renames:
             return text, 0
+
         for subject in self._by_document.get(path, ()):
             heading = subject.source_on(side).get("heading")
             heading = None if heading is None else str(heading)
             text = renumbered_document(
                 text, path, heading, subject.title, subject.ids[side], subject.final
             )
+
         ids = frozenset(self._renames)
         result = rewrite_file(self._workspace, path, text, ids, self._meaning(base), self._moves)
         text, own = result.text, self._by_folder.get(path.rpartition("/")[0])
@@ -121,8 +127,10 @@ class SideFiles:
                 data_in(text) or {}, own.ids[side], own.final, own.aliases, document
             )
             text = rewrite(text, data, order=own.kind.schema.properties)
+
         if path in self._by_document:
             text = in_order(text, path, *sorted(self._renames.values()))
+
         return text, result.count
 
     def _meaning(self, base: str | None) -> CitationMap:
@@ -176,18 +184,23 @@ class Resolution:
         paths = {*self.state.unmerged}.union(*(files.affected() for files in sides.values()))
         paths |= {files.final_path(path) for files in sides.values() for path in paths}
         originals: dict[str, dict[Side, str]] = {path: {} for path in sorted(paths)}
+
         for side, files in sides.items():
             for path in sorted(paths):
                 if self.state.text(side, path) is not None:
                     originals[files.final_path(path)][side] = path
+
         self.reasons |= self.subjects.unreadable
+
         for path, versions in originals.items():
             if path in self.subjects.unreadable:
                 continue
+
             if path in self.state.unmerged and not self.state.unmerged[path]:
                 if kind_of(self.workspace, path):
                     self.reasons[path] = "it is not a regular file on one side"
                 continue
+
             try:
                 self._draft_file(path, versions, sides)
             except (OrbitError, ContestedError, YamlProblemError) as error:
@@ -212,6 +225,7 @@ class Resolution:
         for side, original in versions.items():
             texts[side], count = sides[side].text(original, raw.get("base"))
             self.citations[path] = max(self.citations[path], count)
+
         is_plain = self._is_plain(path)
         is_moved = versions != {
             side: path for side in SIDES if self.state.text(side, path) is not None
@@ -220,24 +234,29 @@ class Resolution:
             return
         if any(len(text or "") > DOCUMENT_LIMIT for text in texts.values()):
             raise ContestedError(f"one side is larger than {DOCUMENT_LIMIT:,} bytes")
+
         text, contested = self._merged(path, texts)
         if contested and is_plain and path not in self.state.unmerged:
             self.by_hand.add(path)  # both sides wrote the line
             return
+
         if not self._may_replace(path, raw, text):
             if path in self.state.unmerged and not is_plain:
                 self.reasons[path] = _BY_HAND
             elif text is not None:
                 self.by_hand.add(path)
             return
+
         self.draft.put(path, text)
         moved_from = next((original for original in versions.values() if original != path), None)
         if moved_from is not None and text is not None:
             self.draft.came_from[path] = moved_from
+
         if contested and not is_plain:
             self.reasons[path] = f"changed on both sides: {', '.join(contested)}"
         elif not contested:
             self.settled.add(path)
+
         if path in self.state.unmerged and not contested:
             self.resolved.add(path)
             self.done[path] = "moved" if text is None else self.done.get(path, "merged")
@@ -256,24 +275,30 @@ class Resolution:
                 raise ContestedError(
                     f"two records took the code {record_id}; give one of them another by hand"
                 )
+
         if ours is None or theirs is None:
             text = ours if theirs is None else theirs
             if base is not None and text is not None and text != base:
                 remover, keeper = ("ours", "theirs") if ours is None else ("theirs", "ours")
                 raise ContestedError(f"{remover} removed it, {keeper} changed it")
+
             text = None if base is not None else text
             if kind is not None and text is not None:
                 validated(text, kind, path)
+
             return text, ()
+
         if kind is not None:
             return merge_records(base, ours, theirs, kind, path), ()
         if _is_votes(path):
             self.done[path] = "both sides' votes"
             return merge_votes(ours, theirs), ()
+
         if self._is_log(path):
             self.done[path] = "merged by entry"
             merged = merge_logs(base or "", ours, theirs)
             return merged.text, merged.contested
+
         text, is_contested = merge_lines(base or "", ours, theirs)
         return text, ("lines",) if is_contested else ()
 
@@ -288,6 +313,7 @@ class Resolution:
             return True
         if not is_markdown(path) or path.startswith(f"{ORBIT}/"):
             return False
+
         is_source = any(path == subject.source.get("path") for subject in self.subjects.all)
         texts = (
             [self.state.text(side, path) for side in SIDES]
@@ -306,12 +332,15 @@ class Resolution:
         current = self.draft.on_disk(path)
         if current is None or current == text:
             return True
+
         here = (self.state.text(side, path) for side in SIDES)
         texts = [each for each in (*here, *raw.values()) if each is not None]
         lines = {line.rstrip("\r") for each in (*texts, text or "") for line in each.split("\n")}
         is_left = all(line.rstrip("\r") in lines for line in _MARKER.sub("", current).split("\n"))
+
         if path in self.state.unmerged:
             return current in texts or (is_left and _OPEN.search(current) is not None)
+
         return is_left and path not in self.dirty
 
     def unclear(self, records: RecordSet) -> tuple[Unclear, ...]:
@@ -321,6 +350,7 @@ class Resolution:
         ids = frozenset(old for side in SIDES for old in self.subjects.renames(side))
         if not ids:
             return ()
+
         untracked = {*self.workspace.git.untracked()}
         mentioned = {
             *mentioning_files(self.workspace, search_patterns(ids, DocumentMoves()))

@@ -72,6 +72,7 @@ class ResolveReport:
                 f"{record.old} ({record.title}) {would} {record.new}, because {record.reason}"
             )
             lines.append(f"  still found as {', '.join(record.aliases)}")
+
         lines += [f"  {file}" for file in self.files]
         lines += unclear_lines(self.unclear)
         if self.unresolved:
@@ -80,12 +81,14 @@ class ResolveReport:
                 "still in conflict:",
                 *(f"  {path}: {reason}" for path, reason in self.unresolved.items()),
             ]
+
         if self.others:
             lines += [
                 "",
                 "not the registry's; merge them by hand:",
                 *(f"  {path}" for path in self.others),
             ]
+
         if self.later:
             lines += [
                 "",
@@ -96,6 +99,7 @@ class ResolveReport:
                 ),
             ]
             lines += [f"  {mention.path}: {mention.line}" for mention in self.later]
+
         return "\n".join(lines).lstrip("\n")
 
 
@@ -105,16 +109,19 @@ def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
     """
     if dry_run:
         return _plan(workspace, claim=False)[0]
+
     with writing(workspace):
         report, resolution = _plan(workspace, claim=True)
         # What it writes was on one of the two branches, so the rule about agents held there or is a
         # reviewer's to see.
         apply_step(workspace, "resolve", resolution.draft.changes)
+
         if resolution.settled:
             listed = "".join(f"{path}\0" for path in sorted(resolution.settled)).encode(
                 "utf-8", "surrogateescape"
             )
             workspace.git.run("update-index", "--add", "--remove", "-z", "--stdin", stdin=listed)
+
         return report
 
 
@@ -126,17 +133,20 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, Resoluti
         return ResolveReport(state.operation, dry_run=not claim), Resolution(
             workspace, state, nothing, draft
         )
+
     records = read_collection(workspace).records
     subjects = find_records(workspace, state)
     assign_ids(workspace, state, subjects, records, claim=claim)
     resolution = Resolution(workspace, state, subjects, draft)
     resolution.draft_files()
+
     files = citing.changed_files(draft, resolution.citations)
     listed = {file.path: file for file in files}
     for path in resolution.resolved:
         what = resolution.done.get(path, "merged")
         if what != "moved":
             listed[path] = replace(listed.get(path, citing.ChangedFile(path)), what=what)
+
     report = ResolveReport(
         state.operation,
         tuple(_renumbered(resolution)),
@@ -166,6 +176,7 @@ def _later_citations(resolution: Resolution) -> Iterator[citing.Unclear]:
     tip = rebased_tip(state.git) if state.operation == "rebase" and renames else None
     if tip is None:
         return
+
     patterns = citing.search_patterns(frozenset(renames), citing.DocumentMoves())
     existing = citing.lines_at(state.git, state.commits["theirs"], patterns)
     for path, lines in sorted(citing.lines_at(state.git, tip, patterns).items()):

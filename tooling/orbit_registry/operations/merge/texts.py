@@ -63,11 +63,13 @@ def merge_logs(base: str, ours: str, theirs: str) -> LogMerge:
         return LogMerge(ours)
     if ours == base:
         return LogMerge(theirs)
+
     newline = _newline(ours) or _newline(theirs)
     texts = (base, ours, theirs)
     uniform = all(_newline(text) is not None for text in texts)
     plain = [text.replace("\r\n", "\n") if uniform else text for text in texts]
     merged = _merge([_split(text) for text in plain])
+
     return (
         LogMerge(merged.text.replace("\n", "\r\n"), merged.contested)
         if uniform and newline == "\r\n"
@@ -86,14 +88,17 @@ def _split(text: str) -> _Log:
     file = read_document(text, "decisions.md")
     if file.format != "log" or not file.entries:
         return _Log(_Piece(*split_separator(text)), {}, _Piece("", ""))
+
     starts = [entry.span.start for entry in file.entries]
     ends = [*starts[1:], file.entries[-1].span.end]
     entries: dict[Key, _Piece] = {}
     occurrences: Counter[int] = Counter()
+
     for entry, start, end in zip(file.entries, starts, ends, strict=True):
         number = int(entry.number) if entry.number else -1 - crc32(entry.title.encode())
         entries[number, occurrences[number]] = _Piece(*split_separator(text[start:end]))
         occurrences[number] += 1
+
     return _Log(
         _Piece(*split_separator(text[: starts[0]])),
         entries,
@@ -106,13 +111,16 @@ def _merge(logs: Sequence[_Log]) -> LogMerge:
     contested: list[str] = []
     head = _merge_piece(base.head, ours.head, theirs.head, ABOVE, contested) or _Piece("", "")
     merged: list[_Piece] = []
+
     for key in _order(ours.entries, theirs.entries, base.entries):
         old, mine, other = (log.entries.get(key) for log in logs)
         some = mine or other or old or _Piece("", "")
         name = f"ADR-{key[0]:04d}" if key[0] >= 0 else some.content.partition("\n")[0].strip("# \t")
         piece = _merge_piece(old, mine, other, name, contested)
+
         if piece is not None:
             merged.append(piece)
+
     tail = _merge_piece(base.tail, ours.tail, theirs.tail, BELOW, contested) or _Piece("", "")
     return LogMerge(_joined(head, merged, tail, logs), tuple(contested))
 
@@ -132,10 +140,13 @@ def _order(ours: Iterable[Key], theirs: Iterable[Key], base: Iterable[Key]) -> l
         and max(map(len, numbers)) > 1
     )
     rising = numbered and all(order == sorted(order) for order in numbers)
+
     for index, key in enumerate(there):
         if key in placed:
             continue
+
         placed.add(key)
+
         if rising or falling:
             later = (
                 at for at, other in enumerate(result) if (other > key if rising else other < key)
@@ -144,6 +155,7 @@ def _order(ours: Iterable[Key], theirs: Iterable[Key], base: Iterable[Key]) -> l
         else:
             above = there[index - 1] if index else None
             result.insert(result.index(above) + 1 if above else 0, key)
+
     return result + [key for key in base if key not in placed]
 
 
@@ -155,11 +167,13 @@ def _merge_piece(
         return ours
     if contents[1] == contents[0]:
         return theirs
+
     if base is not None and ours is not None and theirs is not None:
         text, conflict = merge_lines(*(f"{piece.content}\n" for piece in (base, ours, theirs)))
         if conflict:
             contested.append(name)
         return _Piece(text.rstrip("\n"), ours.gap)
+
     contested.append(name)
     sides = [f"{content}\n" if content else "" for content in contents[1:]]
     gap = (ours or theirs or _Piece("", "\n")).gap
@@ -180,6 +194,7 @@ def _joined(head: _Piece, entries: Sequence[_Piece], tail: _Piece, logs: Sequenc
     )
     usual = gaps.most_common(1)[0][0] if gaps else "\n\n"
     parts = [piece for piece in (head, *entries, tail) if piece.content]
+
     result: list[str] = []
     for index, piece in enumerate(parts):
         is_entry, is_last = (
@@ -191,9 +206,12 @@ def _joined(head: _Piece, entries: Sequence[_Piece], tail: _Piece, logs: Sequenc
             gap = ends[0].gap
         elif is_entry and any(piece is end for end in ends):
             gap = usual
+
         if gap.count("\n") < 2 and index + 1 < len(parts):
             gap = usual if is_entry and not is_last else "\n\n"
+
         result += (piece.content, gap)
+
     return "".join(result)
 
 
@@ -205,9 +223,11 @@ def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
         ]
     except (OrbitError, UnicodeDecodeError):
         return 1
+
     merged = merge_logs(*texts)
     if merged.text != texts[1]:
         write_atomic(ours, merged.text)
+
     return 1 if merged.contested else 0
 
 
@@ -239,12 +259,15 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
         return ours
     if ours == base:
         return theirs
+
     try:
         old, here, there = data_in(base) or {}, load(ours), load(theirs)
     except YamlProblemError as error:
         raise ContestedError(f"one side is not valid YAML: {error.problem.message}") from None
+
     if not isinstance(here, dict) or not isinstance(there, dict):
         raise ContestedError("one side is not a mapping")
+
     contested: list[str] = []
     _take_later(old, here, there, kind)
     merged = _merged(old, here, there, "", contested)
@@ -253,13 +276,16 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
         if not contested and isinstance(merged, dict)
         else None
     )
+
     if text is None:
         raise ContestedError("; ".join(contested) or "a comment was added or changed on both sides")
+
     record, problems = decode_record(text, kind, path)
     if record is None:
         raise ContestedError(
             "; ".join(f"the merge is not valid: {problem.message}" for problem in problems)
         )
+
     return text
 
 
@@ -272,12 +298,14 @@ def _take_later(
     old, here, there = _freshness(base), _freshness(ours), _freshness(theirs)
     if old.get("verified_at") in (here.get("verified_at"), there.get("verified_at")):
         return
+
     earlier, later = sorted(
         (ours, theirs), key=lambda data: (str(_freshness(data).get("verified_at", "")), str(data))
     )
     freshness = {**_freshness(earlier)}
     _replace(old, freshness, _freshness(later), _VERIFIED)
     earlier["freshness"] = freshness
+
     if kind.name == _FAILURE:
         _replace(base, earlier, later, _FAILURE_FIELDS)
         counts = [
@@ -310,6 +338,7 @@ def _merged(base: object, ours: object, theirs: object, name: str, contested: li
         return ours
     if ours == base:
         return theirs
+
     if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
         old = base if isinstance(base, Mapping) else {}
         result: dict[str, object] = {}
@@ -318,15 +347,19 @@ def _merged(base: object, ours: object, theirs: object, name: str, contested: li
             value = _merged(sides[0], sides[1], sides[2], f"{name}.{key}".lstrip("."), contested)
             if value is not _ABSENT:
                 result[key] = value
+
         return result
+
     if isinstance(ours, list) and isinstance(theirs, list) and name not in _UNMERGED_LISTS:
         base_items = base if isinstance(base, list) else []
         own_items = [entry for entry in ours if entry in theirs or entry not in base_items]
         return own_items + [
             entry for entry in theirs if entry not in ours and entry not in base_items
         ]
+
     if name in _LATEST and isinstance(ours, str) and isinstance(theirs, str):
         return max(ours, theirs)
+
     contested.append(f"`{name}` is {_excerpt(ours)} in ours, {_excerpt(theirs)} in theirs")
     return ours
 
@@ -344,10 +377,12 @@ def _text(
         lines, conflict = merge_lines(base, ours, theirs)
         if not conflict and means(lines, merged):
             return lines
+
     try:
         text = rewrite(ours, merged, order=kind.schema.properties)
     except YamlProblemError:
         return None
+
     kept_comments = {*_comments(text), *_comments(base or "")}
     return text if all(comment in kept_comments for comment in _comments(theirs)) else None
 
@@ -371,10 +406,12 @@ def _vote_key(line: str) -> tuple[object, str]:
         row = json.loads(line)
     except (ValueError, RecursionError):
         return line, ""
+
     if (
         not isinstance(row, dict)
         or set(row) != set(FIELDS)
         or not all(isinstance(row[name], str) for name in FIELDS)
     ):
         return line, ""
+
     return (row["learning_id"], row["voter_model"], row["task_id"]), row["voted_at"]
