@@ -101,6 +101,7 @@ class Cache:
             raise
 
         self._closer = weakref.finalize(self, connection.close)
+        _OPEN.add(self)
         return connection
 
     def _delete(self) -> None:
@@ -121,6 +122,7 @@ class Cache:
         if "db" in self.__dict__:
             self._closer()
             del self.__dict__["db"]
+            _OPEN.discard(self)
 
     def files(
         self,
@@ -250,6 +252,15 @@ class Cache:
                 self.db.executemany(statement, rows)
         except (sqlite3.Error, UnicodeError) as error:
             self._fail(error)
+
+
+_OPEN: weakref.WeakSet[Cache] = weakref.WeakSet()
+
+
+def close_caches() -> None:
+    """Close the databases that this process has open; the next query of a cache opens it again."""
+    for opened in list(_OPEN):
+        opened.close()
 
 
 @contextlib.contextmanager
