@@ -21,7 +21,6 @@ class Scope:
     agents: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
-    semantic_seed: str | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -61,8 +60,7 @@ def scope_from(data: Mapping[str, object]) -> Scope:
     lists = {
         name: tuple(map(str, value)) for name in _LISTS if isinstance(value := data.get(name), list)
     }
-    seed = data.get("semantic_seed")
-    return Scope(**lists, semantic_seed=None if seed is None else str(seed))
+    return Scope(**lists)
 
 
 @dataclass(frozen=True, slots=True)
