@@ -113,18 +113,19 @@ def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool]:
 
     pathspec = f":(literal){path}"
     try:
-        commit, _, parents = (
-            git.ask("log", "-1", "--format=%H %P", "--", pathspec) or ""
-        ).partition(" ")
+        answer = git.ask("log", "-1", "--format=%H %P", "--", pathspec) or ""
         status = git.run("status", "--porcelain=v1", "-z", "--ignored", "--", pathspec)
     except GitError:
         return None, True
 
+    commit, _, parents = answer.partition(" ")
     is_dirty = bool(status) or not commit
-    is_known = (
-        bool(parents) or not git.is_shallow
-    )  # a shallow clone's first commit need not have touched the file
-    return (commit if is_known else "") or None, is_dirty
+    # A shallow clone's first commit need not have touched the file.
+    is_known = bool(parents) or not git.is_shallow
+    if not commit or not is_known:
+        return None, is_dirty
+
+    return commit, is_dirty
 
 
 def versions_of(requested: Sequence[str]) -> list[str]:
@@ -149,7 +150,8 @@ def versions_of(requested: Sequence[str]) -> list[str]:
 
 def stored_path(versions: Sequence[str], name: str) -> str:
     """Return where a text of some versions is kept in its record's folder."""
-    return f"{versions[0] if len(versions) == 1 else SHARED}/{name}"
+    folder = versions[0] if len(versions) == 1 else SHARED
+    return f"{folder}/{name}"
 
 
 def import_resource(
@@ -171,21 +173,18 @@ def import_resource(
             "a script needs a path: it stays the file that it is", hint="orbit import script PATH"
         )
 
-    parts = cut(
-        text.content,
-        chunking_from(request.chunking),
-        markdown=is_markdown(text.path or request.name),
-    )
+    name = text.path or request.name
+    chunking = chunking_from(request.chunking)
+    parts = cut(text.content, chunking, markdown=is_markdown(name))
 
     existing = existing_resource(workspace, request.type, text, versions)
     if existing is not None:
-        return IntakeResult(
-            existing, False, parts, tuple(_differences(existing, request, versions))
-        )
+        notes = _differences(existing, request, versions)
+        return IntakeResult(existing, False, parts, tuple(notes))
 
     fields: dict[str, object] = {
         **request.fields,
-        "title": request.title or _title_in(text.content, text.path or request.name),
+        "title": request.title or _title_in(text.content, name),
         "type": request.type,
         "versions": versions,
         "path": text.path,
@@ -200,9 +199,8 @@ def import_resource(
         attachments = {file_path: text.content}
 
     if dry_run:
-        return IntakeResult(
-            draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text))
-        )
+        _, draft = draft_record(workspace, kind, author, fields)
+        return IntakeResult(draft, True, parts, tuple(_doubts(text)))
 
     def admit(_: Record) -> None:  # another process may have imported it meanwhile
         meanwhile = existing_resource(workspace, request.type, text, versions)
@@ -217,9 +215,11 @@ def import_resource(
 
 def _title_in(text: str, name: str) -> str:
     if is_markdown(name):
-        titles = (" ".join(heading.text.split()) for heading in parse_markdown(text).headings)
-        if title := next(filter(None, titles), ""):
-            return title[:300]
+        for heading in parse_markdown(text).headings:
+            title = " ".join(heading.text.split())
+            if title:
+                return title[:300]
+
     return PurePosixPath(name).name
 
 
@@ -232,12 +232,10 @@ def existing_resource(
 ) -> Record | None:
     """Return the live or pending resource of a text, other than `but`; None if there is none."""
     for record in read_collection(workspace).records.of_kind(KIND):
-        is_other = (
-            record.phase == "closed"
-            or record.text("type") != type_
-            or record.text("path") != text.path
-        )
-        if is_other or (but is not None and record.uid == but.uid):
+        if record.phase == "closed" or (but is not None and record.uid == but.uid):
+            continue
+
+        if record.text("type") != type_ or record.text("path") != text.path:
             continue
 
         is_same = text.path is not None or record.text("content_hash") == text.digest
@@ -255,12 +253,12 @@ def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]
             f"it over"
         )
 
-    if set(record.words("versions")) != set(versions):
-        options, current = (
-            " ".join(f"--version {version}" for version in versions),
-            ", ".join(record.words("versions")),
+    current = record.words("versions")
+    if set(current) != set(versions):
+        options = " ".join(f"--version {version}" for version in versions)
+        differences.append(
+            f"its versions are {', '.join(current)}: `orbit refresh {record.id} {options}`"
         )
-        differences.append(f"its versions are {current}: `orbit refresh {record.id} {options}`")
 
     arguments = {**request.fields, "title": request.title, "chunking": request.chunking}
     ignored = sorted(
@@ -276,10 +274,11 @@ def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]
 
 
 def _doubts(text: IntakeSource) -> list[str]:
-    if text.path is None:
+    path, commit = text.path, text.commit
+    if path is None or not text.is_dirty:
         return []
-    if text.commit is None:
-        message = f"{text.path} is in no commit yet, so the source of this text is unknown"
-        return [message] if text.is_dirty else []
-    message = f"{text.path} has changes that are not committed; {text.commit[:12]} has another text"
-    return [message] if text.is_dirty else []
+
+    if commit is None:
+        return [f"{path} is in no commit yet, so the source of this text is unknown"]
+
+    return [f"{path} has changes that are not committed; {commit[:12]} has another text"]

@@ -44,13 +44,8 @@ _INTERPRETERS: Mapping[str, tuple[str, ...]] = {
     ".sh": ("sh",),
     ".bash": ("bash",),
 }
-_DECIDING = (
-    "id",
-    "type",
-    "status",
-    "path",
-    "content_hash",
-)  # the fields of a record that decide what is run
+_DECIDING = ("id", "type", "status", "path", "content_hash")
+"""The fields of a record that decide what is run."""
 _GRACE = 2.0  # seconds that a script has to end when its time is over
 
 
@@ -174,21 +169,20 @@ def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes
     only_default = (
         workspace.trusts_only_default_branch or workspace.default_branch_trusts_only_itself(default)
     )
-    revision, where = (
-        (default, "commit of the default branch") if only_default else ("HEAD", "commit")
-    )
+    revision, where = "HEAD", "commit"
+    if only_default:
+        revision, where = default, "commit of the default branch"
+
     # Without a revision git would read the index, which anybody may have written.
     is_known = workspace.git.top is not None and bool(revision)
     committed = workspace.git.read(revision, path) if is_known else None
 
     if committed is None:
         yield f"{path} is in no {where}"
+    elif committed != content and only_default:
+        yield f"{path} is not as in the last {where}"
     elif committed != content:
-        yield (
-            f"{path} is not as in the last {where}"
-            if only_default
-            else f"{path} has changes that are not committed"
-        )
+        yield f"{path} has changes that are not committed"
 
     if not is_known or not _is_record_committed(workspace, record, revision):
         yield f"the record has changes that are not committed ({record.path})"
@@ -209,10 +203,11 @@ def _is_record_committed(workspace: Workspace, record: Record, revision: str) ->
     except (YamlProblemError, UnicodeDecodeError):
         return False
 
+    if not isinstance(data, dict):
+        return False
+
     # The record may come from the cache, which git does not hold.
-    return isinstance(data, dict) and all(
-        data.get(name) == record.data.get(name) for name in _DECIDING
-    )
+    return all(data.get(name) == record.data.get(name) for name in _DECIDING)
 
 
 @contextlib.contextmanager
@@ -288,19 +283,21 @@ def _start(
         with process:
             try:
                 code = process.wait(order.seconds)
-                _signal(
-                    process, signal.SIGKILL
-                )  # background processes of the script were not reviewed
+                # Background processes of the script were not reviewed.
+                _signal(process, signal.SIGKILL)
             except subprocess.TimeoutExpired:
                 over = True
                 code = _terminate(process)
-            except (
-                BaseException
-            ):  # a person stopped us: the script is in another session and got no signal
+            except BaseException:
+                # A person stopped us: the script is in another session and got no signal.
                 _terminate(process)
                 raise
 
-        code = TIMED_OUT if over else code if code >= 0 else 128 - code
+        if over:
+            code = TIMED_OUT
+        elif code < 0:
+            code = 128 - code
+
         return RunResult(code, time.monotonic() - began, over, _tail(out), _tail(err))
 
 
@@ -308,6 +305,7 @@ def _terminate(process: subprocess.Popen[bytes]) -> int:
     _signal(process, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_GRACE)
+
     _signal(process, signal.SIGKILL)
     return process.wait()
 
