@@ -58,6 +58,14 @@ class Renumbered:
     reason: str = ""
     """Where the highest number before it came from, or why this record and not the other."""
 
+    def lines(self, *, dry_run: bool, because: str = "") -> list[str]:
+        """Return the change for people."""
+        would = "would become" if dry_run else "is now"
+        return [
+            f"{self.old} ({self.title}) {would} {self.new}{because}",
+            f"  still found as {', '.join(self.aliases)}",
+        ]
+
     def as_dict(self) -> dict[str, object]:
         """Return the change as JSON shows it."""
         return {
@@ -91,9 +99,7 @@ class RenumberReport:
 
     def text(self) -> str:
         """Return the report for people."""
-        would = "would become" if self.dry_run else "is now"
-        lines = [f"{self.record.old} ({self.record.title}) {would} {self.record.new}"]
-        lines.append(f"  still found as {', '.join(self.record.aliases)}")
+        lines = self.record.lines(dry_run=self.dry_run)
         lines += [f"  {file}" for file in self.files]
         lines += unclear_lines(self.unclear)
         return "\n".join(lines)

@@ -93,7 +93,7 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
         raise UsageError(f"{record.id} is not a script", hint="`orbit show` prints a document")
 
     if order.trust and author.role == "agent":
-        _note_refused(workspace, record, author, order)
+        _note(workspace, record, author, order, time.time(), refused=1)
         raise RefusedError(
             "an agent can't trust a script for you", hint="a person reviews it, and runs it"
         )
@@ -106,7 +106,8 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
             f"read {path}, then `orbit run --trust {record.id}`, or commit it, `orbit "
             f"refresh {record.id}`, commit that"
         )
-        _note_refused(workspace, record, author, order, content_hash=raw_digest(content))
+        digest = raw_digest(content)
+        _note(workspace, record, author, order, time.time(), refused=1, content_hash=digest)
         raise RefusedError(f"{record.id} is not run: {'; '.join(doubts)}", hint=hint)
 
     began = time.time()
@@ -115,14 +116,12 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
         words = [*_command(file, content, started), *order.arguments]
         ran = _start(workspace.root, words, _environment(record, file, order), order)
 
-    note(
-        str(workspace.root),
-        "run",
-        order.surface,
+    _note(
+        workspace,
+        record,
+        author,
+        order,
         began,
-        id=record.id,
-        by=author.name,
-        role=author.role,
         exit_code=ran.exit_code,
         content_hash=raw_digest(content),
         trusted=int(bool(doubts)),
@@ -132,19 +131,22 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
     return ran
 
 
-def _note_refused(
-    workspace: Workspace, record: Record, author: Author, order: RunOptions, **fields: str
+def _note(
+    workspace: Workspace,
+    record: Record,
+    author: Author,
+    order: RunOptions,
+    at: float,
+    **fields: str | int,
 ) -> None:
-    root, now = str(workspace.root), time.time()
     note(
-        root,
+        str(workspace.root),
         "run",
         order.surface,
-        now,
+        at,
         id=record.id,
         by=author.name,
         role=author.role,
-        refused=1,
         **fields,
     )
 

@@ -112,10 +112,11 @@ def probe(
         is_present["commit", text] = there
 
     fingerprints = Fingerprints(root, tracked)
+    present = {evidence for evidence, there in is_present.items() if there}
     return FilesystemView(
         {text: fingerprints.find(text) for text in dependencies.inputs},
-        frozenset(evidence for evidence, there in is_present.items() if there),
-        frozenset(evidence for evidence, there in is_present.items() if not there),
+        frozenset(present),
+        frozenset(is_present.keys() - present),
         tuple(untold),
         changed_sources(workspace, dependencies.sources),
     )

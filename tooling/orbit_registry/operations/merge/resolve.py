@@ -65,12 +65,8 @@ class ResolveReport:
     def text(self) -> str:
         """Return the report for people."""
         lines = ["nothing to resolve"] if self.is_empty else []
-        would = "would become" if self.dry_run else "is now"
         for record in self.renumbered:
-            lines.append(
-                f"{record.old} ({record.title}) {would} {record.new}, because {record.reason}"
-            )
-            lines.append(f"  still found as {', '.join(record.aliases)}")
+            lines += record.lines(dry_run=self.dry_run, because=f", because {record.reason}")
 
         lines += [f"  {file}" for file in self.files]
         lines += unclear_lines(self.unclear)
