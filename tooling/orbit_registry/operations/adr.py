@@ -114,7 +114,11 @@ def new_adr(
         arguments[name] = words(axes, name)
 
     return NewAdr(
-        title=str(fields.get("title") or ""), status=status, key=key, ensured=ensured, **arguments
+        title=str(fields.get("title") or ""),
+        status=status,
+        key=key,
+        ensured=ensured,
+        **arguments,
     )
 
 
@@ -157,12 +161,14 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
     title = " ".join(request.title.split())
     if not title:
         raise UsageError(
-            "a decision needs a title", hint='orbit adr new "Use DuckDB for the snapshot"'
+            "a decision needs a title",
+            hint='orbit adr new "Use DuckDB for the snapshot"',
         )
 
     if request.feature is not None and not FEATURE.match(request.feature):
         raise UsageError(
-            f"{request.feature!r} is not a feature name", hint="letters, digits, `.`, `_` and `-`"
+            f"{request.feature!r} is not a feature name",
+            hint="letters, digits, `.`, `_` and `-`",
         )
 
     if request.status is not None and request.status not in (
@@ -180,7 +186,8 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
     style = request.style or ("log" if adr.log else adr.style)
     if style == "log" and not request.feature and not adr.log:
         raise UsageError(
-            "decisions are kept in logs here, so a feature is needed", hint="--feature NAME"
+            "decisions are kept in logs here, so a feature is needed",
+            hint="--feature NAME",
         )
 
     if request.date is not None:
@@ -214,7 +221,10 @@ def _without_title(body: str, title: str) -> str:
 
 
 def _proposed_if_unfilled(
-    workspace: Workspace, kind: Kind, request: NewAdr, author: Author
+    workspace: Workspace,
+    kind: Kind,
+    request: NewAdr,
+    author: Author,
 ) -> NewAdr:
     status = request.status or kind.initial.get(author.role, kind.initial["agent"])
     if kind.status(status).phase != "live":
@@ -284,7 +294,11 @@ def refuse_date(text: str) -> None:
 
 
 def _new_files(
-    workspace: Workspace, kind: Kind, request: NewAdr, author: Author, record_id: str
+    workspace: Workspace,
+    kind: Kind,
+    request: NewAdr,
+    author: Author,
+    record_id: str,
 ) -> tuple[list[FileChange], Record]:
     status = request.status or kind.initial.get(author.role, kind.initial["agent"])
     tasks = [f"[{task}]" for task in request.tasks]
@@ -378,12 +392,17 @@ def _fields(request: NewAdr) -> dict[str, object]:
 
 
 def amend_adr(
-    workspace: Workspace, any_id: str, text: str, task: str, date: str | None = None
+    workspace: Workspace,
+    any_id: str,
+    text: str,
+    task: str,
+    date: str | None = None,
 ) -> Record:
     """Add a dated amendment, with its task, to a decision's entry; the entry's own words stay."""
     if not text.strip() or not task.strip():
         raise RefusedError(
-            "an amendment needs a text and a task", hint='`orbit adr amend ID --task T --text "…"`'
+            "an amendment needs a text and a task",
+            hint='`orbit adr amend ID --task T --text "…"`',
         )
 
     if date is not None:
@@ -397,7 +416,8 @@ def amend_adr(
 
         if home is None:
             raise RefusedError(
-                f"{record.id} has no entry in a document", hint="`orbit check` says what is missing"
+                f"{record.id} has no entry in a document",
+                hint="`orbit check` says what is missing",
             )
 
         document, entry = home
@@ -435,7 +455,10 @@ def update_adr(
 
 
 def plan_update(
-    workspace: Workspace, any_id: str, edit: Edit, title: str | None = None
+    workspace: Workspace,
+    any_id: str,
+    edit: Edit,
+    title: str | None = None,
 ) -> tuple[Record, list[FileChange]]:
     """Return the decision and the changes of files that `update_adr` would make now;
     see there for what is raised.
@@ -508,7 +531,11 @@ def _log_of(config: Config, feature: str | None) -> str:
 
 
 def new_entry(
-    workspace: Workspace, kind: Kind, path: str, fields: Mapping[str, str], body: str | None
+    workspace: Workspace,
+    kind: Kind,
+    path: str,
+    fields: Mapping[str, str],
+    body: str | None,
 ) -> NewText:
     """Return a log with a new entry: next to and like the newest one in the project's log,
     else ascending by id.

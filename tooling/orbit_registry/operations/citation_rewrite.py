@@ -188,7 +188,10 @@ def _target(path: str, target: str) -> str:
 
 
 def _file_names(
-    text: str, path: str, links: tuple[Link, ...], moves: DocumentMoves
+    text: str,
+    path: str,
+    links: tuple[Link, ...],
+    moves: DocumentMoves,
 ) -> Iterator[tuple[Span, str]]:
     for link in links:
         old = _target(path, link.target)

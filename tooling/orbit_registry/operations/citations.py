@@ -54,7 +54,12 @@ def cited_by(record: Record, forms: IdForms) -> list[Citation]:
 
 
 def in_text(
-    text: str, path: str, forms: IdForms, *, weak: bool = False, code: Sequence[Span] | None = None
+    text: str,
+    path: str,
+    forms: IdForms,
+    *,
+    weak: bool = False,
+    code: Sequence[Span] | None = None,
 ) -> Iterator[Citation]:
     """Yield the citations in a file that mean a record,
     those in code blocks and examples left out.

@@ -142,7 +142,8 @@ def refuse_outside_git(folder: Path) -> None:
 
     if git.ask("rev-parse", "--is-inside-git-dir") == "true":
         raise WorkspaceNotFoundError(
-            f"{root} is git's own folder", hint="run `orbit init` in a clone that has files"
+            f"{root} is git's own folder",
+            hint="run `orbit init` in a clone that has files",
         )
 
     if root != user_home().resolve():
@@ -151,7 +152,8 @@ def refuse_outside_git(folder: Path) -> None:
             "is wrong with it"
         )
         raise WorkspaceNotFoundError(
-            f"{root} is in no git repository, so nothing was written", hint=hint
+            f"{root} is in no git repository, so nothing was written",
+            hint=hint,
         )
 
 
@@ -191,13 +193,15 @@ def setup_workspace(
     orbit = root / ORBIT
     if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
         raise WorkspaceNotFoundError(
-            f"{orbit} is not a folder", hint="move it away, then run `orbit init` again"
+            f"{orbit} is not a folder",
+            hint="move it away, then run `orbit init` again",
         )
 
     config = orbit / "config.yaml"
     if orbit.is_dir() and not (config.exists() or has_only_state(orbit) or has_own_records(orbit)):
         raise ForeignWorkspaceError(
-            f"{orbit} has no config.yaml, and holds files", hint=FOREIGN_HINT
+            f"{orbit} has no config.yaml, and holds files",
+            hint=FOREIGN_HINT,
         )
 
     if git.top is not None:

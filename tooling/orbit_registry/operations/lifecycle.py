@@ -87,7 +87,10 @@ def _refuse_other_digest(workspace: Workspace, record: Record, expected: str) ->
 
 
 def transitions(
-    workspace: Workspace, ids: Iterable[str], to: str, author: Author
+    workspace: Workspace,
+    ids: Iterable[str],
+    to: str,
+    author: Author,
 ) -> tuple[list[Record], list[OrbitError]]:
     """Give many records of one kind another status as one step;
     return them, and why the others were left.
@@ -101,7 +104,10 @@ def transitions(
         for any_id in ids:
             try:
                 record_changes, result = _transition_changes(
-                    workspace, records.get(any_id), to, author
+                    workspace,
+                    records.get(any_id),
+                    to,
+                    author,
                 )
             except OrbitError as error:
                 errors.append(error)
@@ -117,7 +123,11 @@ def transitions(
 
 
 def _transition_changes(
-    workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None
+    workspace: Workspace,
+    record: Record,
+    to: str,
+    author: Author,
+    review: Review | None = None,
 ) -> tuple[list[FileChange], Record]:
     refuse_transition(record, to)
 
@@ -173,7 +183,11 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
 
 
 def _refuse_without_reasons(
-    workspace: Workspace, record: Record, to: str, document: Document, entry: AdrDocument
+    workspace: Workspace,
+    record: Record,
+    to: str,
+    document: Document,
+    entry: AdrDocument,
 ) -> None:
     subject = f"{record.id} can't become {to}: {document.path}"
     if not has_text(document.text, entry):
@@ -232,7 +246,11 @@ def refuse_transition(record: Record, to: str) -> None:
 
 
 def supersede(
-    workspace: Workspace, old_id: str, new_id: str, *, author: Author | None = None
+    workspace: Workspace,
+    old_id: str,
+    new_id: str,
+    *,
+    author: Author | None = None,
 ) -> tuple[Record, Record]:
     """Let one record replace another: both ends are written, or neither."""
     with writer.writing(workspace):
@@ -250,7 +268,9 @@ def supersede(
 
         old_change, old_record = writer.prepare_edit(workspace, old, closed)
         new_change, new_record = writer.prepare_edit(
-            workspace, new, lambda data: _with_id(data, "supersedes", old.id)
+            workspace,
+            new,
+            lambda data: _with_id(data, "supersedes", old.id),
         )
         step = [*document_changes, old_change, new_change]
         write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
@@ -260,7 +280,8 @@ def supersede(
 def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
     if old.uid == new.uid:
         raise RefusedError(
-            f"{old.id} can't supersede itself", hint="name the record that replaces it"
+            f"{old.id} can't supersede itself",
+            hint="name the record that replaces it",
         )
 
     if old.kind.name != new.kind.name:
@@ -276,7 +297,8 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
             hint = f"`orbit accept {new.id}` first, or {hint}"
 
         raise RefusedError(
-            f"{new.id} is {new.status.name}; only an accepted record can replace another", hint=hint
+            f"{new.id} is {new.status.name}; only an accepted record can replace another",
+            hint=hint,
         )
 
     if old.id in records.reachable(new.id, "superseded_by"):
@@ -418,7 +440,10 @@ def with_facts(document: Document, record: Record, facts: Mapping[str, str]) -> 
 
 
 def _out_of_inbox(
-    workspace: Workspace, record: Record, result: Record, changes: list[FileChange]
+    workspace: Workspace,
+    record: Record,
+    result: Record,
+    changes: list[FileChange],
 ) -> tuple[list[FileChange], Record]:
     """Return the changes with the record's whole folder moved out of the inbox, if it is there."""
     path = writer.record_path(workspace, record.kind, record.id)
@@ -457,7 +482,11 @@ def other_files(workspace: Workspace, record: Record) -> Iterator[tuple[str, str
 
 
 def change_fields(
-    workspace: Workspace, any_id: str, edit: writer.Edit, *, author: Author | None = None
+    workspace: Workspace,
+    any_id: str,
+    edit: writer.Edit,
+    *,
+    author: Author | None = None,
 ) -> Record:
     """Change a record's fields; the caller's edit sees the data as the file has it now."""
     with writer.writing(workspace):
@@ -486,7 +515,8 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> 
 
         if read_text(workspace.root / record.path) != before:
             raise RefusedError(
-                f"{record.path} has changed meanwhile", hint="begin again with the text it has now"
+                f"{record.path} has changed meanwhile",
+                hint="begin again with the text it has now",
             )
 
         result = writer.validated(after, record.kind, record.path)
@@ -494,7 +524,8 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> 
             if result.data.get(name) != record.data.get(name):
                 verbs = ", ".join(("supersede", *record.kind.verbs))
                 raise InvalidRecordError(
-                    f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}"
+                    f"`{name}` can't be changed by hand",
+                    hint=f"verbs change it: {verbs}",
                 )
 
         writer.refuse_bad_values(result, previous=record)
@@ -529,7 +560,8 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     if record.phase != "live":
         message = f"{record.id} is {record.status.name}; votes count for records that hold"
         raise RefusedError(
-            message, hint=f"`orbit {record.kind.name} list --phase live` lists those that do"
+            message,
+            hint=f"`orbit {record.kind.name} list --phase live` lists those that do",
         )
 
     refuse_inherited(workspace, record.path)

@@ -39,19 +39,22 @@ def link(
     if rel == OVERRIDES and not (end.origin and reason):
         hint = "`orbit fleet update` fetches records; give the reason with --reason TEXT"
         raise UsageError(
-            "a record overrides an inherited one, such as org:ADR-0007, for a reason", hint=hint
+            "a record overrides an inherited one, such as org:ADR-0007, for a reason",
+            hint=hint,
         )
 
     if rel == RELATED and Link(rel, start.id) in end.links:
         raise RefusedError(
-            f"{end.id} {rel} {start.id} is stated already", hint="it reads the same from both ends"
+            f"{end.id} {rel} {start.id} is stated already",
+            hint="it reads the same from both ends",
         )
 
     def linked(data: dict[str, object]) -> Mapping[str, object]:
         links = list_in(data, "links")
         if any(_matches(entry, rel, _names(end)) for entry in links):
             raise RefusedError(
-                f"{start.id} {rel} {end.id} is stated already", hint=f"`orbit related {start.id}`"
+                f"{start.id} {rel} {end.id} is stated already",
+                hint=f"`orbit related {start.id}`",
             )
 
         entry = {"rel": rel, "to": end.id}
@@ -64,7 +67,12 @@ def link(
 
 
 def unlink(
-    workspace: Workspace, records: RecordSet, subject: str, word: str, target: str, author: Author
+    workspace: Workspace,
+    records: RecordSet,
+    subject: str,
+    word: str,
+    target: str,
+    author: Author,
 ) -> tuple[Record, Link]:
     """Take back a link that a record states; `target` may be a name that no record has."""
     rel, inverted = _relation(records, subject, word, target)

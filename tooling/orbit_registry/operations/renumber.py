@@ -122,7 +122,11 @@ def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
 
 
 def renumber(
-    workspace: Workspace, any_id: str, number: int | None = None, *, dry_run: bool = False
+    workspace: Workspace,
+    any_id: str,
+    number: int | None = None,
+    *,
+    dry_run: bool = False,
 ) -> RenumberReport:
     """Give a record, by id, uid or path, a new number, the next free one if not given;
     the old id still resolves.
@@ -137,11 +141,16 @@ def renumber(
 
 
 def _plan(
-    workspace: Workspace, any_id: str, number: int | None, *, dry_run: bool
+    workspace: Workspace,
+    any_id: str,
+    number: int | None,
+    *,
+    dry_run: bool,
 ) -> tuple[RenumberReport, ChangeSet]:
     if workspace.git.top is None:
         raise RefusedError(
-            "outside git nothing finds the citations", hint="run `git init`, then try again"
+            "outside git nothing finds the citations",
+            hint="run `git init`, then try again",
         )
 
     if workspace.git.run("ls-files", "-u", "--", ORBIT):
@@ -153,7 +162,8 @@ def _plan(
 
     if record.kind.numbering != "sequence":
         raise RefusedError(
-            f"{record.id} has a code, not a number", hint="codes are never renumbered"
+            f"{record.id} has a code, not a number",
+            hint="codes are never renumbered",
         )
 
     new, reason = _new_id(workspace, record, number, dry_run=dry_run)
@@ -197,14 +207,19 @@ def _find_record(records: RecordSet, any_id: str) -> Record:
 
     if path.startswith(f"{ORBIT}/"):
         raise RecordNotFoundError(
-            f"there is no valid record at {path}", hint="`orbit check` says what is wrong there"
+            f"there is no valid record at {path}",
+            hint="`orbit check` says what is wrong there",
         )
 
     return records.get(any_id)
 
 
 def _new_id(
-    workspace: Workspace, record: Record, number: int | None, *, dry_run: bool
+    workspace: Workspace,
+    record: Record,
+    number: int | None,
+    *,
+    dry_run: bool,
 ) -> tuple[str, str]:
     kind = record.kind
     if number is None:
@@ -230,7 +245,8 @@ def _new_id(
 
     if location is not None:
         raise RefusedError(
-            f"{requested} is taken: {location}", hint="leave --to out to get the next free number"
+            f"{requested} is taken: {location}",
+            hint="leave --to out to get the next free number",
         )
 
     if not dry_run and number > max((other.number for other in numbers), default=0):
@@ -298,7 +314,12 @@ def _move_record(
         prose = draft.readable(source.path)
         if prose is not None:
             numbered = renumbered_document(
-                prose, source.path, source.heading, record.title, old, new
+                prose,
+                source.path,
+                source.heading,
+                record.title,
+                old,
+                new,
             )
             draft.put(source.path, numbered)
             draft.move(source.path, document)
@@ -307,7 +328,12 @@ def _move_record(
 
 
 def alias_ids(
-    title: str, uid: str, old: str, records: Iterable[Record], *, bare: bool
+    title: str,
+    uid: str,
+    old: str,
+    records: Iterable[Record],
+    *,
+    bare: bool,
 ) -> tuple[str, ...]:
     """Return the names that lead to a renumbered record:
     `title-words/ADR-0007`, and the bare id if it is free.
@@ -341,7 +367,11 @@ def moved_document(source: Mapping[str, object], old: str, new: str) -> str | No
 
 
 def renumbered_data(
-    data: Mapping[str, object], old: str, new: str, aliases: Sequence[str], document: str | None
+    data: Mapping[str, object],
+    old: str,
+    new: str,
+    aliases: Sequence[str],
+    document: str | None,
 ) -> dict[str, object]:
     """Return a record's data under a new id, with its old names and where its document now is."""
     earlier_ids = [name for name in list_in(data, "legacy_ids") if name != new]
@@ -384,7 +414,12 @@ def entry_of(text: str, path: str, heading: str | None, title: str) -> AdrDocume
 
 
 def renumbered_document(
-    text: str, path: str, heading: str | None, title: str, old: str, new: str
+    text: str,
+    path: str,
+    heading: str | None,
+    title: str,
+    old: str,
+    new: str,
 ) -> str:
     """Return a document with the number in its decision's own heading and front matter replaced."""
     entry = entry_of(text, path, heading, title)

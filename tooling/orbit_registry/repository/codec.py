@@ -25,7 +25,11 @@ def hides_record(problem: Diagnostic) -> bool:
 
 
 def decode_record(
-    text: str, kind: Kind, path: str, *, explain: bool = True
+    text: str,
+    kind: Kind,
+    path: str,
+    *,
+    explain: bool = True,
 ) -> tuple[Record | None, list[Diagnostic]]:
     """Return the record in a text, or its problems;
     `explain` costs a hundred times the validation.

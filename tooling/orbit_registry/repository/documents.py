@@ -343,7 +343,10 @@ class ProseReading:
     """Prose of records in documents and body files: hashes at once, texts on demand."""
 
     def __init__(
-        self, workspace: Workspace, bodies: Iterable[str], documents: Iterable[str]
+        self,
+        workspace: Workspace,
+        bodies: Iterable[str],
+        documents: Iterable[str],
     ) -> None:
         self._workspace = workspace
         paths = [path for path in sorted(set(documents)) if is_inside(workspace.root, path)]
@@ -379,7 +382,11 @@ class ProseReading:
 
         workspace = self._workspace
         stored = workspace.cache.files(
-            "prose", workspace.root, headings, read, limit=DOCUMENT_LIMIT
+            "prose",
+            workspace.root,
+            headings,
+            read,
+            limit=DOCUMENT_LIMIT,
         )
 
         def decision_in(record: Record, path: str) -> tuple[str, Options] | None:

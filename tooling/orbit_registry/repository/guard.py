@@ -71,7 +71,8 @@ def refuse_inherited(workspace: Workspace, *paths: str) -> None:
             "--reason TEXT`"
         )
         raise RefusedError(
-            f"records of {source} are inherited from {address}; change them there", hint=hint
+            f"records of {source} are inherited from {address}; change them there",
+            hint=hint,
         )
 
 

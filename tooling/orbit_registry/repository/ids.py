@@ -43,7 +43,12 @@ class _SeenNumber:
 
 
 def allocate(
-    workspace: Workspace, kind: Kind, count: int = 1, *, above: int = 0, dry_run: bool = False
+    workspace: Workspace,
+    kind: Kind,
+    count: int = 1,
+    *,
+    above: int = 0,
+    dry_run: bool = False,
 ) -> list[Allocation]:
     """Reserve the next numbers above `above` and all that were ever used;
     a dry run only names them.

@@ -251,7 +251,11 @@ def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[Recor
 
 
 def _entries_in(
-    workspace: Workspace, kind: Kind, folder: str, pending: bool, problems: list[Diagnostic]
+    workspace: Workspace,
+    kind: Kind,
+    folder: str,
+    pending: bool,
+    problems: list[Diagnostic],
 ) -> Iterator[RecordFolder]:
     try:
         names = _list_folder(f"{workspace.root}/{folder}")
@@ -299,7 +303,11 @@ def _list_folder(folder: str) -> list[str]:
 def _unlistable(folder: str, reason: str) -> Diagnostic:
     hint = "make it a folder that can be read, and no symbolic link"
     return Diagnostic(
-        UNREADABLE, Severity.ERROR, f"can't be listed: {reason}", Location(folder), hint
+        UNREADABLE,
+        Severity.ERROR,
+        f"can't be listed: {reason}",
+        Location(folder),
+        hint,
     )
 
 

@@ -71,7 +71,10 @@ class VcsState:
 
 
 def collect_vcs_state(
-    workspace: Workspace, reading: Reading, documents: Collection[str], against: str | None = None
+    workspace: Workspace,
+    reading: Reading,
+    documents: Collection[str],
+    against: str | None = None,
 ) -> VcsState:
     """Return the state; `documents` are those of records,
     `against` is the revision that the work is merged into.
@@ -175,7 +178,10 @@ def _tracked(git: Git, unavailable: list[UnavailableInfo]) -> list[str] | None:
 
 
 def _base(
-    git: Git, head: str | None, against: str | None, unavailable: list[UnavailableInfo]
+    git: Git,
+    head: str | None,
+    against: str | None,
+    unavailable: list[UnavailableInfo],
 ) -> _Base | None:
     requested = git.commit(against) if against is not None else None
     if against is not None and requested is None:
@@ -236,7 +242,13 @@ def _branch(revision: str) -> str:
 def _edited(git: Git, unavailable: list[UnavailableInfo]) -> set[str] | None:
     try:
         rows = git.run_names(
-            "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", "."
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--no-renames",
+            "--untracked-files=no",
+            "--",
+            ".",
         )
     except GitError as error:
         unavailable.append(_unknown_changes(error))
@@ -247,7 +259,8 @@ def _edited(git: Git, unavailable: list[UnavailableInfo]) -> set[str] | None:
 
 def _unknown_changes(error: GitError) -> UnavailableInfo:
     return UnavailableInfo(
-        f"can't tell what changed: {error.message}", "check the repository with `git fsck`"
+        f"can't tell what changed: {error.message}",
+        "check the repository with `git fsck`",
     )
 
 

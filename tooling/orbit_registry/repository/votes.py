@@ -46,7 +46,10 @@ def half_life_days(environment: Mapping[str, str] | None = None) -> float:
 
 
 def parse_votes(
-    text: str, path: str, record_id: str, now: datetime
+    text: str,
+    path: str,
+    record_id: str,
+    now: datetime,
 ) -> tuple[list[Vote], list[Diagnostic]]:
     """Return the votes in a text; each invalid line becomes a diagnostic."""
     votes: list[Vote] = []
@@ -109,12 +112,14 @@ def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) 
     """Append a vote to a record's file; False where the same voter and task voted already."""
     if not vote.task_id.strip() or not vote.voter_model.strip():
         raise RefusedError(
-            "a vote needs a task and a voter", hint="`orbit learning vote ID --task T --model M`"
+            "a vote needs a task and a voter",
+            hint="`orbit learning vote ID --task T --model M`",
         )
 
     if _HALF_CHARACTER.search(vote.task_id + vote.voter_model):
         raise RefusedError(
-            "task and voter of a vote have to be text", hint="name the task in UTF-8"
+            "task and voter of a vote have to be text",
+            hint="name the task in UTF-8",
         )
 
     path = folder / NAME

@@ -78,7 +78,11 @@ def finish_steps(workspace: Workspace) -> None:
 
 
 def new_data(
-    kind: Kind, record_id: str, uid: str, author: Author, fields: Mapping[str, object]
+    kind: Kind,
+    record_id: str,
+    uid: str,
+    author: Author,
+    fields: Mapping[str, object],
 ) -> dict[str, object]:
     """Return the data of a new record in the schema's order, empty fields left out."""
     now = format_time(datetime.now(UTC))
@@ -114,7 +118,11 @@ def schema_line(workspace: Workspace, kind: Kind, path: str) -> str:
 
 
 def record_path(
-    workspace: Workspace, kind: Kind, record_id: str, *, pending_review: bool = False
+    workspace: Workspace,
+    kind: Kind,
+    record_id: str,
+    *,
+    pending_review: bool = False,
 ) -> str:
     """Return the path of a record's file, from the root."""
     folder = workspace.inbox if pending_review else workspace.orbit
@@ -133,7 +141,10 @@ def free_code_id(workspace: Workspace, kind: Kind, uid: str) -> str:
 
 
 def draft_record(
-    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    fields: Mapping[str, object],
 ) -> tuple[str, Record]:
     """Return the file text and the record that `create_record` would write; nothing is written."""
     record_id, data = _new_record(workspace, kind, author, fields, dry_run=True)
@@ -141,7 +152,10 @@ def draft_record(
 
 
 def draft_text(
-    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    fields: Mapping[str, object],
 ) -> str:
     """Return the text of a new record for an editor, with its empty headline to fill in."""
     _, data = _new_record(workspace, kind, author, fields, dry_run=True)
@@ -178,12 +192,14 @@ def create_record(
     """
     if kind.in_document:
         raise RefusedError(
-            f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} new` writes both"
+            f"a {kind.name} needs its document too",
+            hint=f"`orbit {kind.name} new` writes both",
         )
 
     if kind.in_file and attachments is None:
         raise RefusedError(
-            f"a {kind.name} needs the file that it is about", hint="`orbit import --help`"
+            f"a {kind.name} needs the file that it is about",
+            hint="`orbit import --help`",
         )
 
     with writing(workspace):
@@ -209,7 +225,11 @@ def records_added(
 
 
 def build_record(
-    workspace: Workspace, kind: Kind, author: Author, record_id: str, data: Mapping[str, object]
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    record_id: str,
+    data: Mapping[str, object],
 ) -> tuple[str, Record]:
     """Return the file text and the record of new data, checked as for writing;
     nothing is written.
@@ -228,7 +248,12 @@ def build_record(
 
 
 def _new_record(
-    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object], *, dry_run: bool
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    fields: Mapping[str, object],
+    *,
+    dry_run: bool,
 ) -> tuple[str, dict[str, object]]:
     uid = new_uid()
     if kind.numbering == "code":
@@ -243,7 +268,11 @@ def _new_record(
 
 
 def prepare_edit(
-    workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True
+    workspace: Workspace,
+    record: Record,
+    edit: Edit,
+    *,
+    touch: bool = True,
 ) -> tuple[FileChange, Record]:
     """Return file change and record after an edit, which leaves other bytes;
     the caller holds the write lock.
@@ -263,7 +292,8 @@ def prepare_edit(
     except YamlProblemError as error:
         remedy = f"repair {path} by hand; `orbit check` says when it is right"
         raise InvalidRecordError(
-            error.problem.at(path), hint=error.problem.hint or remedy
+            error.problem.at(path),
+            hint=error.problem.hint or remedy,
         ) from None
 
     changed = validated(result, kind, path)
@@ -287,7 +317,8 @@ def refuse_bad_values(record: Record, *, previous: Record | None = None) -> None
         if isinstance(parsed, Problem):
             hint = parsed.hint or "write it from the project's root: `src/**`, `docs/*.md`"
             raise InvalidRecordError(
-                f"`{path}` can't be a scope's path: {parsed.message}", hint=hint
+                f"`{path}` can't be a scope's path: {parsed.message}",
+                hint=hint,
             )
 
     for symbol in record.scope.symbols:
@@ -303,7 +334,8 @@ def refuse_bad_values(record: Record, *, previous: Record | None = None) -> None
         if file.startswith("/") or ".." in file.split("/"):
             hint = "name a file of the project from its root; for one elsewhere write `external:`"
             raise InvalidRecordError(
-                f"`{file}` can't be evidence: it does not stay inside the project", hint=hint
+                f"`{file}` can't be evidence: it does not stay inside the project",
+                hint=hint,
             )
 
 
@@ -372,7 +404,8 @@ class ChangeSet:
 
         if self.text(new) not in (None, text):
             raise UnreadableFileError(
-                f"{new} is there already", hint="move it away, then try again"
+                f"{new} is there already",
+                hint="move it away, then try again",
             )
 
         self.put(new, text)

@@ -80,7 +80,8 @@ def source_from_stream(stream: IO[bytes]) -> IntakeSource:
     content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise RefusedError(
-            f"the text has more than {LARGEST:,} bytes, the most that is taken", hint="split it"
+            f"the text has more than {LARGEST:,} bytes, the most that is taken",
+            hint="split it",
         )
 
     return _source(None, content)
@@ -96,7 +97,8 @@ def _source(path: str | None, content: bytes) -> IntakeSource:
     text = decode(content, name)
     if "\x00" in text:
         raise RefusedError(
-            f"{name} is not text", hint="import text; name other files as evidence of a record"
+            f"{name} is not text",
+            hint="import text; name other files as evidence of a record",
         )
 
     if not text.strip():
@@ -155,7 +157,11 @@ def stored_path(versions: Sequence[str], name: str) -> str:
 
 
 def import_resource(
-    workspace: Workspace, request: IntakeRequest, author: Author, *, dry_run: bool = False
+    workspace: Workspace,
+    request: IntakeRequest,
+    author: Author,
+    *,
+    dry_run: bool = False,
 ) -> IntakeResult:
     """Make a record of a text, unless there is one with its path and, for a document,
     its versions.
@@ -165,12 +171,14 @@ def import_resource(
 
     if not _NAME.match(request.name) or request.name.startswith("."):
         raise UsageError(
-            f"{request.name!r} can't be the name of a text", hint="give another with --name"
+            f"{request.name!r} can't be the name of a text",
+            hint="give another with --name",
         )
 
     if request.type == SCRIPT and text.path is None:
         raise UsageError(
-            "a script needs a path: it stays the file that it is", hint="orbit import script PATH"
+            "a script needs a path: it stays the file that it is",
+            hint="orbit import script PATH",
         )
 
     name = text.path or request.name
@@ -206,7 +214,8 @@ def import_resource(
         meanwhile = existing_resource(workspace, request.type, text, versions)
         if meanwhile is not None:
             raise RefusedError(
-                f"{meanwhile.id} has just taken it over", hint=f"orbit show {meanwhile.id}"
+                f"{meanwhile.id} has just taken it over",
+                hint=f"orbit show {meanwhile.id}",
             )
 
     record = create_record(workspace, kind, author, fields, admit, attachments=attachments)

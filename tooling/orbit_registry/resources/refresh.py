@@ -128,7 +128,10 @@ def _current_source(workspace: Workspace, record: Record, path: str | None) -> i
 
 
 def _refuse_second(
-    workspace: Workspace, record: Record, text: intake.IntakeSource, request: RefreshRequest
+    workspace: Workspace,
+    record: Record,
+    text: intake.IntakeSource,
+    request: RefreshRequest,
 ) -> None:
     if request.path is None and request.versions is None:
         return
@@ -170,7 +173,10 @@ def _previous_text(workspace: Workspace, record: Record) -> str | None:
 
 
 def _edit(
-    record: Record, text: intake.IntakeSource, request: RefreshRequest, author: Author
+    record: Record,
+    text: intake.IntakeSource,
+    request: RefreshRequest,
+    author: Author,
 ) -> Edit:
     versions = _versions(record, request)
     now = format_time(datetime.now(UTC))
@@ -208,7 +214,10 @@ def _edit(
 
 
 def _copy_changes(
-    workspace: Workspace, record: Record, result: Record, text: intake.IntakeSource
+    workspace: Workspace,
+    record: Record,
+    result: Record,
+    text: intake.IntakeSource,
 ) -> list[FileChange]:
     if record.text("type") != intake.DOC:
         return []

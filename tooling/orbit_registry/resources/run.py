@@ -95,7 +95,8 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
     if order.trust and author.role == "agent":
         _note(workspace, record, author, order, time.time(), refused=1)
         raise RefusedError(
-            "an agent can't trust a script for you", hint="a person reviews it, and runs it"
+            "an agent can't trust a script for you",
+            hint="a person reviews it, and runs it",
         )
 
     file = inside(workspace.root, path)
@@ -246,7 +247,8 @@ def _command(file: Path, content: bytes, started: Path) -> list[str]:
     interpreter = _INTERPRETERS.get(PurePosixPath(file.name).suffix.lower())
     if interpreter is None:
         raise RefusedError(
-            f"no program for {file.name}", hint="start it with a line such as #!/bin/sh"
+            f"no program for {file.name}",
+            hint="start it with a line such as #!/bin/sh",
         )
 
     return [*interpreter, str(started)]
@@ -263,7 +265,10 @@ def _environment(record: Record, file: Path, order: RunOptions) -> dict[str, str
 
 
 def _start(
-    root: Path, words: Sequence[str], environment: Mapping[str, str], order: RunOptions
+    root: Path,
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    order: RunOptions,
 ) -> RunResult:
     began = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -273,7 +278,11 @@ def _start(
 
         try:
             process = subprocess.Popen(
-                words, cwd=root, env=environment, start_new_session=True, **streams
+                words,
+                cwd=root,
+                env=environment,
+                start_new_session=True,
+                **streams,
             )
         except (OSError, ValueError) as error:
             cause = (getattr(error, "strerror", None) or str(error)).lower()

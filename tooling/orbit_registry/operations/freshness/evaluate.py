@@ -330,7 +330,14 @@ def evaluate_freshness(
 
     moment = now or datetime.now(UTC)
     return FreshnessReport(
-        records, filesystem, tracked, untracked, missing, moment, workspace.config, dependencies
+        records,
+        filesystem,
+        tracked,
+        untracked,
+        missing,
+        moment,
+        workspace.config,
+        dependencies,
     )
 
 

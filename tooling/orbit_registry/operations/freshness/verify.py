@@ -39,7 +39,10 @@ class VerifyResult:
 
 
 def verify(
-    workspace: Workspace, any_id: str, statement: Verification, author: Author
+    workspace: Workspace,
+    any_id: str,
+    statement: Verification,
+    author: Author,
 ) -> VerifyResult:
     """Hash a record's inputs anew and note who verified it; nothing else of the record changes."""
     with writing(workspace):
@@ -52,7 +55,8 @@ def verify(
                 hint = f"verify {by} instead"
 
             raise RefusedError(
-                f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint
+                f"{record.id} is {record.status.name}: there is nothing left to verify",
+                hint=hint,
             )
 
         way_out = f"; `orbit verify {record.id} --remove-input INPUT` takes one out"

@@ -105,7 +105,14 @@ class MergeState:
         commit = self.commits[side]
         if commit:
             names = self.git.run_names(
-                "ls-tree", "-r", "-z", "--name-only", commit, "--", f"{folder}/", check=False
+                "ls-tree",
+                "-r",
+                "-z",
+                "--name-only",
+                commit,
+                "--",
+                f"{folder}/",
+                check=False,
             )
             staged |= {name for name in names if name not in self.unmerged}
 
@@ -337,7 +344,11 @@ def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
 
 
 def _add(
-    by_uid: dict[str, MergedRecord], state: MergeState, kind: Kind, path: str, sides: Iterable[Side]
+    by_uid: dict[str, MergedRecord],
+    state: MergeState,
+    kind: Kind,
+    path: str,
+    sides: Iterable[Side],
 ) -> None:
     home = path.rsplit("/", 2)[0]
     for side in sides:
@@ -464,7 +475,10 @@ def _settled(values: Mapping[Side, str]) -> str:
 
 
 def _keeper(
-    state: MergeState, group: list[MergedRecord], record_id: str, records: RecordSet
+    state: MergeState,
+    group: list[MergedRecord],
+    record_id: str,
+    records: RecordSet,
 ) -> str:
     first = group[0]
     path = f"{first.final_folder.rpartition('/')[0]}/{record_id}/{first.kind.name}.yaml"

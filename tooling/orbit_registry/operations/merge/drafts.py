@@ -61,7 +61,11 @@ class SideFiles:
     """
 
     def __init__(
-        self, workspace: Workspace, state: MergeState, subjects: MergedRecords, side: Side
+        self,
+        workspace: Workspace,
+        state: MergeState,
+        subjects: MergedRecords,
+        side: Side,
     ) -> None:
         self._workspace, self._state, self._side = workspace, state, side
         self._by_folder: dict[str, MergedRecord] = {}
@@ -223,7 +227,10 @@ class Resolution:
                     self.reasons[conflict] = str(error)
 
     def _draft_file(
-        self, path: str, versions: Mapping[Side, str], sides: Mapping[Side, SideFiles]
+        self,
+        path: str,
+        versions: Mapping[Side, str],
+        sides: Mapping[Side, SideFiles],
     ) -> None:
         state = self.state
         raw = {side: state.text(side, original) for side, original in versions.items()}

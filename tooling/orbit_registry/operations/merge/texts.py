@@ -165,7 +165,11 @@ def _numbers_of(keys: Iterable[Key]) -> list[int]:
 
 
 def _merge_piece(
-    base: _Piece | None, ours: _Piece | None, theirs: _Piece | None, name: str, contested: list[str]
+    base: _Piece | None,
+    ours: _Piece | None,
+    theirs: _Piece | None,
+    name: str,
+    contested: list[str],
 ) -> _Piece | None:
     old, mine, other = (piece.content if piece else None for piece in (base, ours, theirs))
     if other in (mine, old):
@@ -288,7 +292,10 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
 
 
 def _take_later(
-    base: Mapping[str, object], ours: dict[str, object], theirs: dict[str, object], kind: Kind
+    base: Mapping[str, object],
+    ours: dict[str, object],
+    theirs: dict[str, object],
+    kind: Kind,
 ) -> None:
     """Where both sides verified a record, let both say what the later one says,
     as if it had followed the other.
@@ -371,7 +378,11 @@ def _excerpt(value: object) -> str:
 
 
 def _text(
-    base: str | None, ours: str, theirs: str, merged: dict[str, object], kind: Kind
+    base: str | None,
+    ours: str,
+    theirs: str,
+    merged: dict[str, object],
+    kind: Kind,
 ) -> str | None:
     if base is not None:
         lines, conflict = merge_lines(base, ours, theirs)
