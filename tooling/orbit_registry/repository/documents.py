@@ -195,10 +195,15 @@ def heading_of(entry: AdrDocument, format_name: str) -> str | None:
     """Return the `source.heading` that finds an entry again; None where a file is one decision."""
     if format_name != "log":
         return None
-    if entry.number is None:
+
+    number = entry.number
+    if number is None:
         return entry.title
 
-    return entry.number if entry.number.upper().startswith("ADR") else f"ADR-{entry.number}"
+    if number.upper().startswith("ADR"):
+        return number
+
+    return f"ADR-{number}"
 
 
 def read_documents(workspace: Workspace, records: Iterable[Record]) -> Documents:
@@ -295,7 +300,11 @@ def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> Deci
     """
 
     def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
-        prose = text_of(path) if path == record.body_path else documents.prose_of(record)
+        if path == record.body_path:
+            prose = text_of(path)
+        else:
+            prose = documents.prose_of(record)
+
         return None if prose is None else (prose, NO_OPTIONS)
 
     return decision_in
@@ -359,10 +368,11 @@ class ProseReading:
 
     def document_text(self, record: Record) -> str | None:
         """Return the full text of a decision's document."""
-        if not record.source or not record.kind.in_document:
+        source = record.source
+        if source is None or not record.kind.in_document:
             return None
 
-        return self._text(record.source.path)
+        return self._text(source.path)
 
     def filled(self, records: Iterable[Record]) -> RecordSet:
         """Return the records with their prose, and decisions with the options that it states."""
@@ -400,7 +410,11 @@ class ProseReading:
                 rows = _rows(path, text, [heading])
 
             row = rows[heading]
-            return None if row is None else (row[0], _options_of(*row[1:]))
+            if row is None:
+                return None
+
+            prose, chosen, rejected = row
+            return prose, _options_of(chosen, rejected)
 
         return RecordSet(with_prose(record, decision_in, self._text) for record in records)
 
@@ -409,13 +423,17 @@ class ProseReading:
         if not record.kind.in_document:
             return None
 
-        if record.source is not None and record.source.path in self.states:
-            return record.source.path
+        source = record.source
+        if source is not None and source.path in self.states:
+            return source.path
 
         return record.body_path if record.body_path in self.states else None
 
     def _read(self, path: str) -> str | None:
-        return document_text(self._workspace.root, path) if path in self.states else None
+        if path not in self.states:
+            return None
+
+        return document_text(self._workspace.root, path)
 
 
 _BODY = "*"  # key of a file that holds nothing but a decision's prose
@@ -430,8 +448,11 @@ def _heading(record: Record, path: str) -> str:
     if path == record.body_path:
         return _BODY
 
-    heading = record.source.heading if record.source else None
-    return "" if heading is None else f"#{heading}"
+    source = record.source
+    if source is None or source.heading is None:
+        return ""
+
+    return f"#{source.heading}"
 
 
 def _decision(document: Document, heading: str) -> tuple[str, Options] | None:

@@ -80,7 +80,11 @@ def refuse_secrets_in(changes: Iterable[FileChange], allowed: Collection[str] = 
     """Raise where a file would get a secret that is not among the allowed ones."""
     for change in changes:
         content = _content(change.path, change.after)
-        refuse_secrets("" if isinstance(content, Mapping) else change.path, content, allowed)
+        name = change.path
+        if isinstance(content, Mapping):
+            name = ""  # the key of the text names it
+
+        refuse_secrets(name, content, allowed)
 
 
 def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> None:
@@ -226,8 +230,10 @@ def free_of_secrets(records: Iterable[Record]) -> list[Record]:
     """Return the records, those with a secret redacted."""
     result: list[Record] = []
     for record in records:
-        has_secret = NEEDLES.search(_text_of(record)) is not None
-        result.append(redacted(record, without_secrets) if has_secret else record)
+        if NEEDLES.search(_text_of(record)):
+            record = redacted(record, without_secrets)
+
+        result.append(record)
 
     return result
 
@@ -248,7 +254,10 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
 
     data: dict[str, object] = {}
     for name, value in record.data.items():
-        data[redact(name)] = value if name in _UNTOUCHED else cleaned(value)
+        if name not in _UNTOUCHED:
+            value = cleaned(value)
+
+        data[redact(name)] = value
 
     votes = tuple(
         replace(vote, voter_model=redact(vote.voter_model), task_id=redact(vote.task_id))

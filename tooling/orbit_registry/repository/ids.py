@@ -143,9 +143,10 @@ def seen_numbers(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
 
 def _in_documents(workspace: Workspace) -> Iterator[_SeenNumber]:
     for path in decision_paths(workspace):
-        number = number_of_path(path) if path.rpartition("/")[2] != LOG_NAME else None
-        if number is not None and number.isdigit() and int(number) <= _MOST:
-            yield _SeenNumber(int(number), f"in {path}")
+        if path.rpartition("/")[2] != LOG_NAME:
+            number = number_of_path(path)
+            if number is not None and number.isdigit() and int(number) <= _MOST:
+                yield _SeenNumber(int(number), f"in {path}")
 
         with contextlib.suppress(OrbitError):
             content = read_bytes(workspace.root / path, limit=DOCUMENT_LIMIT)
@@ -161,7 +162,11 @@ def _in_claims(claims: Path, here: str) -> Iterator[_SeenNumber]:
         return
 
     if isinstance(highest, int) and 0 < highest <= _MOST:
-        yield _SeenNumber(highest, "taken here before" if root == here else f"taken in {root}")
+        where = f"taken in {root}"
+        if root == here:
+            where = "taken here before"
+
+        yield _SeenNumber(highest, where)
 
 
 def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:

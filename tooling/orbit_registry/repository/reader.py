@@ -223,7 +223,10 @@ class Reading:
             data = namespaced(data, entry.source)
 
         record = record_of(data, entry.kind, entry.path)
-        return replace(record, votes=self._votes(entry)) if entry.has_votes else record
+        if entry.has_votes:
+            record = replace(record, votes=self._votes(entry))
+
+        return record
 
     def _votes(self, entry: RecordFolder) -> tuple[Vote, ...]:
         path = entry.votes_path

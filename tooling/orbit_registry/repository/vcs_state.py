@@ -117,7 +117,9 @@ def _compared(
     head = git.head()
     base = _base(git, head, against, unavailable)
     edited = _edited(git, unavailable)
-    untracked = tuple(without_sites(git.untracked(), workspace.root)) if edited is not None else ()
+    untracked: tuple[str, ...] = ()
+    if edited is not None:
+        untracked = tuple(without_sites(git.untracked(), workspace.root))
 
     changed = _changed(git, base, edited, untracked, tracked, unavailable)
     moved = [entry for entry in entries if changed and entry.path in changed]

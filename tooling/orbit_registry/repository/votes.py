@@ -150,9 +150,11 @@ def _append(handle: int, line: bytes) -> None:
     """Append one line completely or not at all; a torn last line is ended first."""
     size = os.fstat(handle).st_size
     is_torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-    content = b"\n" + line if is_torn else line
+    if is_torn:
+        line = b"\n" + line
+
     try:
-        if os.write(handle, content) < len(content):
+        if os.write(handle, line) < len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(handle)
     except OSError:

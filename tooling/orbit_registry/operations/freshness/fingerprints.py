@@ -70,7 +70,8 @@ class Fingerprints:
 
         if stat.S_ISDIR(mode):
             name = PurePosixPath(text).as_posix()
-            return self._folder("" if name == "." else f"{name}/")
+            prefix = "" if name == "." else f"{name}/"
+            return self._folder(prefix)
 
         if text.endswith("/"):
             raise _unreadable("can't be read: it is a file, not a folder")
@@ -238,8 +239,11 @@ def _steps(field: str) -> list[str]:
         if step is None or (step.end() < len(field) and field[step.end()] != "."):
             return [field]
 
-        quoted = step["quoted"]
-        steps.append(step["plain"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted))
+        key = step["plain"]
+        if key is None:
+            key = re.sub(r"\\(.)", r"\1", step["quoted"])
+
+        steps.append(key)
         at = step.end() + 1
 
     return steps

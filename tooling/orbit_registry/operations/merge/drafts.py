@@ -303,7 +303,8 @@ class Resolution:
             return merged.text, merged.contested
 
         text, is_contested = merge_lines(base or "", ours, theirs)
-        return text, ("lines",) if is_contested else ()
+        contested = ("lines",) if is_contested else ()
+        return text, contested
 
     def _is_plain(self, path: str) -> bool:
         """Say whether a file is merged by line: no record, no votes and no log."""
