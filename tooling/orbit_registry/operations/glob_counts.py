@@ -25,8 +25,11 @@ def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, 
     one that matches none, excludes or can't be read is left out.
     """
     counts: dict[str, int] = {}
+    if not texts:
+        return counts
+
     index = _index(texts)
-    for file in files if texts else ():
+    for file in files:
         for text, _ in index.match(file):
             counts[text] = counts.get(text, 0) + 1
 
@@ -43,20 +46,26 @@ def files_of_scopes(
     """Return the files of each scope, by its key and its first glob that matches,
     `most` of each glob by name.
     """
-    index = GlobIndex((key, readable_globs(texts)) for key, texts in scopes.items())
     matches: dict[str, dict[str, tuple[int, list[str]]]] = {}
-    for file in files if scopes else ():
+    if not scopes:
+        return matches
+
+    index = GlobIndex((key, readable_globs(texts)) for key, texts in scopes.items())
+    for file in files:
         for key, text in index.match(file):
-            count, first = matches.setdefault(key, {}).get(text, (0, []))
-            matches[key][text] = count + 1, [*first, file] if count < most else first
+            of_scope = matches.setdefault(key, {})
+            count, first = of_scope.get(text, (0, []))
+            if count < most:
+                first.append(file)
+
+            of_scope[text] = count + 1, first
 
     return matches
 
 
-def _index(texts: Collection[str]) -> GlobIndex[str]:
-    return GlobIndex(
-        [(glob.text, (glob,)) for glob in readable_globs(sorted(texts)) if not glob.exclude]
-    )
+def _index(texts: Iterable[str]) -> GlobIndex[str]:
+    globs = readable_globs(sorted(texts))
+    return GlobIndex([(glob.text, (glob,)) for glob in globs if not glob.exclude])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +102,22 @@ class Edits:
         requested = dict.fromkeys(scopes)
         edits = _edits_of_files(self.groups)
         of_glob: dict[str, int] = {}
-        index = _index({text for scope in requested for text in scope})
+        index = _index(set().union(*requested))
 
         for file, bits in edits.items():
             for text, _ in index.match(file):
                 of_glob[text] = of_glob.get(text, 0) | bits
 
+        most = SHARE * len(self.groups)
         counts: dict[Scope, int] = {}
         for scope in requested:
             count = _union(of_glob.get(text, 0) for text in scope).bit_count()
-            if count > SHARE * len(self.groups) and any(text.startswith("!") for text in scope):
+            if count > most and any(text.startswith("!") for text in scope):
                 globs = readable_globs(scope)
-                count = _union(
-                    bits for file, bits in edits.items() if match_any(globs, file)
-                ).bit_count()
+                matched = (bits for file, bits in edits.items() if match_any(globs, file))
+                count = _union(matched).bit_count()
 
-            if count > SHARE * len(self.groups):
+            if count > most:
                 counts[scope] = count
 
         return counts
@@ -131,14 +140,14 @@ def recent_edits(workspace: Workspace, tracked: Iterable[str]) -> Edits:
     read once a commit.
     """
     git = workspace.git
+    commits: Sequence[Sequence[str]] = []
     try:
         head = git.head()
-        commits = (
-            workspace.cache.memo("edits", head, lambda: edited_files(git, COMMITS)) if head else []
-        )
+        if head:
+            commits = workspace.cache.memo("edits", head, lambda: edited_files(git, COMMITS))
     except GitStoppedError:
         raise
     except GitError:
-        commits = []
+        pass
 
     return Edits.of(commits, tracked)
