@@ -10,17 +10,12 @@ if TYPE_CHECKING:
 
 PER_CALL, PER_SESSION = 5, 20
 TOKENS, NAMED_TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 800, 200, 80
-"""Most tokens of a reply, of one that names records by title, of procedural records,
-and of the frame.
-"""
+"""Most tokens of a reply, of one with titles, of procedural records, and of the frame."""
 FEW = 2  # most records that apply of which a reply says more than the headline
-TRIAL = (
-    "trial-"  # prefix of the made-up sessions of trials: they have no hold-out, and count nowhere
-)
+TRIAL = "trial-"
+"""Prefix of the made-up sessions of trials: they have no hold-out, and count nowhere."""
 ASKS_AT_STOP, NOTES_TURNS, CAPTURES = 1, 2, 4
-"""Settings that the hook needs, as bits: `loop.ask_at_stop`, `loop.note_turns`,
-`capture.at_session_end`.
-"""
+"""Bits of the settings `loop.ask_at_stop`, `loop.note_turns` and `capture.at_session_end`."""
 CODE = "code"  # class of tasks that write code; an empty class is unknown
 TOOL, PROMPT, SESSION, BRIEF = "tool", "prompt", "session", "brief"
 """Surfaces: a tool call, a prompt, the start of a session, a brief."""
@@ -45,9 +40,9 @@ DROPS = {
     "procedural": (
         "it is about how to work: the task writes no code, and its command or error did not occur"
     ),
-    (
-        "below relevance"
-    ): "the words of the prompt or task match it less than `push.min_relevance` requires",
+    "below relevance": (
+        "the words of the prompt or task match it less than `push.min_relevance` requires"
+    ),
     "planning": (
         "it names a target, which concerns planning: elsewhere only a path of its scope shows it"
     ),
@@ -62,11 +57,10 @@ DROPS = {
     "call cap": f"{PER_CALL} are shown at a time",
     "session cap": f"{PER_SESSION} are shown in a session",
     "category cap": "an agent gets a few of each category",
-    (
-        "token cap"
-    ): f"a reply has at most {TOKENS} tokens, {PROCEDURAL_TOKENS} of them procedural, unless "
-    f"configured "
-    "otherwise; in a brief each kind has its own limit",
+    "token cap": (
+        f"a reply has at most {TOKENS} tokens, {PROCEDURAL_TOKENS} of them procedural, unless "
+        "configured otherwise; in a brief each kind has its own limit"
+    ),
 }
 """All reasons for not showing a record that something leads to."""
 SKIPS = {
@@ -84,8 +78,9 @@ SKIPS = {
 
 
 def working_project(requested: str = "") -> str:
-    """Return the project of a monorepo in which the work is:
-    the requested one, else `ORBIT_PROJECT`, else none.
+    """Return the project of a monorepo in which the work is.
+
+    It is the requested one, else `ORBIT_PROJECT`, else none.
     """
     return requested or posix.environ.get(PROJECT_VARIABLE, b"").decode("utf-8", "surrogateescape")
 
@@ -132,24 +127,29 @@ class Context:
         anyway, each with its links: they lead to rules as shown records do. `widths` are the
         numbers of files in the scopes of records: where given, narrow ones come first.
         """
-        self.surface, self.now, self.paths, self.tags, self.error = surface, now, paths, tags, error
-        self.agent, self.task, self.task_class, self.project = agent, task, task_class, project
-        self.text, self.min_relevance = text, min_relevance
-        self.categories, self.per_category, self.per_call, self.tokens = (
-            categories,
-            per_category,
-            per_call,
-            tokens,
-        )
+        self.surface = surface
+        self.now = now
+        self.project = project
+        self.agent = agent
+        self.task, self.task_class = task, task_class
 
-        self.returned, self.budgets, self.widths = returned or {}, budgets or {}, widths or {}
+        self.paths = paths
+        self.tags = tags
+        self.text, self.error = text, error
         self.purposes, self.names = purposes, names
         self.breaks: Mapping[int, tuple[str, str, str]] = {}
+        self.returned = returned or {}
+
+        self.min_relevance = min_relevance
+        self.categories, self.per_category = categories, per_category
+        self.per_call = per_call
+        self.tokens = tokens
+        self.budgets = budgets or {}
+        self.widths = widths or {}
 
 
 class Match:
-    """A record that applies; `triggers` are pairs of what led to it and the glob, `text` is what is
-    shown.
+    """A record that applies; `triggers` are pairs of what led to it and the glob, `text` is shown.
 
     What led to it is one of `Via`, most of them with a value behind. `score` is above 0 where the
     words of a prompt or task led to it: these come first. `width` is the number of files in its
@@ -160,14 +160,12 @@ class Match:
     def __init__(
         self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "", score: float = 0.0
     ) -> None:
-        self.row, self.triggers, self.text, self.score, self.width = (
-            row,
-            triggers,
-            text or row.teaser,
-            score,
-            0,
-        )
+        self.row = row
         self.key = row.values[0]
+        self.triggers = triggers
+        self.text = text or row.teaser
+        self.score = score
+        self.width = 0
 
     @property
     def title(self) -> str:
@@ -176,22 +174,13 @@ class Match:
 
 
 class Via:
-    """First characters of triggers, before the path, the tag, and so on;
-    then triggers without a value.
-    """
+    """First characters of triggers, before the path and so on; then triggers without a value."""
 
-    PATH, TAG, CATEGORY, COMMAND, ERROR = (
-        "/",
-        "#",
-        "@",
-        "$",
-        "~",
-    )  # a command by its purpose, an error by a pattern
+    PATH, TAG, CATEGORY = "/", "#", "@"
+    COMMAND, ERROR = "$", "~"  # a command by its purpose, an error by a pattern
     LINK, OPTION = "=", "!"  # a shown record that is linked with it, an option that it rejected
-    SUPERSEDED, FORBIDDEN = (
-        "<",
-        "%",
-    )  # a closed record whose place it took, a word that its check forbids
+    SUPERSEDED = "<"  # a closed record whose place it took
+    FORBIDDEN = "%"  # a word that its check forbids
     START, TEXT, PROJECT = "start", "text", "project"
 
 
@@ -218,12 +207,10 @@ class Selection:
         drops: "list[tuple[Row, str]]",
         skip_reason: str = "",
     ) -> None:
-        self.matches, self.omitted, self.drops, self.skip_reason = (
-            matches,
-            omitted,
-            drops,
-            skip_reason,
-        )
+        self.matches = matches
+        self.omitted = omitted
+        self.drops = drops
+        self.skip_reason = skip_reason
 
         self.named: list[Match] = []
         self.withheld: list[str] = []
@@ -231,7 +218,8 @@ class Selection:
 
 
 def is_anywhere(triggers: "Iterable[tuple[str, str]]") -> bool:
-    """Say whether a record is in every brief and nothing else leads to it;
-    such records come after the others.
+    """Say whether a record is in every brief and nothing else leads to it.
+
+    Such records come after the others.
     """
     return all(trigger == Via.START for trigger, _ in triggers)

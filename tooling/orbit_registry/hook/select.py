@@ -33,17 +33,18 @@ if TYPE_CHECKING:
 
 EXAMINED = 200  # records, the first in push order, that are examined; the rest counts as omitted
 ENOUGH = PER_SESSION + PER_CALL + 40
-"""Matches after which a call that shows `PER_CALL` stops:
-a session was shown at most `PER_SESSION`, and a reply has room for some forty titles.
+"""Matches after which a call that shows `PER_CALL` stops.
+
+A session was shown at most `PER_SESSION`, and a reply has room for some forty titles.
 """
 BY_WORDS = {PROMPT: 3, BRIEF: 8}  # most records that the words of a text lead to
 NEAR_MISSES = 3  # most records below the score that is asked for that are noted
 UNKNOWN_WIDTH = 1 << 32
 NO_SCORES: "Mapping[int, float]" = {}
+SPREADING = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+"""Factors of the last steps of splitmix64, which spread numbers that are alike."""
 ALWAYS, BY_PATH, LINKED = "always", "path", "relevant_and_linked"
-"""Gates of kinds: shown at every start; only by its paths;
-only if relevant and something leads to it.
-"""
+"""Gates of kinds: shown at every start; only by its paths; only if relevant and led to."""
 
 
 def select(index: "Index", context: Context, session_log: "SessionLog | None" = None) -> Selection:
@@ -66,12 +67,12 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     others: set[int] = set()
     _find_triggers(index, context, triggers, others)
     scores, by_words, misses = _find_by_words(index, context, triggers)
-    failed = (
-        number for number, ways in triggers.items() if any(way[0] == Via.ERROR for way, _ in ways)
-    )
-    by_words |= dict.fromkeys(failed, 1.0)  # what has just failed is first
-    options = _find_options(index, context, triggers, by_words)
 
+    for number in triggers:
+        if Via.ERROR in _ways(triggers[number]):
+            by_words[number] = 1.0  # what has just failed is first
+
+    options = _find_options(index, context, triggers, by_words)
     for number, (_, word, _) in context.breaks.items():
         triggers.setdefault(number, []).append((f"{Via.FORBIDDEN}{word}", ""))
         by_words[number] = 2.0
@@ -80,19 +81,21 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     if options:
         _show_options(fitting, options)
 
-    for match in fitting if context.breaks else ():
+    for match in fitting:
         if match.row.number in context.breaks:
             match.key, _, match.text = context.breaks[match.row.number]
 
     drops += [miss for miss in misses if miss[0].number not in options]
     beyond += len(others.difference(triggers))
+
     leading = linked_rules(index, [match.row for match in fitting], context.returned)
     by_rule = {number: triggers.get(number, []) + by for number, by in leading.items()}
     linked = _narrow(index, context, by_rule, scores)[0]
 
     if not (fitting or linked):
         is_narrowed = any(reason != "below relevance" for _, reason in drops)
-        return Selection([], 0, drops, "narrowed" if is_narrowed else "no match")
+        skip_reason = "narrowed" if is_narrowed else "no match"
+        return Selection([], 0, drops, skip_reason)
 
     # A file's state and the matching glob cost the most, so only the few shown records are asked
     # for them.
@@ -100,7 +103,8 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         selection = apply_caps(context, fitting, linked, drops, beyond, (), (), index.difference)
     else:
         try:
-            shown_ids, named_ids = session_log.begin(), session_log.named
+            shown_ids = session_log.begin()
+            named_ids = session_log.named
             selection = apply_caps(
                 context, fitting, linked, drops, beyond, shown_ids, named_ids, index.difference
             )
@@ -118,28 +122,33 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
             _withhold(selection, index.holdout, session)
 
     for match in selection.matches:
-        match.triggers = [
-            (way, index.glob_of(match.row, int(at)) if at else "") for way, at in match.triggers
-        ]
+        match.triggers = [(way, _glob(index, match.row, at)) for way, at in match.triggers]
 
     return selection
 
 
+def _glob(index: "Index", row: "Row", at: str) -> str:
+    return index.glob_of(row, int(at)) if at else ""
+
+
 def _note(session_log: "SessionLog", selection: Selection) -> None:
-    if selection.matches or selection.named:
-        ids = [name for match in selection.matches for name in (match.row.id, match.key)]
-        session_log.add([*dict.fromkeys(ids)], [match.key for match in selection.named])
+    if not (selection.matches or selection.named):
+        return
+
+    ids: list[str] = []
+    for match in selection.matches:
+        ids += match.row.id, match.key
+
+    session_log.add([*dict.fromkeys(ids)], [match.key for match in selection.named])
 
 
 def is_withheld(session: str, record_id: str, holdout: int) -> bool:
-    """Say whether a record is in a session's hold-out, drawn from a hash of both;
-    a trial has none.
+    """Say whether a record is in a session's hold-out, drawn from a hash of both.
+
+    A trial has no hold-out.
     """
     number = reader.checksum(f"{session}\0{record_id}".encode("utf-8", "surrogatepass"))
-    for factor in (
-        0xBF58476D1CE4E5B9,
-        0x94D049BB133111EB,
-    ):  # the last steps of splitmix64 spread what is alike
+    for factor in SPREADING:
         number = (number ^ number >> 31) * factor & 0xFFFFFFFFFFFFFFFF
 
     return (number ^ number >> 31) % 1_000_000 < holdout and not session.startswith(TRIAL)
@@ -168,25 +177,16 @@ def _withhold(selection: Selection, holdout: int, session: str) -> None:
 def _find_triggers(
     index: "Index", context: Context, triggers: "Triggers", others: set[int]
 ) -> None:
-    """Add what leads to each record; `others` gets the numbers beyond the first `EXAMINED` of a
-    path or category.
-    """
-    paths = dict.fromkeys(context.paths)
-    led = [(f"{Via.PATH}{path}", index.match(path)) for path in paths]
-    led += [
-        (f"{Via.CATEGORY}{name}", index.hits_under("c", name))
-        for name in dict.fromkeys(context.categories)
-    ]
-    led += [
-        (f"{Via.COMMAND}{purpose}", index.hits_under("k", purpose))
-        for purpose in _purposes(context)
-    ]
-    led += [(f"{Via.SUPERSEDED}{path}", index.hits_under(reader.REPLACED, path)) for path in paths]
+    """Add what leads to each record.
 
-    for trigger, hits in led:
+    `others` gets the numbers beyond the first `EXAMINED` of a path or category.
+    """
+    for trigger, hits in _hits_by_name(index, context):
+        is_path = trigger[0] == Via.PATH
         for hit in hits[:EXAMINED]:
-            at = str(hit & 0xFFFFFFFF) if trigger[0] == Via.PATH else ""
+            at = str(hit & 0xFFFFFFFF) if is_path else ""
             triggers.setdefault(hit >> 32, []).append((trigger, at))
+
         others.update([hit >> 32 for hit in hits[EXAMINED:]])
 
     for tag in dict.fromkeys(context.tags):
@@ -207,12 +207,25 @@ def _find_triggers(
             triggers.setdefault(hit >> 32, []).append((Via.START, ""))
 
 
+def _hits_by_name(index: "Index", context: Context) -> "Iterator[tuple[str, list[int]]]":
+    """Yield each path, category and command of a request, as a trigger, with its hits."""
+    paths = dict.fromkeys(context.paths)
+    for path in paths:
+        yield f"{Via.PATH}{path}", index.match(path)
+    for name in dict.fromkeys(context.categories):
+        yield f"{Via.CATEGORY}{name}", index.hits_under("c", name)
+    for purpose in _purposes(context):
+        yield f"{Via.COMMAND}{purpose}", index.hits_under("k", purpose)
+    for path in paths:
+        yield f"{Via.SUPERSEDED}{path}", index.hits_under(reader.REPLACED, path)
+
+
 def _purposes(context: Context) -> "Sequence[str]":
     if context.surface != PROMPT or not context.text:
         return context.purposes
-    from orbit_registry.hook.question import (
-        purposes_asked,
-    )  # tool calls, which most calls are, have no use for it
+
+    # Tool calls, which most calls are, have no use for it.
+    from orbit_registry.hook.question import purposes_asked
 
     return purposes_asked(context.text)
 
@@ -220,28 +233,19 @@ def _purposes(context: Context) -> "Sequence[str]":
 def _find_by_words(
     index: "Index", context: Context, triggers: "Triggers"
 ) -> "tuple[Mapping[int, float] | None, dict[int, float], list[tuple[Row, str]]]":
-    """Add what words lead to; return all scores (None:
-    no rule asks for them), those added, and the dropped rows.
+    """Add what words lead to; return all scores, those of what was added, and the dropped rows.
+
+    The first is None where no rule asks for scores.
     """
+    scores: Mapping[int, float] | None = None
     by_words: dict[int, float] = {}
     drops: list[tuple[Row, str]] = []
     if context.surface not in BY_WORDS or not context.text:
-        return None, by_words, drops
+        return scores, by_words, drops
 
-    # Tool calls, which most calls are, do without.
-    from orbit_registry.hook.question import FEWEST, records_by_words, replaced_names
-
-    is_prompt = context.surface == PROMPT
-    names = replaced_names(context.text)
-    ranked = [
-        (hit >> 32, 1.0, f"{Via.SUPERSEDED}{name}")
-        for name in names
-        for hit in index.hits_under(reader.REPLACED, name)
-    ]
-    ranked += _in_force(
-        index, records_by_words(index, context.text, FEWEST if is_prompt else 1)[:EXAMINED]
-    )
-    scores = None if is_prompt else {number: score for number, score, _ in reversed(ranked)}
+    ranked = _ranked(index, context)
+    if context.surface == BRIEF:
+        scores = {number: score for number, score, _ in reversed(ranked)}
 
     misses = 0
     for number, score, way in ranked:
@@ -251,29 +255,45 @@ def _find_by_words(
             break
 
         row = index.row(number)
-        is_rule = (
-            scores is not None and row.values[reader.GATE] == LINKED
-        )  # rules have a floor of their own in briefs
-        is_miss = score < (context.min_relevance if is_rule else index.min_relevance)
         by = [*triggers.get(number, ()), (way, "")]
-        reason = "below relevance" if is_miss else _drop_reason(row, context, by, scores)
+        floor = index.min_relevance
+        if scores is not None and row.values[reader.GATE] == LINKED:
+            floor = context.min_relevance  # rules have a floor of their own in briefs
 
-        misses += is_miss
+        if score < floor:
+            misses += 1
+            reason = "below relevance"
+        else:
+            reason = _drop_reason(row, context, by, scores)
 
         if not reason:
-            by_words[number], triggers[number] = score, by
+            by_words[number] = score
+            triggers[number] = by
         elif number not in triggers:
             drops.append((row, reason))
 
     return scores, by_words, drops
 
 
+def _ranked(index: "Index", context: Context) -> "list[tuple[int, float, str]]":
+    """Return what the words of a text lead to: number, score and trigger, the best first."""
+    # Tool calls, which most calls are, do without.
+    from orbit_registry.hook.question import FEWEST, records_by_words, replaced_names
+
+    ranked = []
+    for name in replaced_names(context.text):
+        for hit in index.hits_under(reader.REPLACED, name):
+            ranked.append((hit >> 32, 1.0, f"{Via.SUPERSEDED}{name}"))
+
+    fewest = FEWEST if context.surface == PROMPT else 1
+    by_words = records_by_words(index, context.text, fewest)[:EXAMINED]
+    return [*ranked, *_in_force(index, by_words)]
+
+
 def _in_force(
     index: "Index", ranked: "Sequence[tuple[int, float]]"
 ) -> "Iterator[tuple[int, float, str]]":
-    """Yield the number, the score and the trigger of each pushed record,
-    and of what took the place of others.
-    """
+    """Yield number, score and trigger of pushed records, and of what replaced the others."""
     for number, score in ranked:
         if number < index.pushed:
             yield number, score, Via.TEXT
@@ -290,9 +310,8 @@ def _find_options(
     if not (text or context.names) or not index.lookup(reader.OPTIONS)[0]:
         return {}
 
-    from orbit_registry.hook.rejected_options import (
-        options_named,
-    )  # few projects' calls have use for it
+    # Few projects' calls have use for it.
+    from orbit_registry.hook.rejected_options import options_named
 
     options = options_named(index, text, context.names)
     for number in options:
@@ -306,13 +325,14 @@ def _show_options(fitting: "list[Match]", options: "Mapping[int, int]") -> None:
     from orbit_registry.hook.rejected_options import option_line
 
     for match in fitting:
-        if (position := options.get(match.row.number)) is not None:
-            option, match.text = option_line(match.row, position)
-            match.key = f"{match.key}.{position + 1}"
-            chosen = f"{Via.OPTION}{option}"
-            match.triggers = [
-                (chosen if way == Via.OPTION else way, at) for way, at in match.triggers
-            ]
+        position = options.get(match.row.number)
+        if position is None:
+            continue
+
+        option, match.text = option_line(match.row, position)
+        match.key = f"{match.key}.{position + 1}"
+        chosen = {Via.OPTION: f"{Via.OPTION}{option}"}
+        match.triggers = [(chosen.get(way, way), at) for way, at in match.triggers]
 
 
 def _narrow(
@@ -322,12 +342,7 @@ def _narrow(
     scores: "Mapping[int, float] | None",
     by_words: "Mapping[int, float]" = NO_SCORES,
 ) -> "tuple[list[Match], list[tuple[Row, str]], int]":
-    """Return the matches, the best by words first, the dropped records,
-    and how many were not examined.
-    """
-    fitting: list[Match] = []
-    drops: list[tuple[Row, str]] = []
-    examined = 0
+    """Return the matches, the best by words first, the drops, and how many were not examined."""
     numbers = sorted(triggers)
     widths = context.widths
 
@@ -340,25 +355,29 @@ def _narrow(
         numbers.sort(key=lambda number: is_anywhere(triggers[number]))
 
     most = EXAMINED * (1 + len(context.categories))
-    enough = most if context.surface == BRIEF or context.per_call != PER_CALL else ENOUGH
+    enough = ENOUGH
+    if context.surface == BRIEF or context.per_call != PER_CALL:
+        enough = most
+
+    fitting: list[Match] = []
+    drops: list[tuple[Row, str]] = []
+    examined = 0
     for number in numbers[:most]:
         if len(fitting) >= enough:
             break
 
-        row = index.row(number)
         examined += 1
-
-        if reason := _drop_reason(row, context, triggers[number], scores):
+        row = index.row(number)
+        ways = triggers[number]
+        if reason := _drop_reason(row, context, ways, scores):
             drops.append((row, reason))
-        else:
-            match = Match(
-                row,
-                triggers[number],
-                _text(row, triggers[number], context.now),
-                by_words.get(number, 0.0),
-            )
-            match.width = widths.get(number, UNKNOWN_WIDTH) if widths else 0
-            fitting.append(match)
+            continue
+
+        match = Match(row, ways, _text(row, ways, context.now), by_words.get(number, 0.0))
+        if widths:
+            match.width = widths.get(number, UNKNOWN_WIDTH)
+
+        fitting.append(match)
 
     return fitting, drops, len(numbers) - examined
 
@@ -374,24 +393,25 @@ def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
 
 
 def _pointer_line(row: "Row", now: float) -> str:
-    """Return the line for a record that may be out of date or is not accepted;
-    empty if its teaser is shown.
+    """Return the line for a record that may be out of date or is not accepted.
+
+    It is empty if the record's teaser is shown.
     """
+    path = row.values[reader.PATH]
     if row.values[reader.PHASE] == "pending":
         first, _, more = row.teaser.partition(reader.MORE_LINE)
-        status = (
-            "no status stated"
-            if row.values[reader.STATUS] == "unknown"
-            else f"status {row.values[reader.STATUS]}"
-        )
-        return f"{first} ({status}, so it may not hold: {more or row.values[reader.PATH]})"
+        status = f"status {row.values[reader.STATUS]}"
+        if row.values[reader.STATUS] == "unknown":
+            status = "no status stated"
+
+        return f"{first} ({status}, so it may not hold: {more or path})"
 
     if row.values[reader.ENFORCED]:  # the gate sees to it: its name is enough
         first, _, _ = row.teaser.partition("\n")
         return f"{first} (enforced by {', '.join(row.words(reader.ENFORCED))})"
 
     cause = row.doubt(now)
-    return f"- [{row.id}] may be out of date ({cause}): {row.values[reader.PATH]}" if cause else ""
+    return f"- [{row.id}] may be out of date ({cause}): {path}" if cause else ""
 
 
 def bar_reason(row: "Row", now: float, project: str) -> str:
@@ -400,7 +420,13 @@ def bar_reason(row: "Row", now: float, project: str) -> str:
         return "untrusted"
     if row.is_expired(now):
         return "expired"
-    return "project" if is_other_project(row.values[reader.PROJECT], project) else ""
+    if is_other_project(row.values[reader.PROJECT], project):
+        return "project"
+    return ""
+
+
+def _ways(triggers: "Sequence[tuple[str, str]]") -> set[str]:
+    return {trigger[0] for trigger, _ in triggers}
 
 
 def _drop_reason(
@@ -409,51 +435,53 @@ def _drop_reason(
     triggers: "list[tuple[str, str]]",
     scores: "Mapping[int, float] | None" = None,
 ) -> str:
-    agents, tasks = row.words(reader.AGENTS), row.words(reader.TASKS)
-
     if reason := bar_reason(row, context.now, context.project):
         return reason
 
-    by = {trigger[0] for trigger, _ in triggers}
+    by = _ways(triggers)
     if row.flags & reader.BROAD and context.surface in (TOOL, PROMPT) and by <= {Via.PATH}:
         return "broad"
-    if context.agent and agents and context.agent not in agents:
-        return "agent"
-    if context.task and tasks and context.task not in tasks:
-        return "task"
+    if reason := _audience_reason(row, context):
+        return reason
 
-    if (
-        context.categories
-        and row.values[reader.CATEGORY]
-        and row.values[reader.CATEGORY] not in context.categories
-    ):
-        return "category"
-
-    if context.text:
-        text = context.text.casefold()
-        contexts = row.words(reader.CONTEXTS)
-        if any(word.casefold() in text for word in row.words(reader.ANTI_CONTEXTS)):
-            return "anti-context"
-        if contexts and not any(word.casefold() in text for word in contexts):
-            return "context"
-
-    procedural = row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural"
+    gate = row.values[reader.GATE]
+    procedural = row.flags & reader.PROCEDURAL or gate == "procedural"
     if procedural and context.task_class != CODE and not _helps_here(context, triggers, by):
         return "procedural"
-
-    if (
-        row.values[reader.GATE] == BY_PATH
-        and Via.PATH not in by
-        and (Via.PROJECT, "") not in triggers
-    ):
+    if gate == BY_PATH and Via.PATH not in by and (Via.PROJECT, "") not in triggers:
         return "planning"
-
-    if row.values[reader.GATE] == LINKED and not _is_relevant_rule(
-        row, context, triggers, by, scores
-    ):
+    if gate == LINKED and not _is_relevant_rule(row, context, triggers, by, scores):
         return "rule"
 
     return "stale" if procedural and row.doubt(context.now) else ""
+
+
+def _audience_reason(row: "Row", context: Context) -> str:
+    """Return why a record is not for this agent, task or text; empty if it is."""
+    agents = row.words(reader.AGENTS)
+    if context.agent and agents and context.agent not in agents:
+        return "agent"
+
+    tasks = row.words(reader.TASKS)
+    if context.task and tasks and context.task not in tasks:
+        return "task"
+
+    category = row.values[reader.CATEGORY]
+    if context.categories and category and category not in context.categories:
+        return "category"
+
+    if not context.text:
+        return ""
+
+    text = context.text.casefold()
+    if any(word.casefold() in text for word in row.words(reader.ANTI_CONTEXTS)):
+        return "anti-context"
+
+    contexts = row.words(reader.CONTEXTS)
+    if contexts and not any(word.casefold() in text for word in contexts):
+        return "context"
+
+    return ""
 
 
 def _helps_here(context: Context, triggers: "Sequence[tuple[str, str]]", by: set[str]) -> bool:
@@ -461,6 +489,7 @@ def _helps_here(context: Context, triggers: "Sequence[tuple[str, str]]", by: set
         return True
     if context.surface != PROMPT:
         return False
+
     from orbit_registry.hook.question import asks_for_code
 
     return (Via.TEXT, "") in triggers or asks_for_code(context.text)
@@ -476,28 +505,31 @@ def _is_relevant_rule(
     direct = not by.isdisjoint((Via.PATH, Via.LINK, Via.SUPERSEDED, Via.FORBIDDEN))
     if scores is None:
         return direct
-    is_own = (Via.PROJECT, "") in triggers or (
-        context.project and row.values[reader.PROJECT] == context.project
-    )
-    led = direct or Via.TAG in by or is_own
-    return bool(led) and scores.get(row.number, 0.0) >= context.min_relevance
+
+    is_own = bool(context.project) and row.values[reader.PROJECT] == context.project
+    led = direct or is_own or Via.TAG in by or (Via.PROJECT, "") in triggers
+    return led and scores.get(row.number, 0.0) >= context.min_relevance
 
 
 def linked_rules(
     index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, Sequence[str]]"
 ) -> "Triggers":
-    """Return the rules linked in either direction with some rows or `returned` ids (each with its
-    links).
+    """Return the rules linked in either direction with some rows or `returned` ids.
+
+    Each of these ids has its links.
     """
     here = {row.number for row in rows}
     is_linking = bool(index.hits_under("l", ""))
+    linking = [(row.id, row.words(reader.LINKS)) for row in rows]
+
     leading: Triggers = {}
-    for record_id, targets in (
-        *((row.id, row.words(reader.LINKS)) for row in rows),
-        *returned.items(),
-    ):
-        hits = [hit for target in targets for hit in index.hits_under("i", target)]
-        hits += index.hits_under("l", record_id) if is_linking else []
+    for record_id, targets in (*linking, *returned.items()):
+        hits = []
+        for target in targets:
+            hits += index.hits_under("i", target)
+        if is_linking:
+            hits += index.hits_under("l", record_id)
+
         for number in dict.fromkeys(hit >> 32 for hit in hits):
             if number not in here:
                 leading.setdefault(number, []).append((f"{Via.LINK}{record_id}", ""))
@@ -507,19 +539,19 @@ def linked_rules(
 
 def standing_reason(row: "Row", now: float) -> str:
     """Return why a record can't be in a file that an agent loads by path alone; empty if it can."""
-    reason = _drop_reason(row, Context(BRIEF, now), [(Via.PATH, "")]) or (
-        "stale" if row.doubt(now) else ""
-    )
-    return reason or (row.values[reader.PHASE] if row.values[reader.PHASE] != "live" else "")
+    if reason := _drop_reason(row, Context(BRIEF, now), [(Via.PATH, "")]):
+        return reason
+    if row.doubt(now):
+        return "stale"
+
+    phase = row.values[reader.PHASE]
+    return "" if phase == "live" else phase
 
 
 MIN_CHARACTERS = 4
-"""Fewest characters of a pattern without stars and spaces;
-a shorter one would match nearly everywhere.
-"""
-LONGEST_ERROR = (
-    16_000  # characters of an error that are searched: of a longer one the beginning and the end
-)
+"""Fewest characters of a pattern, stars and spaces aside: a shorter one is in nearly any text."""
+LONGEST_ERROR = 16_000
+"""Characters of an error that are searched: of a longer one the beginning and the end."""
 AXIS = "e"
 
 
@@ -535,9 +567,7 @@ def compiled_pattern(pattern: str) -> str:
 
 
 def contains_pattern(pattern: str, text: str) -> bool:
-    """Say whether a folded text contains a pattern, in which `*` is anything:
-    `a * b` is found in `a b`.
-    """
+    """Say whether a folded text contains a pattern; `*` is anything: `a * b` is found in `a b`."""
     at = 0
     for piece in map(str.strip, pattern.split("*")):
         at = text.find(piece, at)
@@ -556,8 +586,10 @@ def error_matches(index: "Index", error: str) -> "Iterator[tuple[int, str]]":
     text = folded(error)
     for number in index.lookup(AXIS)[1]:
         pattern = index.pattern_text(number)
-        if contains_pattern(pattern, text):
-            start, end = index.range_of(number)
-            yield from (
-                (hit >> 32, pattern) for hit in index.hits[start:end] if hit < index.pushed << 32
-            )
+        if not contains_pattern(pattern, text):
+            continue
+
+        start, end = index.range_of(number)
+        for hit in index.hits[start:end]:
+            if hit < index.pushed << 32:
+                yield hit >> 32, pattern

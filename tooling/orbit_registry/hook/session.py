@@ -35,21 +35,17 @@ LARGEST = 1 << 16  # bytes; a log holds twenty ids, so a larger file is no log, 
 LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
-_MARK = (
-    "="  # prefix of a line with the time, in seconds since 1970, at which the ids were forgotten
-)
-FAILED, ASKED = (
-    "failed",
-    "asked",
-)  # marks of a session: a tool failed in it; the agent was asked for a note
-_WORD = "-"  # prefix of a line with a mark of the session
-NAMEABLE = (
-    "call cap",
-    "session cap",
-    "token cap",
-    "version",
-)  # reasons of records that are named by title
-_NAMED = "+"  # prefix of a line with an id whose title alone was shown
+
+FAILED, ASKED = "failed", "asked"
+"""Marks of a session: a tool failed in it; the agent was asked for a note."""
+NAMEABLE = ("call cap", "session cap", "token cap", "version")
+"""Reasons of records that are named by title."""
+
+# What the lines of a log begin with; an id has no such prefix.
+_MARK = "="  # the time, in seconds since 1970, at which the ids were forgotten
+_WORD = "-"  # a mark of the session
+_NAMED = "+"  # an id whose title alone was shown
+
 _FLAGS = (
     posix.O_RDWR
     | posix.O_CREAT
@@ -74,14 +70,14 @@ class SessionLog:
     def __init__(self, root: str, session: str, agent: str = "") -> None:
         """`session` and `agent` are ids as the agent's host states them."""
         self._root = root
-        self.name = f"{safe_name(session)}.{safe_name(agent)}" if agent else safe_name(session)
-        self.named: set[str] = (
-            set()
-        )  # ids of which the titles alone were shown, as `begin` read them
+        self.name = safe_name(session)
+        if agent:
+            self.name += f".{safe_name(agent)}"
+
+        self.named: set[str] = set()  # ids of which the titles alone were shown, read by `begin`
+        self.is_noting = False  # whether ids were or are just being noted as shown
         self._handle = -1
         self._torn = False
-
-        self.is_noting = False  # whether ids were or are just being noted as shown
 
     def begin(self) -> list[str]:
         """Return the shown ids, and lock the log until `end`."""
@@ -90,15 +86,13 @@ class SessionLog:
         return [line for line in lines if line[0] not in "-_." and _IDS.issuperset(line)]
 
     def add(self, ids: list[str], titled: "Sequence[str]" = ()) -> None:
-        """Note ids as shown, and those of which the titles were, in one write;
-        only between `begin` and `end`.
+        """Note ids as shown, and those of which the titles were, in one write.
+
+        It is called between `begin` and `end` only.
         """
         self.is_noting = True
-        self._write(
-            "".join(
-                f"{line}\n" for line in (*ids, *(f"{_NAMED}{record_id}" for record_id in titled))
-            )
-        )
+        lines = [*ids, *(f"{_NAMED}{record_id}" for record_id in titled)]
+        self._write("".join(f"{line}\n" for line in lines))
 
     def end(self) -> None:
         """Unlock the log."""
@@ -107,31 +101,29 @@ class SessionLog:
             self._handle = -1
 
     def mark(self, word: str, only_after: str = "") -> bool:
-        """Note a word once for the session, if `only_after` was noted;
-        say whether it was noted now.
-        """
+        """Note a word once for the session, if `only_after` was noted; say whether it did."""
         try:
             lines = self._lines()
-            is_new = f"{_WORD}{word}" not in lines and (
-                not only_after or f"{_WORD}{only_after}" in lines
-            )
+            is_ready = not only_after or f"{_WORD}{only_after}" in lines
+            is_new = is_ready and f"{_WORD}{word}" not in lines
             if is_new:
                 self._write(f"{_WORD}{word}\n")
+
             return is_new
         finally:
             self.end()
 
     def forget(self, unless_within: float = 0) -> None:
-        """Forget the shown ids after a compaction,
-        which hosts may announce twice within `unless_within` seconds.
+        """Forget the shown ids after a compaction.
+
+        Hosts may announce one twice within `unless_within` seconds.
         """
         now = int(time())
         try:
             lines = self._lines()
             times = [line[1:] for line in lines if line[0] == _MARK]
-            if unless_within and any(
-                at.isdigit() and 0 <= now - int(at) < unless_within for at in times
-            ):
+            ages = (now - int(at) for at in times if at.isdigit())
+            if unless_within and any(0 <= age < unless_within for age in ages):
                 return
 
             posix.ftruncate(self._handle, 0)
@@ -159,7 +151,10 @@ class SessionLog:
         return content.split()
 
     def _write(self, text: str) -> None:
-        content = f"\n{text}".encode() if self._torn else text.encode()
+        if self._torn:
+            text = f"\n{text}"
+
+        content = text.encode()
         if posix.write(self._handle, content) != len(content):
             raise OSError("the disk took a part of it")
 
@@ -174,10 +169,10 @@ def apply_caps(
     named_ids: "Collection[str]",
     difference: "Callable[[Row], str]",
 ) -> Selection:
-    """Return the first matches for which caps and budgets leave room; others are named by title,
-    once a session.
+    """Return the first matches for which caps and budgets leave room.
 
-    A linked rule comes behind the first shown record that leads to it, and is left out without one.
+    Others are named by title, once a session. A linked rule comes behind the first shown record
+    that leads to it, and is left out without one.
     """
     already_shown = set(shown_ids)
     visible = already_shown.union(context.returned)
@@ -186,18 +181,15 @@ def apply_caps(
         _add_notes([*fitting, *linked])
 
     room = PER_SESSION - len(already_shown)
-    remaining, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
-    of_category: dict[str, int] = {}
-    budgets = dict(context.budgets)
-    matches: list[Match] = []
+    budget = _Budget(context)
 
+    matches: list[Match] = []
     capped: list[tuple[Match, str]] = []
     relatives: set[str] = set()
     for choice in _in_order(fitting, linked, visible):
-        row, differs = choice.row, ""
+        row = choice.row
         cost = tokens(choice.text) + 1  # its line's end
-        of_these = cost if row.flags & PROCEDURAL else 0
-        category = row.values[CATEGORY]
+        differs = ""
 
         if choice.key in already_shown:
             reason = "already shown"
@@ -207,17 +199,10 @@ def apply_caps(
             reason = "version"
         elif len(matches) >= room:
             reason = "session cap"
-        elif (
-            category
-            and context.per_category
-            and of_category.get(category, 0) >= context.per_category
-        ):
-            reason = "category cap"
-        elif (
-            cost > remaining or of_these > procedural or cost > budgets.get(row.values[KIND], cost)
-        ):
-            reason = "token cap"
         else:
+            reason = budget.cap(row, cost)
+
+        if not reason:
             differs = difference(row)
             reason = "gone" if differs == GONE else ""
 
@@ -228,50 +213,72 @@ def apply_caps(
         if differs:
             choice.text = _changed_line(row)
 
+        matches.append(choice)
         already_shown.update((row.id, choice.key))  # ids may repeat where branches met
         visible.add(row.id)
-        matches.append(choice)
         relatives.update(row.words(SAME))
-        remaining -= cost
 
-        procedural -= of_these
+        budget.spend(row, cost)
 
-        if row.values[KIND] in budgets:
-            budgets[row.values[KIND]] -= cost
+    matches.sort(key=_position)
 
-        of_category[category] = of_category.get(category, 0) + 1
+    decided = {match.row.number for match in matches}
+    decided.update([match.row.number for match, _ in capped])
+    undecided = [drop for drop in drops if drop[0].number not in decided]
 
-    matches.sort(
-        key=lambda match: (
-            -match.score,
-            match.width,
-            int(match.row.values[PLACE] or 0),
-            match.row.number,
-        )
-    )
-
-    decided = {match.row.number for match in (*matches, *(match for match, _ in capped))}
-    selection = Selection(
-        matches, beyond, [drop for drop in drops if drop[0].number not in decided]
-    )
-    _name(
-        selection,
-        capped,
-        min(remaining, NAMED_TOKENS - context.tokens + remaining),
-        named_ids,
-        difference,
-    )
+    selection = Selection(matches, beyond, undecided)
+    room_for_titles = budget.tokens + min(0, NAMED_TOKENS - context.tokens)
+    _name(selection, capped, room_for_titles, named_ids, difference)
 
     return selection
 
 
+class _Budget:
+    """What a reply still has room for."""
+
+    def __init__(self, context: Context) -> None:
+        self.tokens = context.tokens - FRAME_TOKENS
+        self._procedural = PROCEDURAL_TOKENS
+        self._of_kind = dict(context.budgets)
+        self._per_category = context.per_category
+        self._of_category: dict[str, int] = {}
+
+    def cap(self, row: "Row", cost: int) -> str:
+        """Return the cap that leaves a record out; empty if there is room for it."""
+        category = row.values[CATEGORY]
+        count = self._of_category.get(category, 0)
+        if category and self._per_category and count >= self._per_category:
+            return "category cap"
+
+        room = min(self.tokens, self._of_kind.get(row.values[KIND], cost))
+        if row.flags & PROCEDURAL:
+            room = min(room, self._procedural)
+
+        return "token cap" if cost > room else ""
+
+    def spend(self, row: "Row", cost: int) -> None:
+        """Take the share of a record that is shown."""
+        kind, category = row.values[KIND], row.values[CATEGORY]
+        self.tokens -= cost
+        self._of_category[category] = self._of_category.get(category, 0) + 1
+        if kind in self._of_kind:
+            self._of_kind[kind] -= cost
+        if row.flags & PROCEDURAL:
+            self._procedural -= cost
+
+
 def _in_order(fitting: list[Match], linked: list[Match], visible: set[str]) -> "Iterator[Match]":
-    """Yield the matches by rank, and a linked rule once `visible`, which grows,
-    has a record that leads to it.
+    """Yield the matches by rank, and a linked rule once `visible` has a record that leads to it.
+
+    `visible` grows while this runs.
     """
     ready = [rule for rule in linked if _is_linked(rule, visible)]
     waiting = [rule for rule in linked if rule not in ready]
-    for match in sorted([*fitting, *ready], key=_rank) if ready else fitting:
+    ordered = fitting
+    if ready:
+        ordered = sorted([*fitting, *ready], key=_rank)
+
+    for match in ordered:
         yield match
         for rule in [rule for rule in waiting if _is_linked(rule, visible)]:
             waiting.remove(rule)
@@ -280,6 +287,11 @@ def _in_order(fitting: list[Match], linked: list[Match], visible: set[str]) -> "
 
 def _rank(match: Match) -> tuple[bool, float, int, int]:
     return is_anywhere(match.triggers), -match.score, match.width, match.row.number
+
+
+def _position(match: Match) -> tuple[float, int, int, int]:
+    position_in_brief = int(match.row.values[PLACE] or 0)
+    return -match.score, match.width, position_in_brief, match.row.number
 
 
 def _add_notes(matches: list[Match]) -> None:
@@ -300,19 +312,24 @@ def _name(
     named_ids: "Collection[str]",
     difference: "Callable[[Row], str]",
 ) -> None:
-    """Name by title what a cap leaves out; not of a category,
-    whose cap is there to show a few of many.
+    """Name by title what a cap leaves out.
+
+    The cap of a category is there to show a few of many: what it leaves out is not named.
     """
     for match, reason in capped:
-        row, cost = match.row, tokens(match.title) + 1
+        row = match.row
+        cost = tokens(match.title) + 1
         is_named = False
         if reason in NAMEABLE and match.key in named_ids:
             reason = "already named"
         elif reason in NAMEABLE and cost <= room:
             differs = difference(row)
+            if differs:
+                match.text = _changed_line(row)
+
             is_named = differs != GONE
-            reason = reason if is_named else "gone"
-            match.text = _changed_line(row) if differs else match.text
+            if not is_named:
+                reason = "gone"
 
         if is_named:
             selection.named.append(match)
@@ -322,10 +339,15 @@ def _name(
         selection.omitted += not is_named and reason.endswith("cap")
 
     if not (selection.matches or selection.named):
-        known_already = any(reason.startswith("already") for _, reason in selection.drops)
-        selection.skip_reason = (
-            "capped" if selection.omitted else "already shown" if known_already else "narrowed"
-        )
+        selection.skip_reason = _skip_reason(selection)
+
+
+def _skip_reason(selection: Selection) -> str:
+    if selection.omitted:
+        return "capped"
+    if any(reason.startswith("already") for _, reason in selection.drops):
+        return "already shown"
+    return "narrowed"
 
 
 def _changed_line(row: "Row") -> str:
@@ -333,19 +355,21 @@ def _changed_line(row: "Row") -> str:
 
 
 def _is_relative(row: "Row", matches: list[Match], relatives: set[str]) -> bool:
-    """Say whether one of the matches replaces or extends a record, is replaced or extended by it,
-    or is a version.
-    """
-    return row.id in relatives or any(
-        word in relatives if word[0] == "/" else any(match.row.id == word for match in matches)
-        for word in row.words(SAME)
-    )
+    """Say whether a match replaces, extends or is a version of a record, or the other way round."""
+    if row.id in relatives:
+        return True
+
+    ids = {match.row.id for match in matches}
+    for word in row.words(SAME):
+        names = relatives if word[0] == "/" else ids
+        if word in names:
+            return True
+
+    return False
 
 
 def tokens(text: str) -> int:
-    """Return the estimated tokens of a text: a quarter of its characters,
-    one for each CJK character.
-    """
+    """Return the estimated tokens of a text: one a CJK character, else a quarter a character."""
     if text.isascii():
         return -(-len(text) // 4)
 
