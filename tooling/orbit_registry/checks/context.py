@@ -19,6 +19,7 @@ from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, has_expiry
 from orbit_registry.model.kind import KindTable
+from orbit_registry.model.loop_log import LoopLog
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.citations import CitedId, cited_by, cited_in
@@ -57,7 +58,6 @@ from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspa
 
 if TYPE_CHECKING:
     from orbit_registry.checks.approval import Unproved
-    from orbit_registry.checks.rules.loop import LoopLog
     from orbit_registry.formats.adr.model import AdrDocument, Section
     from orbit_registry.operations.freshness.renames import Renames
     from orbit_registry.operations.link_targets import Targets

@@ -3,18 +3,14 @@
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from orbit_registry.checks.check import all_checks, check, run_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.errors import plural
 from orbit_registry.formats.position import Position
-from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.context import SKIPS, TRIAL
 from orbit_registry.hook.events import (
     BRIEF_PLAN,
@@ -28,6 +24,7 @@ from orbit_registry.hook.events import (
     RETRO,
 )
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.loop_log import LoggedEvent, LoopLog
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
 from orbit_registry.workspace.workspace import Workspace
@@ -181,46 +178,6 @@ def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 TURN_END = "stop"
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedEvent:
-    """One event: `at` in seconds since 1970, the members of its line,
-    and the location of the line.
-    """
-
-    at: float
-    row: Mapping[str, Any]
-    location: Location
-
-    @property
-    def name(self) -> str:
-        """What kind of event it is."""
-        return str(self.row.get("event"))
-
-    def word(self, key: str) -> str:
-        """Return a member that is a text, without secrets; empty for anything else."""
-        value = self.row.get(key)
-        return without_secrets(value) if isinstance(value, str) else ""
-
-
-@dataclass(frozen=True, slots=True)
-class LoopLog:
-    """The events to check, in their order; `location` is the log,
-    `skipped` counts its lines that hold no event.
-    """
-
-    location: Location
-    events: tuple[LoggedEvent, ...] = ()
-    skipped: Mapping[str, int] = field(default_factory=dict)
-
-    def since(self, moment: datetime) -> Iterator[LoggedEvent]:
-        """Yield the events from a moment on."""
-        return (event for event in self.events if event.at >= moment.timestamp())
-
-    def of(self, *names: str) -> Iterator[LoggedEvent]:
-        """Yield the events of some names."""
-        return (event for event in self.events if event.name in names)
 
 
 def turn_id(source: str, agent: str, channel: str, session: str, turn: str) -> str:
