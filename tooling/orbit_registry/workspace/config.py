@@ -306,8 +306,19 @@ class Config:
         return all(any(name in own_tags for name in self.names_of(tag)) for tag in tags)
 
 
+def refuse_line_break(path: Path) -> None:
+    """Refuse a configuration in a folder with a line break: git reads one query a line,
+    and reports name one path a line.
+    """
+    if "\n" in str(path):
+        raise ConfigError(
+            f"the path {str(path)!r} has a line break", hint="rename the folder that has it"
+        )
+
+
 def read_config(path: Path, kinds: KindTable | None = None) -> Config:
     """Return the configuration in a file; where the kinds are given, it may name no others."""
+    refuse_line_break(path)
     try:
         text = read_text(path)
         data = load(text)

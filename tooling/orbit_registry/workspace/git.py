@@ -484,20 +484,14 @@ class Git:
             "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags"
         )
         refs = (listed_refs or "").split()
-        folder = f"{self.prefix}{path}"
-        if "\n" in folder:  # `--batch-check` reads one query a line
-            trees = [
-                self.ask("rev-parse", "--verify", "--quiet", f"{ref}:{folder}/") or ""
-                for ref in refs
-            ]
-        else:
-            queries = "".join(f"{ref}:{folder}\n" for ref in refs).encode(
-                "utf-8", "surrogateescape"
-            )
-            lines = self.run(
-                "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=queries
-            ).splitlines()
-            trees = [line[5:].decode() if line.startswith(b"tree ") else "" for line in lines]
+        folder = f"{self.prefix}{path}"  # the configuration refuses one with a line break
+        queries = "".join(f"{ref}:{folder}\n" for ref in refs)
+        lines = self.run(
+            "cat-file",
+            "--batch-check=%(objecttype) %(objectname)",
+            stdin=queries.encode("utf-8", "surrogateescape"),
+        ).splitlines()
+        trees = [line[5:].decode() if line.startswith(b"tree ") else "" for line in lines]
 
         # Without `--full-tree` git looks for the current folder in each tree.
         words = ("ls-tree", "--full-tree", "--name-only", "-z")
