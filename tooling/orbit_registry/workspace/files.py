@@ -165,9 +165,10 @@ def document_text(root: Path, relative: str) -> str | None:
 
 def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
     """Replace a file through a temporary file, fsync and rename; a new file gets `mode`."""
-    temporary = stage(
-        path, content.encode("utf-8") if isinstance(content, str) else content, mode=mode
-    )
+    if isinstance(content, str):
+        content = content.encode("utf-8")
+
+    temporary = stage(path, content, mode=mode)
     sync_file(temporary, path)
     replace_file(path, temporary)
     sync_folder(path.parent)
@@ -274,8 +275,9 @@ def walk(
         folders[:] = sorted(
             name for name in folders if name not in left_out and (hidden or name[0] != ".")
         )
-        prefix = os.path.relpath(parent, root).replace(os.sep, "/")
-        yield from (name if prefix == "." else f"{prefix}/{name}" for name in sorted(names))
+        folder = os.path.relpath(parent, root).replace(os.sep, "/")
+        prefix = "" if folder == "." else f"{folder}/"
+        yield from (f"{prefix}{name}" for name in sorted(names))
 
 
 SITE_MANIFEST = ".orbit-site.json"  # the file that marks a folder as a built site
@@ -290,27 +292,27 @@ def without_sites(paths: Iterable[str], root: Path) -> list[str]:
     """Return paths, from `root`, that are not in a built site, of Orbit or of MkDocs."""
     paths = list(paths)
     sites = built_sites(paths, root)
-    return [path for path in paths if not path.startswith(sites)] if sites else paths
+    if not sites:
+        return paths
+    return [path for path in paths if not path.startswith(sites)]
 
 
 def built_sites(paths: Sequence[str], root: Path) -> tuple[str, ...]:
     """Return the folders of built sites among the paths, each with a slash at its end."""
     sites = {path.removesuffix(SITE_MANIFEST) for path in paths if path.endswith(_SITE_MARK)}
-    if folders := {
-        path.removesuffix(_MKDOCS_MARK) for path in paths if path.endswith(_MKDOCS_MARK)
-    }:
+    folders = {path.removesuffix(_MKDOCS_MARK) for path in paths if path.endswith(_MKDOCS_MARK)}
+    if folders:
         pages = {path for path in paths if path.endswith(_MKDOCS_PAGES)}
-        sites |= {
-            f"{folder}/"
-            for folder in folders
-            if any(f"{folder}/{page}" in pages for page in _MKDOCS_PAGES)
-        }
+        for folder in folders:
+            if not pages.isdisjoint(f"{folder}/{page}" for page in _MKDOCS_PAGES):
+                sites.add(f"{folder}/")
 
-    with contextlib.suppress(
-        OrbitError
-    ):  # a site without its search has no mark, but `mkdocs.yml` may name it
-        if (configured := _SITE_DIR.search(read_text(root / "mkdocs.yml"))) is not None:
+    # A site without its search has no mark, but `mkdocs.yml` may name it.
+    with contextlib.suppress(OrbitError):
+        configured = _SITE_DIR.search(read_text(root / "mkdocs.yml"))
+        if configured is not None:
             folder = posixpath.normpath(configured[2])
-            sites |= {f"{folder}/"} if f"{folder}/index.html" in paths else set()
+            if f"{folder}/index.html" in paths:
+                sites.add(f"{folder}/")
 
     return tuple(sorted(sites))

@@ -18,9 +18,8 @@ from orbit_registry.workspace import files as disk
 from orbit_registry.workspace.workspace import Workspace
 
 _LIMIT = 20 * disk.DOCUMENT_LIMIT
-WRITTEN_ROOTS: set[Path] = (
-    set()
-)  # roots in which this process wrote records and whose push index is not synced yet
+WRITTEN_ROOTS: set[Path] = set()
+"""Roots in which this process wrote records and whose push index is not synced yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +63,8 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
     try:
         disk.write_atomic(entry, text)
     except OrbitError:
-        if (
-            len(effective) > 1
-        ):  # one rename needs no journal, which an agent's sandbox may not let it write
+        # One rename needs no journal, which an agent's sandbox may not let it write.
+        if len(effective) > 1:
             raise
 
     staged: dict[str, Path] = {}
@@ -98,9 +96,8 @@ def _apply(
         disk.sync_file(temporary, root / path)
 
     for change in changes:
-        _refuse_changed(
-            root / change.path, change
-        )  # another process may have saved it during the flush
+        # Another process may have saved it during the flush.
+        _refuse_changed(root / change.path, change)
         applied.append(change)
 
         if change.after is None:
@@ -183,9 +180,8 @@ def recover(workspace: Workspace) -> list[str]:
                 _set_text(workspace.root, change.path, change.after)
             done.append(f"finished {name}")
         elif all(state != change.before for state, change in zip(states, changes, strict=True)):
-            done.append(
-                f"found {name} finished"
-            )  # it was ended before its entry was removed, and edited since
+            # It was ended before its entry was removed, and edited since.
+            done.append(f"found {name} finished")
         else:
             for state, change in zip(states, changes, strict=True):
                 if state in (change.before, change.after):
