@@ -406,7 +406,12 @@ def config_of(raw: Mapping[str, Any]) -> Config:
 
     decisions = AdrConfig(adr["style"], adr["folder"].strip("/"), folders, adr["log"])
     publish = _publish_config(values["site"]["publish"])
-    extends = tuple(map(_extension, values["extends"]))
+    extends = (
+        Extension(
+            entry["name"], entry["from"], entry.get("repository", ""), entry.get("digest", "")
+        )
+        for entry in values["extends"]
+    )
     as_written = {name: values[name] for name in _AS_WRITTEN}
 
     return Config(
@@ -418,14 +423,9 @@ def config_of(raw: Mapping[str, Any]) -> Config:
         publish=publish,
         learnings=learnings_config,
         tasks=TasksConfig(tasks["url"], command, classifier, tasks["timeout_seconds"]),
-        extends=extends,
+        extends=tuple(extends),
         raw=raw,
     )
-
-
-def _extension(entry: Mapping[str, Any]) -> Extension:
-    repository, digest = entry.get("repository", ""), entry.get("digest", "")
-    return Extension(entry["name"], entry["from"], repository, digest)
 
 
 def number_in(text: str, most: float) -> float | None:

@@ -228,13 +228,15 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
     if timestamp is None or not kind or not surface:
         return "no event"
 
+    omitted = _count(row.get("omitted")) or 0
     event = LoggedEvent(
         timestamp,
         kind,
         surface,
-        **_words_in(row),
-        **_subjects_in(row, kind),
-        **_measures_in(row),
+        **_details(row, kind),
+        omitted=omitted,
+        tokens=_count(row.get("tokens")),
+        ms=_number(row.get("ms")),
         writes=row.get("writes") is True,
         tests=row.get("tests") is True,
         is_failure=row.get("result") == "failed",
@@ -242,26 +244,18 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
     return event, row
 
 
-def _words_in(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _word(row.get(name)) for name in _WORDS}
-
-
-def _subjects_in(row: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Return the records and files that an event of a kind is about."""
-    subjects = {"shown": (), "opened": (), "failed": _ids(row.get("failed"))}
+def _details(row: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return the short texts of a line, and the records and files that its event is about."""
+    details: dict[str, Any] = {name: _word(row.get(name)) for name in _WORDS}
+    details |= {"shown": (), "opened": (), "failed": _ids(row.get("failed"))}
     if kind == "retrieval":
-        subjects["shown"] = _ids(row.get("hits"))
-        subjects["withheld"] = _ids(row.get("withheld"))
-        subjects["paths"] = _paths(row.get("query"))
+        details["shown"] = _ids(row.get("hits"))
+        details["withheld"] = _ids(row.get("withheld"))
+        details["paths"] = _paths(row.get("query"))
     elif kind == "opened":
-        subjects["opened"] = _ids(row.get("ids"))
+        details["opened"] = _ids(row.get("ids"))
 
-    return subjects
-
-
-def _measures_in(row: Mapping[str, Any]) -> dict[str, Any]:
-    omitted, tokens = _count(row.get("omitted")) or 0, _count(row.get("tokens"))
-    return {"omitted": omitted, "tokens": tokens, "ms": _number(row.get("ms"))}
+    return details
 
 
 def _word(value: object) -> str:

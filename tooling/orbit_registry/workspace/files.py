@@ -84,9 +84,12 @@ def _read_error(path: Path | str, error: OSError) -> UnreadableFileError:
         errno.ENAMETOOLONG: "give it a shorter name",
     }
 
-    reason = (error.strerror or str(error)).lower()
     hint = hints.get(error.errno or 0, "see what the system says of the file with `ls -l`")
-    return UnreadableFileError(f"{path}: {reason}", hint=hint)
+    return UnreadableFileError(f"{path}: {_reason(error)}", hint=hint)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
 
 
 def decode(content: bytes, path: Path | str) -> str:
@@ -137,10 +140,7 @@ def inside(root: Path, relative: str) -> Path:
                     reason, hint="put the files themselves there, or name where they really are"
                 )
     except OSError as error:
-        message = (
-            f"{relative[:60]!r} can't be the name of a file: "
-            f"{(error.strerror or str(error)).lower()}"
-        )
+        message = f"{relative[:60]!r} can't be the name of a file: {_reason(error)}"
         raise UnsafePathError(message, hint="name a file of the project") from None
 
     return path
@@ -195,11 +195,7 @@ def stage(path: Path, content: bytes, *, mode: int = 0o666) -> Path:
 def sync_file(temporary: Path, path: Path) -> None:
     """Flush what `stage` wrote for a path to disk."""
     with _removed_on_error(temporary, path):
-        handle = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        _flush(temporary, os.O_RDONLY | os.O_NOFOLLOW)
 
 
 def replace_file(path: Path, temporary: Path) -> None:
@@ -230,21 +226,22 @@ def write_error(path: Path, error: OSError) -> WriteError:
         errno.EEXIST: "a file is where a folder is needed",
     }
 
-    reason = (error.strerror or str(error)).lower()
-    return WriteError(
-        f"can't write {path}: {reason}; nothing was changed",
-        hint=hints.get(error.errno or 0, _TRY_AGAIN),
-    )
+    hint = hints.get(error.errno or 0, _TRY_AGAIN)
+    return WriteError(f"can't write {path}: {_reason(error)}; nothing was changed", hint=hint)
 
 
 def sync_folder(folder: Path) -> None:
     """Flush a folder's renames to disk, where the system can."""
     with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        _flush(folder, os.O_RDONLY)
+
+
+def _flush(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _mode_of(path: Path) -> int | None:

@@ -176,9 +176,7 @@ class Git:
         self, *arguments: str, check: bool = True, settings: Sequence[str] = ()
     ) -> list[str]:
         """Return the NUL-separated names that git prints."""
-        return [
-            name for name in self.run_fields(*arguments, check=check, settings=settings) if name
-        ]
+        return list(filter(None, self.run_fields(*arguments, check=check, settings=settings)))
 
     def blobs(self, names: Iterable[str], check: bool = True) -> dict[str, bytes]:
         """Return the contents of blobs (hash or `REVISION:PATH`) in one call;
@@ -355,22 +353,17 @@ class Git:
 
     def default_tip(self) -> tuple[str, str] | None:
         """Return the hash of the default branch's commit, and the branch."""
-        listed = (
-            self.ask(
-                "for-each-ref", "--format=%(refname) %(objectname) %(symref)", *_DEFAULT_BRANCHES
-            )
-            or ""
-        )
-        existing = {
-            name: (commit, *branch) for name, commit, *branch in map(str.split, listed.splitlines())
-        }
-        origin_head, *others = _DEFAULT_BRANCHES
-        if len(existing.get(origin_head, ())) > 1:  # a symbolic reference
-            return existing[origin_head][1], existing[origin_head][0]
+        form = "--format=%(refname) %(objectname) %(symref)"
+        answer = self.ask("for-each-ref", form, *_DEFAULT_BRANCHES) or ""
+        tips: dict[str, tuple[str, str]] = {}
+        for name, commit, *targets in map(str.split, answer.splitlines()):
+            branch = name
+            if name == _DEFAULT_BRANCHES[0]:
+                branch = next(iter(targets), "")
+            if branch:
+                tips[name] = branch, commit
 
-        return next(
-            ((branch, existing[branch][0]) for branch in others if branch in existing), None
-        )
+        return next((tips[name] for name in _DEFAULT_BRANCHES if name in tips), None)
 
     def tracked(self) -> list[str] | None:
         """Return the tracked files below the folder, sorted; None outside a repository."""

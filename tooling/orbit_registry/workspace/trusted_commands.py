@@ -82,12 +82,12 @@ def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
     """Return hashes of the repository's files that a command names:
     paths, modules, folders, in shell code.
     """
-    parts: dict[str, None] = {}
+    parts: list[str] = []
     for argument in words:
-        parts |= dict.fromkeys((argument, *_BETWEEN.split(argument)))
+        parts += (argument, *_BETWEEN.split(argument))
 
     hashes: dict[str, str] = {}
-    for word in parts:
+    for word in dict.fromkeys(parts):
         for name in _file_names(word):
             hashed = _hash(workspace.root, name)
             if hashed:

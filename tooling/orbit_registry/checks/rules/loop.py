@@ -32,6 +32,12 @@ from orbit_registry.workspace.workspace import Workspace
 DAY = 86_400
 
 
+def _events(context: CheckContext, *names: str) -> Iterator[LoggedEvent]:
+    """Yield the events of some names; none where the loop is not what is checked."""
+    if context.loop is not None:
+        yield from context.loop.of(*names)
+
+
 @check(
     "ORB901",
     Severity.ERROR,
@@ -77,19 +83,17 @@ def no_event(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
     """A dispatch has no retrieval event, so its agent got no records."""
-    log = context.loop
-    if log is None:
-        return
-
-    with_retrieval = {event.word("session") for event in log.of(RETRIEVAL)}
+    with_retrieval = {event.word("session") for event in _events(context, RETRIEVAL)}
     reported: set[str] = set()
-    for event in log.of(DISPATCHED, TURN_END, "subagent stop"):
+    for event in _events(context, DISPATCHED, TURN_END, "subagent stop"):
         session, item = event.word("session"), event.word("item")
         if session and (session in with_retrieval or session in reported):
             continue
         reported.add(session)
         subject = f"session {session}" if session else "a dispatch that names no session"
-        message = f"{subject}{f' ({item})' if item else ''}: nothing was looked up for it"
+        if item:
+            subject += f" ({item})"
+        message = f"{subject}: nothing was looked up for it"
         yield dispatch_without_retrieval.at(event.location, message)
 
 
@@ -101,34 +105,36 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
     """A retrieval showed nothing and gives no reason of the closed list."""
-    for event in context.loop.of(RETRIEVAL) if context.loop is not None else ():
+    for event in _events(context, RETRIEVAL):
         reason, fault = event.word("skip_reason"), event.word("fault")
         if event.row.get("hits") or reason in SKIPS:
             continue
 
-        problem = (
-            f"`{reason}` is not a known reason"
-            if reason
-            else "nothing was shown, and no reason is given"
-        )
-        yield retrieval_without_reason.at(
-            event.location, f"{problem}{f' (fault: {fault})' if fault else ''}"
-        )
+        problem = "nothing was shown, and no reason is given"
+        if reason:
+            problem = f"`{reason}` is not a known reason"
+        if fault:
+            problem += f" (fault: {fault})"
+        yield retrieval_without_reason.at(event.location, problem)
 
 
 @check("ORB920", Severity.ERROR, f"one of: {', '.join(NOTE_SKIPS)}")
 def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
     """A turn ended with neither a note nor a reason of the closed list for there being none."""
-    for ended, note in turns(context.loop) if context.loop is not None else ():
+    if context.loop is None:
+        return
+
+    for ended, note in turns(context.loop):
         turn = _turn_of(ended)
-        reason = note.word("skip_reason") if note is not None else ""
         if note is None:
             hint = f'orbit note "…" --turn {turn}, or with --skip-reason'
             yield turn_without_note.at(ended.location, f"turn {turn} has no note", hint=hint)
-        elif reason and reason not in NOTE_SKIPS:
-            yield turn_without_note.at(
-                note.location, f"turn {turn}: `{reason}` is not a known reason"
-            )
+            continue
+
+        reason = note.word("skip_reason")
+        if reason and reason not in NOTE_SKIPS:
+            message = f"turn {turn}: `{reason}` is not a known reason"
+            yield turn_without_note.at(note.location, message)
 
 
 @check(
@@ -140,14 +146,14 @@ def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
 def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
     """The next item of a loop was dispatched before a retro of the one before it."""
     before: dict[str, LoggedEvent] = {}
-    for event in context.loop.of(DISPATCHED, RETRO) if context.loop is not None else ():
+    for event in _events(context, DISPATCHED, RETRO):
         if event.name == RETRO:
-            trigger = event.word("trigger").partition(":")
-            about = trigger[2] if trigger[0] == "loop" else ""
-            names = (about, about.rpartition(":")[2])  # with the project that it is of, or without
-            before = {
-                loop: item for loop, item in before.items() if about and loop and loop not in names
-            }
+            trigger, _, about = event.word("trigger").partition(":")
+            # A retro is about one loop, named with its project or without, or about all.
+            names = ("", about, about.rpartition(":")[2])
+            if trigger != "loop" or not about:
+                before.clear()
+            before = {loop: item for loop, item in before.items() if loop not in names}
             continue
 
         item, loop = event.word("item"), event.word("loop")
@@ -165,7 +171,7 @@ def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
 def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
     """Something was pitched without a brief for planning made in the day before."""
     last = None
-    for event in context.loop.of(BRIEF_PLAN, PITCHED) if context.loop is not None else ():
+    for event in _events(context, BRIEF_PLAN, PITCHED):
         if event.name == BRIEF_PLAN:
             last = event
         elif event.word("verdict") or event.row.get("pitched") == 0:
@@ -251,9 +257,8 @@ def loop_log(
         if event.at >= since and not event.session.startswith(TRIAL)  # a trial of `doctor`
     ]
 
-    return LoopLog(
-        Location(names[files[-1].name if files else NAME]), tuple(logged), dict(scan.skipped)
-    )
+    newest = files[-1].name if files else NAME
+    return LoopLog(Location(names[newest]), tuple(logged), dict(scan.skipped))
 
 
 def _name(workspace: Workspace, file: Path) -> str:
