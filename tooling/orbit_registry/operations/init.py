@@ -39,6 +39,7 @@ from orbit_registry.workspace.config import (
     AdrConfig,
     config_of,
     config_schema,
+    refuse_line_break,
 )
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
@@ -198,6 +199,7 @@ def setup_workspace(
         )
 
     config = orbit / "config.yaml"
+    refuse_line_break(config)
     if orbit.is_dir() and not (config.exists() or has_only_state(orbit) or has_own_records(orbit)):
         raise ForeignWorkspaceError(
             f"{orbit} has no config.yaml, and holds files",
