@@ -372,8 +372,8 @@ def unknown_folders(workspace: Workspace) -> dict[str, str]:
         return {}
 
     folders: dict[str, str] = {}
-    known = {kind.plural for kind in workspace.kinds}
-    for name in sorted(names - RESERVED_NAMES - known):
+    plurals = {kind.plural for kind in workspace.kinds}
+    for name in sorted(names - RESERVED_NAMES - plurals):
         for kind in workspace.kinds:
             if any((workspace.orbit / name).glob(f"{kind.prefix}*/{kind.name}.yaml")):
                 folders[name] = kind.plural
