@@ -72,9 +72,8 @@ _RAW_ATTRIBUTE = re.compile(
 
 
 def render_html(text: str, fence: Fence) -> tuple[str, bool]:
-    """Return `text` as HTML without its front matter, and whether it has tags of its own.
-
-    Those may be balanced or not.
+    """Return `text` as HTML without its front matter, and whether it has HTML tags,
+    balanced or not.
     """
     source = HARD_BLANK.sub(r"\1 ", text[content_start(text) :])
     env: dict[str, Any] = {"source": source, "raw": False}

@@ -21,9 +21,8 @@ _GRAMMAR = "if then else elif fi for while until do done case esac in ! { }"
 _RESERVED = frozenset(_GRAMMAR.split())
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "eval"))
 _PRINTERS = frozenset(("echo", "printf"))
-_SEARCHERS = frozenset(
-    ("sed", "awk", "gawk", "grep", "egrep", "fgrep", "rg", "ag", "jq", "yq", "perl", "ssh")
-)
+_SEARCHING = "sed awk gawk grep egrep fgrep rg ag jq yq perl ssh"
+_SEARCHERS = frozenset(_SEARCHING.split())
 _READING = "cat less more head tail bat view nl sed awk grep rg jq yq batcat wc"
 _READERS = frozenset(_READING.split())
 UNKNOWN = "\0"  # placeholder in a word for what only a running shell knows

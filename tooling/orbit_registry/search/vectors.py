@@ -132,7 +132,7 @@ def program(words: Sequence[str], ask: Callable[[str], str]) -> Embedder:
 
 
 def unit(vector: Iterable[float]) -> array[float]:
-    """Return a vector of length one with the same direction; a null vector stays as it is."""
+    """Return a vector of length one with the same direction; a null vector is not changed."""
     numbers = array("f", vector)
     length = math.sqrt(math.fsum(map(mul, numbers, numbers)))
     if not length or not math.isfinite(length):
