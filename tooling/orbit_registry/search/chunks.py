@@ -392,19 +392,24 @@ class _Cutter:
             path = self._path(inside[0].section.start)
 
         digest = hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
+        anchors = [self.anchors[heading.section.start].lower() for heading in inside]
+        first, last = self.lines.position(start), self.lines.position(end - 1)
+        sections = tuple(heading.text for heading in inside)
         size = tokens(body)
+        warning = "oversized" if size > self.chunking.max_tokens else ""
+
         return Chunk(
             code=digest[:_CODE_LENGTH],
             title=piece.title or "".join(path[-1:]),
             breadcrumb=self._breadcrumb(path, inside),
-            sections=tuple(heading.text for heading in inside),
-            anchors=tuple(self.anchors[heading.section.start].lower() for heading in inside),
-            first_line=self.lines.position(start).line,
-            last_line=self.lines.position(end - 1).line,
+            sections=sections,
+            anchors=tuple(anchors),
+            first_line=first.line,
+            last_line=last.line,
             tokens=size,
             body=body,
             continues=piece.continues,
-            warning="oversized" if size > self.chunking.max_tokens else "",
+            warning=warning,
         )
 
     def _breadcrumb(self, path: Sequence[str], inside: Sequence[Heading]) -> str:
