@@ -145,7 +145,7 @@ def agent() -> "Agent":
 
 
 def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
-    """Return the transcript of a session, or of a subagent as a separate session."""
+    """Return the transcript of a session or of a subagent, which is a session too."""
     name = agent or session
     if not name.replace("-", "").isalnum():  # it becomes a part of a pattern
         return None
