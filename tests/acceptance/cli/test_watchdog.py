@@ -218,7 +218,7 @@ def test_the_service_fails_where_something_is_found(home: Path) -> None:
     assert (timer["Timer"]["OnCalendar"], timer["Install"]["WantedBy"]) == ("0/4:00", "timers.target")
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze reads units, and is not here")
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze: it reads units")
 def test_systemd_takes_the_units(home: Path) -> None:
     units = [shutil.copy(file, home) for file in sorted(EXAMPLES.glob("orbit-watchdog.*"))]
     there = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PATH": "/usr/bin:/bin"}
