@@ -24,6 +24,7 @@ SESSIONS = {
     "bench",
     "build",
     "mcp-conformance",
+    "lock",
     "minimums",
     "zensical",
 }
