@@ -3,7 +3,7 @@
 Most sessions share one environment, `.nox/dev-<Python>`, which holds only what the sessions run so far have needed:
 building the site never waits for the linters. What is installed is written next to it, so a session whose needs have
 not changed installs nothing. The releases in it are those of `requirements-dev.txt`, so no release of others changes
-what a session does; `lock` writes that file.
+what a session does; `lock` writes that file, and `newest` tries what it would be today.
 """
 
 from __future__ import annotations
@@ -279,6 +279,17 @@ def lock(session: nox.Session) -> None:
     output = ["--custom-compile-command=nox -s lock", f"--output-file={LOCK.name}"]
     words = [*form, *extras, *groups, *output, *session.posargs]
     session.run("uv", "pip", "compile", "--quiet", *words, "pyproject.toml")
+
+
+@nox.session(default=False, reuse_venv=False)
+def newest(session: nox.Session) -> None:
+    """Try the newest release of everything: run the quick tests and those of all outputs, and build the site."""
+    requirements = nox.project.dependency_groups(PROJECT, "test")
+    python = Path(session.bin) / "python"
+    install(session, python, "--editable", f"{ROOT}[{','.join(EXTRAS)}]", *requirements)
+    words = ("-n", "auto", "--dist", "worksteal", "-m", "quick or golden", *session.posargs)
+    session.run("pytest", *words, env=in_memory())
+    session.run("orbit", "site", "build", "--out", "build/newest-site")
 
 
 @nox.session(default=False)

@@ -46,11 +46,14 @@ QUICK = ("contracts", "unit/checks", "unit/formats", "unit/hook", "unit/model", 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the quick tests."""
+    """Mark the quick tests, and those of golden files."""
     folders = tuple(str(ROOT / "tests" / folder) + os.sep for folder in QUICK)
+    golden = str(ROOT / "tests" / "golden") + os.sep
     for item in items:
         if str(item.path).startswith(folders):
             item.add_marker("quick")
+        if str(item.path).startswith(golden):
+            item.add_marker("golden")
 
 
 NEED = re.compile(r"Skipped: needs ([^:]+)")
