@@ -8,26 +8,12 @@ if TYPE_CHECKING:
 
     Payload = Mapping[str, object]
 
-PATH_FIELDS = (
-    "file_path",
-    "filePath",
-    "notebook_path",
-    "notebookPath",
-    "path",
-    "paths",
-    "file_paths",
-    "filePaths",
-    "edits",
-    "absolute_path",
-    "absolutePath",
-    "target_file",
-    "targetFile",
-    "relative_workspace_path",
-    "file",
-    "files",
-    "filename",
-    "uri",
+_PATH_FIELDS_WORDS = (
+    "file_path filePath notebook_path notebookPath path paths file_paths filePaths edits "
+    "absolute_path absolutePath target_file targetFile relative_workspace_path file files "
+    "filename uri"
 )
+PATH_FIELDS = tuple(_PATH_FIELDS_WORDS.split())
 MOST_PATHS = 50
 LONGEST_PATH = 4096
 PROJECT = "\x01"  # prefix of a path that a command names from the project's folder
@@ -51,20 +37,21 @@ class Call:
 
     def __init__(self, event: str, surface: str) -> None:
         self.event, self.surface = event, surface
-        self.session = self.agent_id = self.agent = self.folder = self.task_class = self.error = (
-            self.text
-        ) = ""
-        self.message = self.log_only_event = self.instruction_file = self.transcript = ""
+        self.session = self.agent_id = self.agent = self.folder = ""
+        self.task_class = self.error = self.text = ""
+        self.log_only_event = self.instruction_file = self.transcript = ""
+
         self.paths: list[str] = []
         self.candidate_paths: list[str] = []
-
+        self.paths_are_heuristic = False
         self.reads: list[str] = []
-        self.purposes: list[str] = []
-        self.context_was_compacted = self.compaction_may_repeat = self.can_show_message = False
-        self.paths_are_heuristic = self.is_stop = self.is_plain = False
-        self.command = 0
-
         self.arguments: Payload = {}
+        self.command = 0
+        self.purposes: list[str] = []
+
+        self.context_was_compacted = self.compaction_may_repeat = False
+        self.can_show_message = self.is_stop = self.is_plain = False
+        self.message = ""
 
 
 def field(payload: "Payload", *names: str) -> str:
@@ -81,7 +68,8 @@ def named_paths(arguments: "Payload") -> list[str]:
     paths: list[str] = []
     for name in PATH_FIELDS:
         value = arguments.get(name)
-        for path in value if isinstance(value, list) else (value,):
+        values = value if isinstance(value, list) else (value,)
+        for path in values:
             if isinstance(path, dict):
                 path = field(path, "file_path", "filePath", "path")
             if isinstance(path, str) and path and path not in paths:
@@ -118,22 +106,26 @@ def in_project(root: str, folder: str, path: str) -> str | None:
         path = _path_from_uri(path)
 
     if "\\" in path or ":" in (folder[1:2], path[1:2]):
-        path, folder = (
-            path.replace("\\", "/").removeprefix("//?/"),
-            folder.replace("\\", "/").rstrip("/"),
-        )
+        path = path.replace("\\", "/").removeprefix("//?/")
+        folder = folder.replace("\\", "/").rstrip("/")
         if path[1:2] == ":":
             if not path.casefold().startswith(f"{folder.casefold()}/"):
                 return None
+
             path = path[len(folder) + 1 :]
 
-        folder = folder if folder.startswith("/") else root
+        if not folder.startswith("/"):
+            folder = root
 
-    absolute = normal_path(path if path.startswith("/") else f"{folder}/{path}")
+    if not path.startswith("/"):
+        path = f"{folder}/{path}"
+
+    absolute = normal_path(path)
     if not absolute.startswith(f"{root}/"):
         return None
 
-    return absolute[len(root) + 1 :] + ("/" if path.endswith("/") else "")
+    end = "/" if path.endswith("/") else ""
+    return absolute[len(root) + 1 :] + end
 
 
 def normal_path(path: str) -> str:
@@ -144,6 +136,7 @@ def normal_path(path: str) -> str:
             del names[-1:]
         elif name and name != ".":
             names.append(name)
+
     return "/" + "/".join(names)
 
 
@@ -185,39 +178,40 @@ _HUNKS = (
 
 
 def looks_like_path(word: str) -> bool:
-    """Say whether a word has what paths have, a slash or an ending,
-    and no character that they seldom have.
-    """
+    """Say whether a word has a slash or an ending, and no character that paths seldom have."""
     if word.startswith("file://"):
         return True
-    return not _ODD.intersection(word) and (
-        "/" in word or "\\" in word or ("." in word[1:] and not _is_number(word))
-    )
+    if _ODD.intersection(word):
+        return False
+
+    return "/" in word or "\\" in word or ("." in word[1:] and not _is_number(word))
 
 
 _ODD = frozenset(" \t\n|^()<>$;&\"'!,`=%#+\0")
 
 
 def _is_number(word: str) -> bool:
-    return word.replace(".", "").replace("-", "").replace("v", "", 1).isdigit() or not word.strip(
-        "."
-    )
+    digits = word.replace(".", "").replace("-", "").replace("v", "", 1)
+    return digits.isdigit() or not word.strip(".")
 
 
 def patch_paths(text: str) -> list[str]:
-    """Return the paths of a patch: the format of `apply_patch`,
-    or the `a/` and `b/` of a unified diff.
-    """
+    """Return the paths of a patch of `apply_patch`, or behind `a/` and `b/` of a unified diff."""
     paths: dict[str, None] = {}
     for mark in _HUNKS:
         at = text.find(mark, 0, LONGEST_PATCH)
         while at >= 0 and len(paths) < MOST_PATHS:
-            end = text.find("\n", at)
+            start = at + len(mark)
+            end = text.find("\n", start)
+            if end < 0:
+                end = len(text)
+
             if at == 0 or text[at - 1] == "\n":
-                name = text[at + len(mark) : end if end >= 0 else None].partition("\t")[0].strip()
+                name = text[start:end].partition("\t")[0].strip()
                 if name and len(name) <= LONGEST_PATH:
                     paths[name] = None
-            at = text.find(mark, at + len(mark), LONGEST_PATCH)
+
+            at = text.find(mark, start, LONGEST_PATCH)
 
     return list(paths)
 
@@ -227,15 +221,14 @@ def path_words(text: str) -> list[str]:
     words: dict[str, None] = {}
     for word in text[:LONGEST_TEXT].translate(_APART).split():
         head, colon, line = word.partition(":")
-        name = (head if colon and line[:1].isdigit() else word).lstrip("@").rstrip(_AROUND)
+        if colon and line[:1].isdigit():
+            word = head
+
+        name = word.lstrip("@").rstrip(_AROUND)
+        has_path_sign = "/" in name or "." in name[1:] or "\\" in name
         if name.startswith("file://"):
             words[name] = None
-
-        if (
-            not name.startswith("-")
-            and "://" not in name
-            and ("/" in name or "." in name[1:] or "\\" in name)
-        ):
+        elif has_path_sign and "://" not in name and not name.startswith("-"):
             words[name.partition("#")[0].partition("::")[0]] = None
 
         if len(words) >= MOST_PATHS:

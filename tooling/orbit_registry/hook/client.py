@@ -1,8 +1,7 @@
-"""Client of the hook: a payload on standard input, a reply or nothing on standard output, always
-exit code 0.
+"""Client of the hook: a payload on standard input, a reply or nothing on standard output.
 
-It must never hold the agent's tool up: it imports built-in modules only, ends at its deadline, and
-leaves without the interpreter's shutdown.
+Its exit code is always 0. It must never hold the agent's tool up: it imports built-in modules
+only, ends at its deadline, and leaves without the interpreter's shutdown.
 """
 
 import posix
@@ -31,14 +30,11 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from orbit_registry.hook.call import Call
+    from orbit_registry.hook.index import Index
 else:
     try:
-        from _signal import (
-            ITIMER_REAL,
-            SIGALRM,
-            setitimer,
-            signal,
-        )  # the other one makes enumerations at its import
+        # The other module makes enumerations at its import.
+        from _signal import ITIMER_REAL, SIGALRM, setitimer, signal
     except ImportError:
         from signal import ITIMER_REAL, SIGALRM, setitimer, signal
 
@@ -75,14 +71,11 @@ class HookCall:
         self.agent = load_agent(agent)
 
     def run(self) -> None:
-        """Read the payload, print the reply, log the event,
-        and start a sync if the index is stale.
-        """
+        """Read the payload, print the reply, log the event, start a sync if the index is stale."""
         signal(SIGALRM, self._late)
         setitimer(ITIMER_REAL, self.deadline, self.deadline)
         content = _input()
         event = self.event
-
         if content is None:
             event.skip_reason = "too large"
             return
@@ -94,20 +87,20 @@ class HookCall:
 
         call = self.agent.read(payload)
         event.fault = ""
-        here = call.folder if call is not None and call.folder.startswith("/") else posix.getcwd()
-        root = self.root = project_root(here) or _named_root()
+        if call is not None and call.folder.startswith("/"):
+            here = call.folder
+        else:
+            here = posix.getcwd()
 
+        root = self.root = project_root(here) or _named_root()
         if call is None or root is None:
             self.is_noted = True  # an event that we don't handle, or no project
             return
 
         event.surface = f"hook:{call.event}"
-        event.command, event.tests, event.has_failed = (
-            call.command,
-            "test" in call.purposes,
-            bool(call.error),
-        )
-
+        event.command = call.command
+        event.tests = "test" in call.purposes
+        event.has_failed = bool(call.error)
         event.writes = call.surface == TOOL and call.task_class == CODE
         paths, event.query = project_paths(root, call.folder or here, call)
 
@@ -116,7 +109,6 @@ class HookCall:
             event.session = self.session_log.name
 
         behind = self._answer(root, call, paths)
-
         if not self.is_noted:
             self._note()
 
@@ -124,9 +116,8 @@ class HookCall:
 
     def _follow_up(self, root: str, call: "Call", behind: list[str]) -> None:
         """Do what can wait until the reply is printed."""
-        if call.session and (
-            call.paths_are_heuristic or call.surface != TOOL
-        ):  # it may start our commands
+        may_start_commands = call.paths_are_heuristic or call.surface != TOOL
+        if call.session and may_start_commands:
             note_host_session(root, call.session, call.agent_id)
 
         if call.surface == SESSION:
@@ -139,24 +130,24 @@ class HookCall:
             capture(root, self.event.agent, call.transcript)
 
         if behind:
-            from orbit_registry.hook.refresh import (
-                refresh,
-            )  # most calls find an index that is not behind
+            # Most calls find an index that is not behind.
+            from orbit_registry.hook.refresh import refresh
 
             refresh(root, behind)
 
     def close(self, error: BaseException | None) -> None:
-        """Log what was not logged yet, and the kind of an error;
-        never its text, which may be private.
-        """
-        if not self.is_noted:
-            if error is not None:
-                self.event.fault = self.event.fault or type(error).__name__
-            self._note()
+        """Log what was not logged yet, and an error by its kind: its text may be private."""
+        if self.is_noted:
+            return
+        if error is not None and not self.event.fault:
+            self.event.fault = type(error).__name__
+
+        self._note()
 
     def _answer(self, root: str, call: "Call", paths: list[str]) -> list[str]:
         """Print the reply; return in what the index is behind the files."""
-        event, session_log, behind = self.event, self.session_log, list[str]()
+        event, session_log = self.event, self.session_log
+        behind: list[str] = []
         try:
             if session_log is not None and call.context_was_compacted:
                 session_log.forget(AFTERWARDS if call.compaction_may_repeat else 0)
@@ -167,9 +158,8 @@ class HookCall:
                 from orbit_registry.hook.observe import observe
 
                 text = observe(root, call, event, session_log)
-                self.is_noted = bool(
-                    call.instruction_file and not event.opened
-                )  # not one of our rule files
+                is_foreign_file = bool(call.instruction_file) and not event.opened
+                self.is_noted = is_foreign_file  # only our rule files are logged
             else:
                 text, behind = self._chosen(root, call, paths)
         except OSError:
@@ -186,11 +176,9 @@ class HookCall:
 
     def _chosen(self, root: str, call: "Call", paths: list[str]) -> tuple[str, list[str]]:
         event = self.event
-
         if call.can_show_message and (number := pending_count(root)):
-            call.message = (
-                f"{number} record{' awaits' if number == 1 else 's await'} review: orbit review"
-            )
+            records = "record awaits" if number == 1 else "records await"
+            call.message = f"{number} {records} review: orbit review"
 
         is_request = paths or call.error or call.text or call.purposes or call.arguments
         if not is_request and call.surface != SESSION:
@@ -208,46 +196,48 @@ class HookCall:
             return "", [index.reason]
 
         if call.can_show_message and index.unread:
-            text = (
-                f"{index.unread} record{'' if index.unread == 1 else 's'} could not be read: "
-                f"run orbit check"
-            )
+            records = "record" if index.unread == 1 else "records"
+            text = f"{index.unread} {records} could not be read: run orbit check"
             call.message = f"{call.message}\n{text}" if call.message else text
 
         context = context_of(call, paths, event.at)
-        edit = (call.arguments, paths[0] if paths else "", root, call.folder or root)
-        if call.arguments and index.lookup(OPTIONS)[0]:
-            from orbit_registry.hook.rejected_options import (
-                added_names,
-            )  # only where decisions reject something
-
-            context.names = added_names(*edit)
-
-        if call.arguments and index.lookup(FORBIDDEN)[1]:
-            from orbit_registry.hook.forbidden_words import (
-                forbidden,
-            )  # only where checks forbid words
-
-            context.breaks = forbidden(index, *edit)
+        if call.arguments:
+            self._add_edit(root, call, index, context)
 
         selection = select(index, context, self.session_log)
-
         if call.error:
-            event.failed = [index.row(number).id for number, _ in error_matches(index, call.error)][
-                :MOST_FAILED
-            ]
+            failed = [index.row(number).id for number, _ in error_matches(index, call.error)]
+            event.failed = failed[:MOST_FAILED]
 
         text = render(selection)
         event.set_selection(selection, tokens(text))
         return text, index.behind()
 
+    def _add_edit(self, root: str, call: "Call", index: "Index", context: Context) -> None:
+        """Add what a tool that writes or installs puts into the project."""
+        path = context.paths[0] if context.paths else ""
+        edit = (call.arguments, path, root, call.folder or root)
+        if index.lookup(OPTIONS)[0]:
+            # Only where decisions reject something.
+            from orbit_registry.hook.rejected_options import added_names
+
+            context.names = added_names(*edit)
+
+        if index.lookup(FORBIDDEN)[1]:
+            # Only where checks forbid words.
+            from orbit_registry.hook.forbidden_words import forbidden
+
+            context.breaks = forbidden(index, *edit)
+
     def _late(self, number: int, frame: object) -> None:
         is_printing = self.session_log is not None and self.session_log.is_noting
         if is_printing and monotonic() - self.started < 2 * self.deadline:
             return  # what is noted as shown is being printed
+
         if not self.is_noted:
             self.event.skip_reason = "deadline"
             self._note()
+
         posix._exit(0)
 
     def _note(self) -> None:
@@ -274,9 +264,8 @@ def context_of(call: "Call", paths: list[str], at: float) -> Context:
 
 
 def _named_root() -> str | None:
-    return project_root(
-        posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape")
-    )
+    folder = posix.environ.get(b"CLAUDE_PROJECT_DIR", b"")
+    return project_root(folder.decode("utf-8", "surrogateescape"))
 
 
 def load_agent(name: str) -> "ModuleType":
@@ -293,14 +282,14 @@ def _input() -> bytes | None:
         length += len(part)
         if length > LARGEST:
             return None
+
     return b"".join(parts)
 
 
 def _deadline() -> float:
     """Return the deadline in seconds; `ORBIT_HOOK_DEADLINE_MS` is for slow machines and tests."""
     setting = posix.environ.get(DEADLINE, b"")
-    return (
-        min(int(setting), 60_000) / 1000
-        if setting.isdigit() and len(setting) < 9
-        else DEADLINE_MS / 1000
-    )
+    if setting.isdigit() and len(setting) < 9:
+        return min(int(setting), 60_000) / 1000
+
+    return DEADLINE_MS / 1000

@@ -58,13 +58,8 @@ DONE = (
 """Events about the records of `ids`, without a selection."""
 MOMENTS = ("stop", "subagent stop", "session end", "compaction", "compacted")
 """Events of a session that hooks log and don't answer."""
-NAMES = (
-    RETRIEVAL,
-    *DONE,
-    *MOMENTS,
-    "run",
-    "refreshed",
-)  # all names of events; docs/reference/events.md explains each
+NAMES = (RETRIEVAL, *DONE, *MOMENTS, "run", "refreshed")
+"""All names of events; docs/reference/events.md explains each."""
 NOTE_SKIPS = {
     "routine-heartbeat": "the work was routine",
     "duplicate-signal": "it is known already",
@@ -72,9 +67,7 @@ NOTE_SKIPS = {
 }
 """All reasons for a turn without a note."""
 LARGEST = 1_000_000
-"""Bytes; a part that has more becomes the next older one, and the oldest of `FILES` goes:
-five of them at most.
-"""
+"""Bytes; a part that has more becomes the next older one, and the oldest of `FILES` goes."""
 MOST_ASKED = 20
 _FLAGS = (
     posix.O_RDWR
@@ -87,8 +80,7 @@ _FLAGS = (
 
 
 class Event:
-    """One event. `name` is `retrieval` for a selection, else one of `NAMES`; `session` is the name
-    of a session log.
+    """One event; `name` is one of `NAMES`, `session` the name of a session log.
 
     `opened` are ids of records that were read (an event of their own), or those that a name of
     `DONE` is about. `fault` is one of `FAULTS` or the name of an exception's class. `details` are
@@ -100,55 +92,60 @@ class Event:
 
     def __init__(self, surface: str, at: float) -> None:
         """Start an event; `at` is in seconds since 1970."""
-        self.surface, self.at, self.session, self.skip_reason = surface, at, "", ""
-        self.name, self.fault, self.agent = RETRIEVAL, "", ""
+        self.name = RETRIEVAL
+        self.surface, self.at = surface, at
+        self.session = self.agent = self.fault = self.skip_reason = ""
         self.details: Members = {}
+
         self.query: Sequence[str] = ()
         self.hits: Sequence[str] = ()
-
         self.opened: Sequence[str] = ()
         self.failed: Sequence[str] = ()
         self.withheld: Sequence[str] = ()
-        self.command, self.tests, self.writes, self.has_failed = 0, False, False, False
-        self.omitted, self.tokens, self.ms = 0, 0, 0.0
+
+        self.command = self.omitted = self.tokens = 0
+        self.tests = self.writes = self.has_failed = False
+        self.ms = 0.0
 
     def set_selection(self, selection: "Selection", tokens: int) -> None:
         """Take over a selection; `tokens` are those of the text that is shown."""
         self.hits = [match.row.id for match in selection.matches]
-        self.omitted, self.skip_reason, self.tokens = (
-            selection.omitted,
-            selection.skip_reason,
-            tokens,
-        )
+        self.omitted = selection.omitted
+        self.skip_reason = selection.skip_reason
         self.withheld = selection.withheld
+        self.tokens = tokens
 
     def line(self) -> str:
         """Return the event as one line of JSON; two where records were opened too."""
         if self.name in DONE:
             return self._line(self.name, {"ids": self.opened, **self.details})
+
         first = self._line(OPENED, {"ids": self.opened}) if self.opened else ""
-        return first + self._line(
-            self.name, self._selection() if self.name == RETRIEVAL else self.details
-        )
+        members = self._selection() if self.name == RETRIEVAL else self.details
+        return first + self._line(self.name, members)
 
     def _line(self, name: str, members: "Members") -> str:
-        at, agent = (
-            strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(self.at)),
-            {"agent": self.agent} if self.agent else {},
-        )
-        start = {
-            "at": at,
+        line = {
+            "at": strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(self.at)),
             "event": name,
             "surface": self.surface,
             "session": self.session or None,
-            **agent,
         }
-        return (
-            to_json({**start, **members, "fault": self.fault or None, "ms": round(self.ms, 1)})
-            + "\n"
-        )
+        if self.agent:
+            line["agent"] = self.agent
+
+        end = {"fault": self.fault or None, "ms": round(self.ms, 1)}
+        return to_json({**line, **members, **end}) + "\n"
 
     def _selection(self) -> "Members":
+        members = {
+            "query": self.query[:MOST_ASKED],
+            "hits": self.hits,
+            "count": len(self.hits),
+            "omitted": self.omitted,
+            "skip_reason": self.skip_reason if self.skip_reason in SKIPS else None,
+            **self.details,
+        }
         optional: Members = {
             "failed": self.failed,
             "withheld": self.withheld,
@@ -158,21 +155,17 @@ class Event:
             "writes": self.writes,
             "result": "failed" if self.has_failed else "",
         }
+        for name, value in optional.items():
+            if value:
+                members[name] = value
 
-        return {
-            "query": self.query[:MOST_ASKED],
-            "hits": self.hits,
-            "count": len(self.hits),
-            "omitted": self.omitted,
-            "skip_reason": self.skip_reason if self.skip_reason in SKIPS else None,
-            **self.details,
-            **{name: value for name, value in optional.items() if value},
-        }
+        return members
 
 
 def note(root: str, name: str, surface: str, at: float, **details: "str | int | None") -> None:
-    """Log what a person or an agent did to a record;
-    texts among `details` are names, hashes and ids alone.
+    """Log what a person or an agent did to a record.
+
+    Texts among `details` are names, hashes and ids alone.
     """
     event = Event(surface, at)
     event.name = name
@@ -190,8 +183,9 @@ def append(root: str, event: Event) -> None:
             # A process that was killed, or a full disk, may have left half a line: it costs no
             # other. One that is just being written across a page looks so too; then an empty line
             # separates the two, which readers skip.
-            torn = size and posix.pread(handle, 1, size - 1) != b"\n"
-            posix.write(handle, (f"\n{event.line()}" if torn else event.line()).encode())
+            is_torn = size and posix.pread(handle, 1, size - 1) != b"\n"
+            line = event.line()
+            posix.write(handle, f"\n{line}".encode() if is_torn else line.encode())
             if size > LARGEST:
                 _turn(folder, handle)
         finally:
@@ -201,9 +195,10 @@ def append(root: str, event: Event) -> None:
 
 
 def _turn(folder: str, handle: int) -> None:
-    posix.lockf(handle, posix.F_TLOCK, 0)  # the one that gets the lock rotates
+    posix.lockf(handle, posix.F_TLOCK, 0)  # the process that gets the lock rotates
     if posix.lstat(f"{folder}/{NAME}").st_ino != posix.fstat(handle).st_ino:
         return
+
     for older, newer in zip(FILES, FILES[1:]):  # noqa: B905, RUF007 - the oldest has no place to go
         try:
             posix.replace(f"{folder}/{newer}", f"{folder}/{older}")

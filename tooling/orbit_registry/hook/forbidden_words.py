@@ -1,5 +1,6 @@
-"""Words that a decision forbids, in a text that a tool call writes;
-loaded only where the index has such words.
+"""Words that a decision forbids, in a text that a tool call writes.
+
+It is loaded only where the index has such words.
 """
 
 from orbit_registry.hook.index import CHECKS, FORBIDDEN, FORBIDDEN_IN, PHRASES, checksum
@@ -16,47 +17,19 @@ if TYPE_CHECKING:
     Breaks = dict[int, tuple[str, str, str]]
 
 MOST_WORDS = 1_000  # of all checks together
-MOST_SEARCHED, LEAST_SEARCHED = (
-    16_000_000,
-    20_000,
-)  # characters: for all words, in 10 ms; of one text at least
-MOST_HITS, LONGEST_HEAD = (
-    1_000,
-    500,
-)  # hits of all words that are counted, characters read before each
+MOST_SEARCHED, LEAST_SEARCHED = 16_000_000, 20_000
+"""Characters: for all words, in 10 ms; of one text at least."""
+MOST_HITS, LONGEST_HEAD = 1_000, 500
+"""Hits of all words that are counted, characters that are read before each."""
 GROUP = "\x1d"  # separator of the globs of a check
 EXACT, ANY_CASE = "=", "~"  # prefixes of a word
 _ALLOW, _COMMENT_SIGNS = "orbit: allow ", " \t#/*<!;%{(-"
 _QUOTES, _PYTHON = '"""', (".py", ".pyi")
-_HASH = ("py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "toml", "nix", "ex", "exs", "tf")
-_SLASHES = (
-    "js",
-    "jsx",
-    "mjs",
-    "cjs",
-    "ts",
-    "tsx",
-    "mts",
-    "cts",
-    "go",
-    "java",
-    "kt",
-    "kts",
-    "scala",
-    "swift",
-    "c",
-    "h",
-    "cc",
-    "cpp",
-    "hpp",
-    "cs",
-    "rs",
-    "sol",
-    "php",
-)
+_HASH = "py pyi rb sh bash zsh yaml yml toml nix ex exs tf"
+_SLASHES = "js jsx mjs cjs ts tsx mts cts go java kt kts scala swift c h cc cpp hpp cs rs sol php"
 _MARKS = {
-    **dict.fromkeys(_HASH, ("#",)),
-    **dict.fromkeys(_SLASHES, ("//", "/*", "*")),
+    **dict.fromkeys(_HASH.split(), ("#",)),
+    **dict.fromkeys(_SLASHES.split(), ("//", "/*", "*")),
     "sql": ("--",),
     "lua": ("--",),
 }
@@ -64,27 +37,30 @@ _MARKS = {
 
 
 def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder: str) -> "Breaks":
-    """Return, by number, the pushed records that forbid a word which a call adds:
-    its key, the word and the line.
+    """Return, by number, the pushed records that forbid a word which a call adds.
+
+    Each has its key, the word and the line.
     """
     breaks: Breaks = {}
-    patterns = [
-        (number, index.pattern_text(number)) for number in index.lookup(FORBIDDEN)[1][:MOST_WORDS]
-    ]
-    for file, new, old in edits_in(arguments, path, root, folder):
-        new, old = (part.replace("'''", _QUOTES) for part in (new, old))
-        text = new[: max(MOST_SEARCHED // max(len(patterns), 1), LEAST_SEARCHED)]
-        texts = {EXACT: (text, old), ANY_CASE: (text.casefold(), old.casefold())}
+    numbers = index.lookup(FORBIDDEN)[1][:MOST_WORDS]
+    patterns = [(number, index.pattern_text(number)) for number in numbers]
+    most = max(MOST_SEARCHED // max(len(patterns), 1), LEAST_SEARCHED)
+
+    for file, added, removed in edits_in(arguments, path, root, folder):
+        new = added.replace("'''", _QUOTES)
+        old = removed.replace("'''", _QUOTES)
+        text = new[:most]
+        by_sign = {EXACT: text, ANY_CASE: text.casefold()}
         present = [
-            (number, pattern) for number, pattern in patterns if pattern[1:] in texts[pattern[0]][0]
+            (number, pattern) for number, pattern in patterns if pattern[1:] in by_sign[pattern[0]]
         ]
-        head, quotes = _before(root, file, new, old) if present else ("", 0)
-        heads = {EXACT: head, ANY_CASE: head.casefold()}
-        texts = {
-            sign: (heads[sign] + added, heads[sign] + removed)
-            for sign, (added, removed) in texts.items()
-        }
-        edit = _Edit(file, texts, quotes, MOST_HITS // max(len(present), 1) + 1)
+        if not present:
+            continue
+
+        head, quotes = _before(root, file, new, old)
+        text, old = head + text, head + old
+        texts = {EXACT: (text, old), ANY_CASE: (text.casefold(), old.casefold())}
+        edit = _Edit(file, texts, quotes, MOST_HITS // len(present) + 1)
 
         for number, pattern in present:
             start, end = index.range_of(number)
@@ -103,26 +79,34 @@ class _Edit:
     def __init__(
         self, file: str, texts: dict[str, tuple[str, str]], quotes: int | None, most_hits: int
     ) -> None:
-        self.file, self.texts, self.most_hits = file, texts, most_hits
+        self.file = file
+        self.texts = texts
+        self.most_hits = most_hits
         self.quotes = quotes  # of docstrings before the texts; None if that can't be told
 
     def adds(self, pattern: str, where: str, allowances: "list[str]") -> bool:
         """Say whether the new text has a word more often."""
-        new, old = (
-            self._count(pattern[1:], text, where, allowances) for text in self.texts[pattern[0]]
-        )
-        return new > old
+        new, old = self.texts[pattern[0]]
+        word = pattern[1:]
+        before = self._count(word, old, where, allowances)
+        return self._count(word, new, where, allowances) > before
 
     def _count(self, word: str, text: str, where: str, allowances: "list[str]") -> int:
         """Return how often a word is in a text, without lines on which a comment allows it.
 
         With `where` "code" not in comments and strings, as far as a line tells.
         """
-        marks = _MARKS.get(self.file.rpartition(".")[2].lower(), ()) if where == "code" else ()
-        has_docstrings = where == "code" and self.quotes is not None and self.file.endswith(_PYTHON)
-        has_allowances, line_end = _ALLOW in text, -1
-        count, hits, quotes, last, offset = 0, 0, self.quotes or 0, 0, text.find(word)
+        marks: tuple[str, ...] = ()
+        has_docstrings = False
+        if where == "code":
+            marks = _MARKS.get(self.file.rpartition(".")[2].lower(), ())
+            has_docstrings = self.quotes is not None and self.file.endswith(_PYTHON)
 
+        has_allowances = _ALLOW in text
+        line_end = -1
+        quotes, last = self.quotes or 0, 0
+        count = hits = 0
+        offset = text.find(word)
         while offset >= 0 and hits < self.most_hits:
             if has_allowances and offset > line_end:
                 is_allowed, line_end = _is_allowed(text, offset, allowances)
@@ -130,43 +114,49 @@ class _Edit:
                     offset = text.find(word, line_end)
                     continue
 
-            hits, quotes, last = (
-                hits + 1,
-                quotes + (text.count(_QUOTES, last, offset) if has_docstrings else 0),
-                offset,
-            )
+            hits += 1
+            if has_docstrings:
+                quotes += text.count(_QUOTES, last, offset)
+                last = offset
 
-            end, start = offset + len(word), max(offset - LONGEST_HEAD, 0)
-            head = text[max(text.rfind("\n", start, offset) + 1, start) : offset]
-            before, after = text[offset - 1 : offset], text[end : end + 1]
-            has_borders = not (_is_inside(before, word[0]) or _is_inside(after, word[-1]))
             in_docstring = has_docstrings and quotes % 2
-            count += has_borders and not (
-                in_docstring or (marks and _is_quoted_or_comment(head, marks))
-            )
+            if not in_docstring and _is_word(text, offset, word):
+                count += not (marks and _is_quoted_or_comment(_head(text, offset), marks))
 
             offset = text.find(word, offset + 1)
 
         return count
 
 
-def _before(root: str, file: str, new: str, old: str) -> tuple[str, int | None]:
-    """Return the line on which an edit begins, up to there, and the quotes of docstrings in the
-    file before that line.
+def _head(text: str, offset: int) -> str:
+    """Return a line up to an offset, or its last `LONGEST_HEAD` characters."""
+    start = max(offset - LONGEST_HEAD, 0)
+    return text[max(text.rfind("\n", start, offset) + 1, start) : offset]
 
-    No line if the file has the text at several places; None instead of a number: that can't be
-    told.
+
+def _is_word(text: str, offset: int, word: str) -> bool:
+    end = offset + len(word)
+    before, after = text[offset - 1 : offset], text[end : end + 1]
+    return not (_is_inside(before, word[0]) or _is_inside(after, word[-1]))
+
+
+def _before(root: str, file: str, new: str, old: str) -> tuple[str, int | None]:
+    """Return the line on which an edit begins, up to there, and the docstrings' quotes before it.
+
+    There is no line if the file has the text several times, and None if quotes can't be counted.
     """
-    content = (
-        readable_content(f"{root}/{file}", LONGEST_FILE)
-        .decode("utf-8", "replace")
-        .replace("'''", _QUOTES)
-    )
-    for text in (old, new):  # after the edit the file has the new one
+    content = readable_content(f"{root}/{file}", LONGEST_FILE).decode("utf-8", "replace")
+    content = content.replace("'''", _QUOTES)
+    for text in (old, new):  # after the edit the file has the new text
         start = content.find(text) if text else -1
-        if start >= 0:
-            line = content.rfind("\n", 0, start) + 1 if content.count(text) == 1 else start
-            return content[max(line, start - LONGEST_HEAD) : start], content.count(_QUOTES, 0, line)
+        if start < 0:
+            continue
+
+        line = start
+        if content.count(text) == 1:
+            line = content.rfind("\n", 0, start) + 1
+
+        return content[max(line, start - LONGEST_HEAD) : start], content.count(_QUOTES, 0, line)
 
     return "", None if new.count(_QUOTES) % 2 else 0
 
@@ -194,36 +184,37 @@ def _line(row: "Row", word: str, say: str) -> str:
     verb = "overrides" if ":" in record_id else "supersedes"  # an inherited record
     line = (
         f"- [{record_id}] this text holds `{word}`, which {record_id} forbids here: {say}; "
-        f"to challenge it, "
+        f"to challenge it, write `orbit: allow {record_id} because …` there, or propose an ADR "
+        f"that {verb} {record_id}"
     )
-    line += (
-        f"write `orbit: allow {record_id} because …` there, or propose an ADR that {verb} "
-        f"{record_id}"
-    )
-
     return f"{line}\n{more}" if more else line
 
 
 def _covers(index: "Index", globs: "Iterable[str]", file: str) -> bool:
     def fits(glob: str) -> bool:
-        return any(
-            index.pattern_fits(number, file)
-            for number in index.lookup(FORBIDDEN_IN + glob.lstrip("!"))[1]
-        )
+        numbers = index.lookup(FORBIDDEN_IN + glob.lstrip("!"))[1]
+        return any(index.pattern_fits(number, file) for number in numbers)
 
     included = [glob for glob in globs if glob[:1] != "!"]
-    return any(map(fits, included)) and not any(fits(glob) for glob in globs if glob[:1] == "!")
+    excluded = [glob for glob in globs if glob[:1] == "!"]
+    return any(map(fits, included)) and not any(map(fits, excluded))
 
 
 def _is_allowed(text: str, offset: int, allowances: "list[str]") -> tuple[bool, int]:
-    """Say whether a comment on a line, or alone on the line before, allows what is there;
-    and where the line ends.
+    """Say whether a comment allows what is on a line, and where the line ends.
+
+    The comment is on the line, or alone on the line before.
     """
-    start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
-    end = len(text) if end < 0 else end
+    start = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", offset)
+    if end < 0:
+        end = len(text)
+
+    lines = f"{text[start:end]}\n"
     before = text[text.rfind("\n", 0, max(start - 1, 0)) + 1 : start]
     is_alone = not before[: max(before.find(_ALLOW), 0)].strip(_COMMENT_SIGNS)
-    lines = f"{text[start:end]}\n{before if is_alone else ''}"
+    if is_alone:
+        lines += before
 
     return any(allowance in lines for allowance in allowances), end
 

@@ -1,5 +1,6 @@
-"""Start of the hook: `python -I -S -E launch.py AGENT`;
-short, because it is compiled at each start.
+"""Start of the hook: `python -I -S -E launch.py AGENT`.
+
+It is short, because it is compiled at each start.
 """
 
 import gc
@@ -8,11 +9,12 @@ import sys
 
 def start() -> None:
     """Make the package importable without site-packages, and run the client."""
-    # a call ends before anything is worth collecting, and loading modules would set it off several
-    # times
+    # A call ends before anything is worth collecting, and loading modules would set it off.
     gc.disable()
+
     package = __file__.rpartition("/hook/")[0]
     sys.path.append(package.rpartition("/")[0])
+
     from orbit_registry.hook.client import main
 
     main(sys.argv[1:])

@@ -1,5 +1,6 @@
-"""Matcher of one canonical glob (no braces) for the hook, which has no `re`;
-it agrees with `formats.globs`.
+"""Matcher of one canonical glob (no braces) for the hook, which has no `re`.
+
+It agrees with `formats.globs`.
 """
 
 TYPE_CHECKING = False
@@ -20,8 +21,9 @@ Program = tuple[tuple[Segment, ...], ...]
 
 
 def program(text: str) -> Program:
-    """Return the groups of segments between the `**` of a canonical glob;
-    a segment is the chunks between its `*`.
+    """Return the groups of segments between the `**` of a canonical glob.
+
+    A segment is the chunks between its `*`.
     """
     groups: list[list[Segment]] = [[]]
     names = text.split("/")
@@ -69,7 +71,8 @@ def _class(members: str, negated: bool) -> Unit:
     ranges = []
     at = 0
     while at < len(members):
-        width = 2 if members[at + 1 : at + 2] == "-" and at + 2 < len(members) else 0
+        is_range = members[at + 1 : at + 2] == "-" and at + 2 < len(members)
+        width = 2 if is_range else 0
         ranges.append((members[at], members[at + width]))
         at += width + 1
 
@@ -78,20 +81,22 @@ def _class(members: str, negated: bool) -> Unit:
 
 def _chunk(units: list[Unit]) -> Chunk:
     literal = [unit for unit in units if isinstance(unit, str)]
-    return "".join(literal) if len(literal) == len(units) else tuple(units)
+    if len(literal) == len(units):
+        return "".join(literal)
+
+    return tuple(units)
 
 
 def fits(compiled: Program, path: str) -> bool:
-    """Say whether a path matches; each inner part is tried at its leftmost place,
-    which fits if any placement does.
+    """Say whether a path matches.
+
+    Each inner part is tried at its leftmost place, which fits if any placement does.
     """
     return len(path) <= MAX_PATH and _fit(compiled, path.split("/"), _names_at)
 
 
 def _fit(parts: "Sequence[Part]", text: "Whole", at: "Callable[[Part, Whole, int], bool]") -> bool:
-    """Say whether `text` is the parts in order with anything between two of them;
-    `at` tries one part.
-    """
+    """Say whether `text` is the parts in order with anything in between; `at` tries one part."""
     first, last = parts[0], parts[-1]
     if len(parts) == 1:
         return len(first) == len(text) and at(first, text, 0)
@@ -103,6 +108,7 @@ def _fit(parts: "Sequence[Part]", text: "Whole", at: "Callable[[Part, Whole, int
     for part in parts[1:-1]:
         while start + len(part) <= end and not at(part, text, start):
             start += 1
+
         start += len(part)
         if start > end:
             return False
@@ -115,6 +121,7 @@ def _names_at(group: tuple[Segment, ...], names: list[str], start: int) -> bool:
         if not _fit(segment, names[start], _characters_at):
             return False
         start += 1
+
     return True
 
 
@@ -123,13 +130,13 @@ def _characters_at(chunk: Chunk, name: str, start: int) -> bool:
         return name.startswith(chunk, start)
 
     for position, unit in enumerate(chunk, start):
+        character = name[position]
         if isinstance(unit, str):
-            if unit != name[position]:
+            if unit != character:
                 return False
-        elif (
-            unit is not None
-            and any(low <= name[position] <= high for low, high in unit[1]) == unit[0]
-        ):
-            return False
+        elif unit is not None:
+            negated, ranges = unit
+            if any(low <= character <= high for low, high in ranges) == negated:
+                return False
 
     return True

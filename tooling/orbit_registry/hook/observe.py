@@ -1,6 +1,4 @@
-"""Observation of a session: records that an agent opened or loaded, the end of a turn,
-the question at a stop.
-"""
+"""Observation of a session: records that an agent reads, ends of turns, the question at a stop."""
 
 import posix
 
@@ -21,18 +19,17 @@ _NO_CALLS = (b"Start", b"Prompt", b"Agent", b"Failure")
 TAIL = 65_536  # bytes at the end of the log that are searched for a turn
 QUESTION = (
     "The project's notes ask once, since a tool failed in this session: if what solved it would "
-    "spare the next one the "
-    'attempts, run `orbit note "WHAT WAS LEARNED" --attempts N --errors`. Otherwise stop; '
-    "nothing else is wanted."
+    'spare the next one the attempts, run `orbit note "WHAT WAS LEARNED" --attempts N --errors`. '
+    "Otherwise stop; nothing else is wanted."
 )
 
 
 def observe(root: str, call: "Call", event: Event, session_log: SessionLog | None) -> str:
-    """Note an event that is not answered; return the question to a session that stops, once,
-    if a tool failed in it.
+    """Note an event that is not answered.
+
+    Return the question to a session that stops, once, if a tool failed in it.
     """
     event.name = call.log_only_event
-
     if call.instruction_file:
         event.opened = note_loaded(root, call.instruction_file, session_log)
     if session_log is None:
@@ -40,18 +37,23 @@ def observe(root: str, call: "Call", event: Event, session_log: SessionLog | Non
     if event.name == MOMENTS[0]:
         _note_turn(root, event)
 
-    is_asked = call.is_stop and not call.agent_id and _setting_is_on(root, ASKS_AT_STOP)
-    return QUESTION if is_asked and session_log.mark(ASKED, only_after=FAILED) else ""
+    may_ask = call.is_stop and not call.agent_id and _setting_is_on(root, ASKS_AT_STOP)
+    if may_ask and session_log.mark(ASKED, only_after=FAILED):
+        return QUESTION
+
+    return ""
 
 
 def _note_turn(root: str, ended: Event) -> None:
-    """Log a turn that ended without a note, if the configuration asks:
-    its number of calls, and whether one failed.
+    """Log a turn that ended without a note, if the configuration asks.
+
+    The event has the number of its calls, and whether one failed.
     """
     if not _setting_is_on(root, NOTES_TURNS):
         return
 
-    calls, failed = 0, False
+    calls = 0
+    has_failed = False
     session_field = f'"session": "{ended.session}"'.encode()
     for line in reversed(_end_of_log(root)):
         if session_field not in line:
@@ -62,32 +64,22 @@ def _note_turn(root: str, ended: Event) -> None:
             return
 
         surface = line.partition(b'"surface": "hook:')[2].partition(b'"')[0]
-        calls += (
-            _has_event(line, "retrieval")
-            and surface != b""
-            and not any(word in surface for word in _NO_CALLS)
-        )
-
-        failed |= b'"result": "failed"' in line
+        is_call = surface != b"" and not any(word in surface for word in _NO_CALLS)
+        calls += is_call and _has_event(line, "retrieval")
+        has_failed |= b'"result": "failed"' in line
 
     note = Event(ended.surface, ended.at)
-    note.name, note.session, note.agent = NOTED, ended.session, ended.agent
-    parts = (
-        "hook",
-        ended.agent,
-        ended.surface.rpartition(":")[2],
-        ended.session,
-        str(int(ended.at)),
-    )
+    note.name = NOTED
+    note.session = ended.session
+    note.agent = ended.agent
 
-    reason = None if calls else "no-new-information"
+    surface_name = ended.surface.rpartition(":")[2]
     note.details = {
-        "turn": ":".join(parts),
+        "turn": f"hook:{ended.agent}:{surface_name}:{ended.session}:{int(ended.at)}",
         "tools": calls,
-        "errors": failed,
-        "skip_reason": reason,
+        "errors": has_failed,
+        "skip_reason": None if calls else "no-new-information",
     }
-
     append(root, note)
 
 
@@ -96,10 +88,9 @@ def _has_event(line: bytes, name: str) -> bool:
 
 
 def _end_of_log(root: str) -> list[bytes]:
+    flags = posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC
     try:
-        handle = posix.open(
-            f"{root}/.orbit/state/log/{NAME}", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC
-        )
+        handle = posix.open(f"{root}/.orbit/state/log/{NAME}", flags)
     except FileNotFoundError:
         return []
 
@@ -126,8 +117,9 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 def opened_ids(
     root: str, call: "Call", index: "Index | NoIndex", session_log: "SessionLog | None"
 ) -> list[str]:
-    """Return the ids of the records that a call reads;
-    of a document of several, those that the session was shown.
+    """Return the ids of the records that a call reads.
+
+    Of a document of several records, these are the records that the session was shown.
     """
     ids: dict[str, None] = {}
     for text in call.reads:
@@ -177,4 +169,5 @@ def loaded_ids(path: str) -> list[str]:
         if line.startswith(f"<!-- {MARK}") and line.endswith(" -->"):
             ids = line.removesuffix(" -->").partition(RECORDS)[2].split()
             return [record_id for record_id in ids[:MOST_LOADED] if _PLAIN.issuperset(record_id)]
+
     return []

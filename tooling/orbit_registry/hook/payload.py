@@ -43,10 +43,8 @@ def parse_json(text: str) -> object:
 
     try:
         scan = make_scanner(_ScannerSettings)
-    except (
-        AttributeError,
-        TypeError,
-    ):  # it asks for what we do not know of: the standard library does
+    except (AttributeError, TypeError):
+        # It asks for what we do not know of: the standard library does.
         from json import JSONDecoder
 
         scan = JSONDecoder(strict=False).raw_decode
@@ -68,24 +66,24 @@ def to_json(value: "JsonValue") -> str:
     """Return a value as JSON, in ASCII."""
     if isinstance(value, str):
         return quoted(value)
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else "true" if value else "false"
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, (int, float)):
         return str(value)
 
     if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join([f"{quoted(key)}: {to_json(member)}" for key, member in value.items()])
-            + "}"
-        )
+        members = [f"{quoted(key)}: {to_json(member)}" for key, member in value.items()]
+        return f"{{{', '.join(members)}}}"
 
-    return "[" + ", ".join(map(to_json, value)) + "]"
+    return f"[{', '.join(map(to_json, value))}]"
 
 
 def context_reply(call: Call, text: str) -> "dict[str, JsonValue]":
-    """Return the members of a reply, as several agents take it:
-    a text for the agent, the message for the person.
+    """Return the members of a reply, as several agents take it.
+
+    They have a text for the agent, and the message for the person.
     """
     members: dict[str, JsonValue] = {}
     if text:
@@ -97,26 +95,17 @@ def context_reply(call: Call, text: str) -> "dict[str, JsonValue]":
 
 
 WRITING = frozenset(("edit", "write", "multiedit", "notebookedit"))
-READING = frozenset(
-    (
-        "read",
-        "notebookread",
-        "read_file",
-        "readfile",
-        "view",
-        "open",
-        "read_many_files",
-        "view_file",
-    )
-)
+_READING = "read notebookread read_file readfile view open read_many_files view_file"
+READING = frozenset(_READING.split())
 """Tools, in lower case, that name the file they write or read in a field."""
 
 
 def call_from_payload(
     payload: "Payload", surfaces: "Mapping[str, str]", logged: "Mapping[str, str]"
 ) -> Call | None:
-    """Return the call that a payload states with the names that most agents use;
-    None for an event of neither table.
+    """Return the call that a payload states with the names that most agents use.
+
+    It is None for an event of neither table.
     """
     event = field(payload, "hook_event_name", "hookEventName")
     if event not in surfaces and event not in logged:
@@ -127,7 +116,6 @@ def call_from_payload(
     call.session = field(payload, "session_id", "sessionId")
     call.agent_id = field(payload, "agent_id", "agentId")
     call.agent = field(payload, "agent_type", "agentType")
-
     call.folder = field(payload, "cwd")
 
     if call.surface == TOOL:
@@ -156,9 +144,8 @@ def take_tool(call: Call, tool: str, arguments: object) -> None:
     if name in WRITING:
         call.task_class = CODE
     elif name not in READING:
-        from orbit_registry.hook.tools import (
-            take_other,
-        )  # most calls name a file and need none of it
+        # Most calls name a file and need none of it.
+        from orbit_registry.hook.tools import take_other
 
         take_other(call, name, arguments)
         return
@@ -174,5 +161,6 @@ def take_tool(call: Call, tool: str, arguments: object) -> None:
 
 def take_prompt(call: Call, text: str) -> None:
     """Add a prompt and its paths to a call."""
-    call.paths_are_heuristic, call.text = True, text
+    call.text = text
     call.paths = path_words(text)
+    call.paths_are_heuristic = True

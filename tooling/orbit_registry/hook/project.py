@@ -1,5 +1,4 @@
-"""Project around a folder: root, index, private folders, paths of a call, sessions of host
-processes.
+"""Project around a folder: root, index, private folders, paths of a call, sessions of hosts.
 
 No link is followed.
 """
@@ -19,6 +18,12 @@ KEPT_DAYS = 14  # age at which a session's files in a private folder are removed
 INDEX = "hook.idx"
 MAX_POINTER = 4096  # bytes of the file that names git's folder in a linked work tree
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
+_FOLDERS = (".orbit/state/inbox/", ".orbit/inbox/", ".orbit/")  # of kinds with records
+_READ = posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+
+
+def _variable(name: bytes) -> str:
+    return environ.get(name, b"").decode("utf-8", "surrogateescape")
 
 
 def _lstat(path: str) -> "stat_result | None":
@@ -41,18 +46,19 @@ def is_folder(path: str) -> bool:
 
 
 def project_root(start: str) -> str | None:
-    """Return the nearest folder at or above an absolute path that holds a workspace,
-    up to the repository's top.
+    """Return the nearest folder at or above an absolute path that holds a workspace.
+
+    The search ends at the repository's top.
     """
-    folder = first = start.rstrip("/") if "/." not in start else normal_path(start)
+    folder = first = normal_path(start) if "/." in start else start.rstrip("/")
     while folder:
         if is_folder(f"{folder}/.orbit"):
-            if folder != first and folder == environ.get(b"HOME", b"").decode(
-                "utf-8", "surrogateescape"
-            ).rstrip("/"):
+            if folder != first and folder == _variable(b"HOME").rstrip("/"):
                 return None  # a person's own records are no project around all others
+
             config = _lstat(f"{folder}/.orbit/config.yaml")
-            return folder if config is not None and config.st_mode & _KIND == _FILE else None
+            is_project = config is not None and config.st_mode & _KIND == _FILE
+            return folder if is_project else None
 
         if _lstat(f"{folder}/.git") is not None:
             return None
@@ -63,60 +69,64 @@ def project_root(start: str) -> str | None:
 
 
 def index_file(root: str) -> str:
-    """Return the path of a project's push index:
-    in git's folder, which no clone brings, else in the user's cache.
+    """Return the path of a project's push index.
+
+    It is in git's folder, which no clone brings, else in the user's cache.
     """
     top = root
     while top and _lstat(f"{top}/.git") is None:
         top = top.rpartition("/")[0]
 
-    if top:
-        git = f"{top}/.git"
-        pointer = (
-            readable_content(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()
-        )  # most are folders
-        if pointer.startswith("gitdir:"):
-            git = pointer.removeprefix("gitdir:").strip()
-            git = git if git.startswith("/") else f"{top}/{git}"
-            git = git if _lstat(f"{git}/HEAD") is not None else ""  # its repository was moved away
-
+    if top and (git := _git_folder(top)):
         folder = f"{git}/orbit"
-        if git and access(folder if is_folder(folder) else git, posix.W_OK | posix.X_OK):
-            return (
-                f"{folder}/{INDEX}" if top == root else f"{folder}/below{root[len(top) :]}/{INDEX}"
-            )
+        existing = folder if is_folder(folder) else git
+        if access(existing, posix.W_OK | posix.X_OK):
+            below = "" if top == root else f"/below{root[len(top) :]}"
+            return f"{folder}{below}/{INDEX}"
 
-    cache = environ.get(b"XDG_CACHE_HOME", b"").decode("utf-8", "surrogateescape")
+    cache = _variable(b"XDG_CACHE_HOME")
     if not cache.startswith("/"):
-        cache = f"{environ.get(b'HOME', b'').decode('utf-8', 'surrogateescape')}/.cache"
+        cache = f"{_variable(b'HOME')}/.cache"
 
     return f"{cache}/orbit-registry/hook{root}/{INDEX}"
 
 
+def _git_folder(top: str) -> str:
+    """Return git's folder of a work tree; empty if the repository was moved away."""
+    git = f"{top}/.git"
+    pointer = readable_content(git, MAX_POINTER).decode("utf-8", "surrogateescape").strip()
+    if not pointer.startswith("gitdir:"):
+        return git  # most are folders
+
+    git = pointer.removeprefix("gitdir:").strip()
+    if not git.startswith("/"):
+        git = f"{top}/{git}"
+
+    return git if _lstat(f"{git}/HEAD") is not None else ""
+
+
 def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list[str]]:
-    """Return a call's paths as globs see them, and those to log:
-    a word may be a secret, unless such a file exists.
+    """Return a call's paths as globs see them, and those to log.
+
+    A word may be a secret, unless such a file exists.
     """
-    paths = [path for text in call.paths if (path := in_project(root, folder, text)) is not None]
+    paths = _inside(root, folder, call.paths)
     if not call.paths_are_heuristic:
-        paths = [
-            f"{path}/" if path[-1:] != "/" and is_folder(f"{root}/{path}") else path
-            for path in paths
-        ]
+        for position, path in enumerate(paths):
+            if path[-1:] != "/" and is_folder(f"{root}/{path}"):
+                paths[position] = f"{path}/"
+
         return paths, paths
 
     loggable: list[str] = []
     every: list[str] = []
-    maybe = [
-        path
-        for text in call.candidate_paths
-        if (path := in_project(root, folder, text)) is not None
-    ]
-    for position, path in enumerate(paths + maybe):
+    candidates = _inside(root, folder, call.candidate_paths)
+    for position, path in enumerate(paths + candidates):
         state = _lstat(f"{root}/{path}")
         if state is not None:
             if state.st_mode & _KIND == _FOLDER:
                 path = f"{path.rstrip('/')}/"
+
             loggable.append(path)
 
         if (state is not None or position < len(paths)) and path not in every:
@@ -125,27 +135,22 @@ def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list
     return every, loggable
 
 
+def _inside(root: str, folder: str, texts: list[str]) -> list[str]:
+    return [path for text in texts if (path := in_project(root, folder, text)) is not None]
+
+
 def record_in(path: str) -> str:
     """Return the id of the record whose folder a path is in; empty for any other path."""
-    names = path.split("/")
-    if names[0] != ".orbit" or len(names) < 3:
+    folder = next((folder for folder in _FOLDERS if path.startswith(folder)), "")
+    if not folder:
         return ""
 
-    names = (
-        names[3:]
-        if names[1:3] == ["state", "inbox"]
-        else names[2:]
-        if names[1] == "inbox"
-        else names[1:]
-    )
+    kind, _, below = path.removeprefix(folder).partition("/")
+    record_id = below.partition("/")[0]
+    if kind in ("state", "kinds") or "-" not in record_id or len(record_id) > 64:
+        return ""
 
-    is_record = (
-        len(names) > 1
-        and "-" in names[1]
-        and len(names[1]) <= 64
-        and names[0] not in ("state", "kinds")
-    )
-    return names[1] if is_record else ""
+    return record_id
 
 
 def pending_count(root: str) -> int:
@@ -155,9 +160,8 @@ def pending_count(root: str) -> int:
         if is_folder(inbox):
             for kind in listdir(inbox):
                 if is_folder(f"{inbox}/{kind}"):
-                    number += sum(
-                        "-" in name and name[0] != "." for name in listdir(f"{inbox}/{kind}")
-                    )
+                    names = listdir(f"{inbox}/{kind}")
+                    number += sum("-" in name and name[0] != "." for name in names)
 
     return number
 
@@ -179,9 +183,7 @@ def private_folder(root: str, *names: str) -> str:
 
 def content_of(path: str, most: int) -> bytes:
     """Return the first bytes of a file; a pipe answers at once."""
-    handle = posix.open(
-        path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
-    )
+    handle = posix.open(path, _READ)
     try:
         return posix.read(handle, most)
     finally:
@@ -211,22 +213,8 @@ HOSTS = "hosts"
 LONGEST, LONGEST_NOTE = 1000, 4096  # characters of two ids, bytes of a file that is read
 SESSION_ID = b"ORBIT_SESSION_ID"
 DEEPEST = 16  # most ancestors of a process that are examined
-_SHELLS = frozenset(
-    (
-        b"sh",
-        b"bash",
-        b"zsh",
-        b"dash",
-        b"ksh",
-        b"fish",
-        b"ash",
-        b"busybox",
-        b"env",
-        b"timeout",
-        b"nice",
-        b"xargs",
-    )
-)
+_SHELLS_WORDS = b"sh bash zsh dash ksh fish ash busybox env timeout nice xargs"
+_SHELLS = frozenset(_SHELLS_WORDS.split())
 _FIRST = frozenset(
     (b"init", b"systemd", b"tini", b"dumb-init", b"docker-init", b"launchd", b"catatonit")
 )
@@ -235,8 +223,9 @@ _WRITE = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posi
 
 
 def note_host_session(root: str, session: str, agent: str = "") -> None:
-    """Note that the host of this process runs a session, under its process id and start time;
-    errors are ignored.
+    """Note that the host of this process runs a session, under its process id and start time.
+
+    Errors are ignored.
     """
     if "\n" in session or "\n" in agent or len(session) + len(agent) > LONGEST:
         return
@@ -260,10 +249,11 @@ def note_host_session(root: str, session: str, agent: str = "") -> None:
 
 
 def session_of_process(root: str) -> tuple[str, str] | None:
-    """Return the session and the agent that this process runs in:
-    `ORBIT_SESSION_ID`, or the nearest noted ancestor.
+    """Return the session and the agent that this process runs in.
+
+    They are from `ORBIT_SESSION_ID`, or from the nearest noted ancestor.
     """
-    from_environment = posix.environ.get(SESSION_ID, b"").decode("utf-8", "surrogateescape")
+    from_environment = _variable(SESSION_ID)
     if from_environment:
         return from_environment, ""
 
@@ -274,11 +264,8 @@ def session_of_process(root: str) -> tuple[str, str] | None:
         if process is None:
             return None
 
-        lines = (
-            readable_content(f"{folder}/{number}", LONGEST_NOTE)
-            .decode("utf-8", "surrogatepass")
-            .split("\n")
-        )
+        note = readable_content(f"{folder}/{number}", LONGEST_NOTE)
+        lines = note.decode("utf-8", "surrogatepass").split("\n")
         if len(lines) == 4 and lines[0] == process[2] and lines[1]:
             return lines[1], lines[2]
 
@@ -294,6 +281,7 @@ def _process(number: int) -> tuple[bytes, int, str] | None:
     fields = stat[stat.rfind(b")") + 1 :].split()
     if len(fields) < 20 or not fields[1].isdigit():
         return None
+
     return name, int(fields[1]), fields[19].decode("ascii", "replace")
 
 
@@ -304,4 +292,5 @@ def _write(path: str, content: bytes) -> None:
         posix.write(handle, content)
     finally:
         posix.close(handle)
+
     posix.replace(temporary, path)

@@ -1,14 +1,21 @@
-"""Purpose of a command: to test, lint, build, install, start a service, …;
-programs and wrappers are tables.
+"""Purpose of a command: to test, lint, build, install, start a service, …
+
+Programs and wrappers are tables.
 """
+
+from itertools import pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 
 def _by_word(table: "dict[str, str]") -> "dict[str, str]":
-    return {word: purpose for purpose, words in table.items() for word in words.split()}
+    purposes: dict[str, str] = {}
+    for purpose, words in table.items():
+        purposes |= dict.fromkeys(words.split(), purpose)
+
+    return purposes
 
 
 SCRIPTS = _by_word(
@@ -49,88 +56,34 @@ ACTIONS = {
 }
 """What some of them are told to do, which may be another purpose."""
 _RUNNERS = (
-    "npm pnpm yarn bun make gmake just nox task rake cargo go mvn mvnw gradle gradlew dotnet "
-    "mix deno composer "
-    "docker docker-compose podman swift bazel sbt rails manage.py pip pip3 uv poetry pdm bundle "
-    "nx turbo lerna invoke "
-    "inv hatch flutter dart zig python ruby node php terraform tofu pulumi kubectl helm "
-    "skaffold ansible-playbook psql "
-    "mysql sqlite3 redis-cli mongosh alembic flyway cmake meson ninja bazelisk cabal stack lein "
-    "phpstan artisan "
-    "symfony flask django-admin pre-commit melos act colima minikube kind supabase aws gcloud "
-    "az sam vagrant"
+    "npm pnpm yarn bun make gmake just nox task rake cargo go mvn mvnw gradle gradlew dotnet mix "
+    "deno composer docker docker-compose podman swift bazel sbt rails manage.py pip pip3 uv poetry "
+    "pdm bundle nx turbo lerna invoke inv hatch flutter dart zig python ruby node php terraform "
+    "tofu pulumi kubectl helm skaffold ansible-playbook psql mysql sqlite3 redis-cli mongosh "
+    "alembic flyway cmake meson ninja bazelisk cabal stack lein phpstan artisan symfony flask "
+    "django-admin pre-commit melos act colima minikube kind supabase aws gcloud az sam vagrant"
 )
 RUNNERS = frozenset(_RUNNERS.split())  # programs whose purpose is in their arguments
-WRAPPERS = dict.fromkeys(
-    (
-        "uv run",
-        "uvx",
-        "uv tool run",
-        "poetry run",
-        "pdm run",
-        "hatch run",
-        "pipenv run",
-        "rye run",
-        "pixi run",
-        "conda run",
-        "pipx run",
-        "bundle exec",
-        "fvm",
-        "pnpm exec",
-        "pnpm dlx",
-        "yarn exec",
-        "yarn dlx",
-        "npm exec",
-        "npx",
-        "bunx",
-        "bun x",
-        "mise exec",
-        "python -m",
-        "coverage run -m",
-        "dotenv run",
-        "corepack",
-        "doppler run",
-        "xvfb-run",
-        "env",
-        "time",
-        "time -p",
-        "nice",
-        "sudo",
-        "sudo -n",
-        "xargs",
-        "nohup",
-        "command",
-        "exec",
-        "builtin",
-        "stdbuf",
-    ),
-    0,
-) | dict.fromkeys(
-    (
-        "docker compose exec",
-        "docker compose run",
-        "docker-compose exec",
-        "docker-compose run",
-        "docker exec",
-        "docker run",
-        "podman exec",
-        "podman run",
-        "direnv exec",
-        "timeout",
-    ),
-    1,
+_WRAPPERS = (
+    "uv run, uvx, uv tool run, poetry run, pdm run, hatch run, pipenv run, rye run, pixi run, "
+    "conda run, pipx run, bundle exec, fvm, pnpm exec, pnpm dlx, yarn exec, yarn dlx, npm exec, "
+    "npx, bunx, bun x, mise exec, python -m, coverage run -m, dotenv run, corepack, doppler run, "
+    "xvfb-run, env, time, time -p, nice, sudo, sudo -n, xargs, nohup, command, exec, builtin, "
+    "stdbuf"
 )
+_CONTAINERS = (
+    "docker compose exec, docker compose run, docker-compose exec, docker-compose run, "
+    "docker exec, docker run, podman exec, podman run, direnv exec, timeout"
+)
+WRAPPERS = dict.fromkeys(_WRAPPERS.split(", "), 0) | dict.fromkeys(_CONTAINERS.split(", "), 1)
 """Beginnings of commands that start another program, and how many words precede that program."""
 _WITH_VALUE = (
     "-e -u -w -f -p -n -C -W -X -F -pl --env --user --workdir --file --package --python --with "
-    "--extra --group "
-    "--project --context --namespace --config --directory --prefix --filter --env-file "
-    "--profile --from --spec --name "
-    "--manifest-path --cwd --workspace"
+    "--extra --group --project --context --namespace --config --directory --prefix --filter "
+    "--env-file --profile --from --spec --name --manifest-path --cwd --workspace"
 )
-WITH_VALUE = frozenset(
-    _WITH_VALUE.split()
-)  # options, before a program or a script, that a value follows
+WITH_VALUE = frozenset(_WITH_VALUE.split())
+"""Options, before a program or a script, that a value follows."""
 _NOUNS = _by_word(
     {
         "test": "test tests testing tested suite",
@@ -157,35 +110,50 @@ def program_at(words: "Sequence[str]") -> int:
     """Return the position of the program that a command starts through wrappers; 0 without one."""
     start = 0
     while True:
-        phrase, end, operands = "", 0, 0
-        position = start
-        while position < len(words) and phrase.count(" ") < 2:
-            word = words[position] if phrase else name_of(words[position])
-            longer = f"{phrase} {word}" if phrase else word
-            position += 1
-            if word[:1] == "-" and longer not in WRAPPERS:
-                position += word in WITH_VALUE
-                continue
-
-            phrase = longer
-            if phrase in WRAPPERS:
-                end, operands = position, WRAPPERS[phrase]
-
+        end, operands = _wrapper_at(words, start)
         if not end:
-            is_manage = (
-                words[start + 1 : start + 2] == ["manage.py"] and name_of(words[start]) == "python"
-            )
-            return start + is_manage
+            break
 
-        start = end
-        while start < len(words) and (
-            words[start][:1] == "-" or operands or _is_setting(words[start])
-        ):
-            if words[start][:1] == "-":
-                start += words[start] in WITH_VALUE
-            elif not _is_setting(words[start]):
-                operands -= 1
-            start += 1
+        start = _behind_operands(words, end, operands)
+
+    is_manage = words[start + 1 : start + 2] == ["manage.py"] and name_of(words[start]) == "python"
+    return start + is_manage
+
+
+def _wrapper_at(words: "Sequence[str]", start: int) -> tuple[int, int]:
+    """Return where the longest wrapper ends, and how many words precede its program; 0 if none."""
+    phrase, end, operands = "", 0, 0
+    position = start
+    while position < len(words) and phrase.count(" ") < 2:
+        word = words[position] if phrase else name_of(words[position])
+        longer = f"{phrase} {word}" if phrase else word
+        position += 1
+        if word[:1] == "-" and longer not in WRAPPERS:
+            position += word in WITH_VALUE
+            continue
+
+        phrase = longer
+        if phrase in WRAPPERS:
+            end, operands = position, WRAPPERS[phrase]
+
+    return end, operands
+
+
+def _behind_operands(words: "Sequence[str]", start: int, operands: int) -> int:
+    """Return where the program begins behind a wrapper's options, settings and other words."""
+    while start < len(words):
+        word = words[start]
+        if word[:1] == "-":
+            start += word in WITH_VALUE
+        elif not _is_setting(word):
+            if not operands:
+                break
+
+            operands -= 1
+
+        start += 1
+
+    return start
 
 
 def _is_setting(word: str) -> bool:
@@ -193,30 +161,23 @@ def _is_setting(word: str) -> bool:
 
 
 def script_of(words: "Sequence[str]") -> str:
-    """Return what a runner is given: the session of nox, the script after `run`,
-    else the first plain argument.
-    """
+    """Return what a runner runs: nox's session, the script after `run`, or the first argument."""
     if name_of(words[0]) == "nox":
-        flagged = [
-            words[position + 1] for position, word in enumerate(words[:-1]) if word in _SESSIONS
-        ]
-        return flagged[0] if flagged else ""
+        for option, session in pairwise(words):
+            if option in _SESSIONS:
+                return session
 
-    plain: list[str] = []
-    skip = False
+        return ""
+
+    is_value = False
     for word in words[1:]:
-        if not (
-            skip
-            or word[:1] in "-+"
-            or "=" in word
-            or word.isdigit()
-            or word in ("run", "pip", "compose")
-        ):
-            plain.append(word)
+        is_plain = not (is_value or word[:1] in "-+" or "=" in word or word.isdigit())
+        if is_plain and word not in ("run", "pip", "compose"):
+            return word
 
-        skip = word in WITH_VALUE and not skip
+        is_value = word in WITH_VALUE and not is_value
 
-    return plain[0] if plain else ""
+    return ""
 
 
 def purpose_of(words: "Sequence[str]") -> str:
@@ -224,33 +185,55 @@ def purpose_of(words: "Sequence[str]") -> str:
     words = words[program_at(words) :]
     name = name_of(words[0]) if words else ""
     if name in TOOLS:
-        action = words[1] if words[1:2] and words[1] in ACTIONS.get(name, ()) else ""
-        return SCRIPTS.get(action, TOOLS[name])
+        purpose = TOOLS[name]
+        if len(words) > 1 and words[1] in ACTIONS.get(name, ()):
+            purpose = SCRIPTS.get(words[1], purpose)
+
+        return purpose
 
     if name in SHELLS and len(words) > 1:
         name = name_of(words[1])
 
-    script = script_of(words) if name in RUNNERS else name[:-3] if name[-3:] == ".sh" else ""
-    plain = "".join(
-        f":{char.lower()}" if char.isupper() else char if char.isalnum() else ":" for char in script
-    )
-    parts = plain.split(":") if " " not in script else ()
-    return next((SCRIPTS[part] for part in parts if part in SCRIPTS), "")
+    script = ""
+    if name in RUNNERS:
+        script = script_of(words)
+    elif name.endswith(".sh"):
+        script = name.removesuffix(".sh")
+
+    if " " in script:
+        return ""
+
+    for part in _parts_of(script):
+        if part in SCRIPTS:
+            return SCRIPTS[part]
+
+    return ""
+
+
+def _parts_of(script: str) -> list[str]:
+    """Return the words in the name of a script: `testUnit:fast` is test, unit, fast."""
+    parted = ""
+    for character in script:
+        if character.isupper():
+            parted += f":{character.lower()}"
+        else:
+            parted += character if character.isalnum() else ":"
+
+    return parted.split(":")
 
 
 def purposes_in(headline: str) -> "list[str]":
-    """Return the purposes that a sentence is about:
-    those of the commands in backticks, and of its nouns.
-    """
+    """Return the purposes of a sentence: of the commands in backticks, and of its nouns."""
     purposes: dict[str, None] = {}
     for position, text in enumerate(headline.split("`")):
-        words: Iterable[str] = text.split()
+        words = text.split()
         if position % 2:
             purposes[purpose_of(tuple(words))] = None
-        else:
-            purposes |= {
-                _NOUNS.get(word.strip(".,:;!?()'\"").casefold(), ""): None for word in words
-            }
+            continue
+
+        for word in words:
+            noun = word.strip(".,:;!?()'\"").casefold()
+            purposes[_NOUNS.get(noun, "")] = None
 
     purposes.pop("", None)
     return list(purposes)

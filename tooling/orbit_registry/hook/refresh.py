@@ -15,16 +15,13 @@ _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | pos
 
 
 def refresh(root: str, behind: list[str]) -> bool:
-    """Start a sync for changes that none was started for in the last minute;
-    say whether it was started.
-    """
+    """Start a sync, if none was started for the same changes in the last minute; say whether."""
     handle = posix.open(f"{private_folder(root, 'cache')}/{NAME}", _FLAGS, 0o600)
     try:
         posix.lockf(handle, posix.F_TLOCK, 0)
         is_recent = 0 <= time() - posix.fstat(handle).st_mtime < EVERY_SECONDS
         earlier = posix.pread(handle, LARGEST, 0).split(b"\n") if is_recent else []
         lines = [f"{root}\t{line}".encode("utf-8", "surrogateescape") for line in behind]
-
         if all(line in earlier for line in lines):
             return False
 
@@ -44,6 +41,7 @@ def capture(root: str, agent: str, transcript: str) -> bool:
     index = open_index(root)
     if not (isinstance(index, Index) and index.settings & CAPTURES):
         return False
+
     _start(root, "capture", "--at-session-end", "--from", agent, "--", transcript)
     return True
 

@@ -18,105 +18,53 @@ if TYPE_CHECKING:
 
 MOST_NAMES, LONGEST_LINE = 200, 400
 """Names of a call that are looked up, characters of a line that are read."""
-ADOPTING = (
-    "use",
-    "using",
-    "adopt",
-    "adopting",
-    "switch",
-    "switching",
-    "move",
-    "migrate",
-    "introduce",
-    "choose",
-    "try",
-)
+_ADOPTING_WORDS = "use using adopt adopting switch switching move migrate introduce choose try"
+ADOPTING = tuple(_ADOPTING_WORDS.split())
 """Words before the name of what the user wants to use; small words between them do not count."""
-_IMPORTS = frozenset(
-    (
-        "import",
-        "from",
-        "require",
-        "require_relative",
-        "use",
-        "using",
-        "include",
-        "gem",
-        "extern",
-        "export",
-        "const",
-        "let",
-        "var",
-        "alias",
-        "library",
-    )
+_IMPORTS_WORDS = (
+    "import from require require_relative use using include gem extern export const let "
+    "var alias library"
 )
+_IMPORTS = frozenset(_IMPORTS_WORDS.split())
 _ASSIGNING = frozenset(("export", "const", "let", "var"))
 _BETWEEN = frozenset(("static", "type", "typeof", "crate", "namespace", "pub", "lazy"))
-_FILES = frozenset(
-    (
-        "package.json",
-        "composer.json",
-        "pyproject.toml",
-        "go.mod",
-        "cargo.toml",
-        "pom.xml",
-        "build.gradle",
-        "gemfile",
-        "build.gradle.kts",
-        "libs.versions.toml",
-        "mix.exs",
-        "setup.py",
-        "setup.cfg",
-        "pipfile",
-    )
+_FILES_WORDS = (
+    "package.json composer.json pyproject.toml go.mod cargo.toml pom.xml build.gradle "
+    "gemfile build.gradle.kts libs.versions.toml mix.exs setup.py setup.cfg pipfile"
 )
+_FILES = frozenset(_FILES_WORDS.split())
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".html", ".csv", ".svg")
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:\\")
 _VERSION = frozenset("^~<>=*0123456789")
 _SOURCES = ("workspace:", "catalog:", "latest", "npm:", "file:", "git", "http")
-_INSTALLERS = frozenset(
-    (
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "pip",
-        "pip3",
-        "uv",
-        "poetry",
-        "pipenv",
-        "pdm",
-        "cargo",
-        "go",
-        "gem",
-        "bundle",
-        "composer",
-        "conda",
-        "deno",
-        "dotnet",
-        "mix",
-    )
+_INSTALLERS_WORDS = (
+    "npm pnpm yarn bun pip pip3 uv poetry pipenv pdm cargo go gem bundle composer conda "
+    "deno dotnet mix"
 )
+_INSTALLERS = frozenset(_INSTALLERS_WORDS.split())
 _ENDS = str.maketrans(dict.fromkeys(";|&()\n", " ; ") | dict.fromkeys("\"'", ""))
 
 
 def options_named(index: "Index", text: str, names: "Iterable[str]") -> dict[int, int]:
-    """Return the pushed records that reject an option which a text or a name of a package means,
-    with its position.
+    """Return the pushed records that reject an option which a text or a name of a package means.
+
+    Each has the option's position.
     """
     matches: dict[int, int] = {}
     query = words(" ".join([word for word in text[:LONGEST_TEXT].split() if "/" not in word]))
     _add_matches(index, matches, query, frozenset(), query)
 
     for name in names:
-        forms = [
-            words(part) for part in (name, *name.replace(":", "/").replace("\\", "/").split("/"))
-        ]
-        exact = frozenset([sign.join(form) for form in forms for sign in (" ", "")])
-        _add_matches(
-            index, matches, [*exact, *(word for form in forms for word in form)], exact, forms[0]
-        )
+        parts = name.replace(":", "/").replace("\\", "/").split("/")
+        forms = [words(part) for part in (name, *parts)]
+        joined: list[str] = []
+        single: list[str] = []
+        for form in forms:
+            joined += " ".join(form), "".join(form)
+            single += form
+
+        exact = frozenset(joined)
+        _add_matches(index, matches, [*exact, *single], exact, forms[0])
 
     return matches
 
@@ -132,7 +80,6 @@ def option_line(row: "Row", position: int) -> tuple[str, str]:
         f"- [{record_id}] rejected {option} ({title}); to reopen: propose an ADR that "
         f"supersedes {record_id}"
     )
-
     return option.partition(": ")[0], f"{line}\n{more}" if more else line
 
 
@@ -143,45 +90,44 @@ def _add_matches(
     exact: frozenset[str],
     query: list[str],
 ) -> None:
-    """Add the options that are under a key and whose name is in a query or, whatever it is,
-    one of `exact`.
-    """
+    """Add the options under some keys whose name is in a query or is one of `exact`."""
     joined = f" {' '.join(query)} "
     for key in dict.fromkeys(keys):
-        for number in index.lookup(f"{OPTIONS}{key}")[1] if key else ():
+        if not key:
+            continue
+
+        for number in index.lookup(f"{OPTIONS}{key}")[1]:
             phrase = index.pattern_text(number)
-            if (
-                phrase.lstrip(EXACT) in exact
-                or f" {phrase} " in joined
-                or _is_adopted(phrase, joined)
-            ):
-                start, end = index.range_of(number)
-                for hit in index.hits[start:end].tolist():
-                    if hit < index.pushed << 32:
-                        matches.setdefault(hit >> 32, hit & 0xFFFFFFFF)
+            is_name = phrase.lstrip(EXACT) in exact or f" {phrase} " in joined
+            if not is_name and not _is_adopted(phrase, joined):
+                continue
+
+            start, end = index.range_of(number)
+            for hit in index.hits[start:end].tolist():
+                if hit < index.pushed << 32:
+                    matches.setdefault(hit >> 32, hit & 0xFFFFFFFF)
 
 
 def _is_adopted(phrase: str, joined: str) -> bool:
     """Say whether a query adopts an option that has a common name: `use polling`."""
-    return (
-        phrase[0] == EXACT
-        and " " not in phrase
-        and any(f" {verb} {phrase[1:]} " in joined for verb in ADOPTING)
-    )
+    if phrase[0] != EXACT or " " in phrase:
+        return False
+    return any(f" {verb} {phrase[1:]} " in joined for verb in ADOPTING)
 
 
 def added_names(arguments: "Payload", path: str, root: str, folder: str = "") -> list[str]:
-    """Return the packages and modules that a tool's input adds;
+    """Return the packages and modules that a tool's input adds.
+
     `path` is the file's, from the root, if it is one.
     """
     names: dict[str, None] = {}
     command = field(arguments, "command")
     if PATCH not in command:
-        names.update(dict.fromkeys(_installed(command)))
+        names |= dict.fromkeys(_installed(command))
 
     for file, new, old in edits_in(arguments, path, root, folder):
-        before = {*_names_in(file, old)} if old else ()
-        names.update((name, None) for name in _names_in(file, new) if name not in before)
+        before = {*_names_in(file, old)}
+        names |= dict.fromkeys(name for name in _names_in(file, new) if name not in before)
 
     return list(names)[:MOST_NAMES]
 
@@ -215,11 +161,8 @@ def _start(text: str) -> str:
     while end < len(text) and text[end] in _NAME and (text[end] != "@" or end == 0):
         end += 1
 
-    return (
-        text[:end].rstrip(".:")
-        if end == len(text) or text[end : end + 3].strip()[:1] in tuple("<>=!~;[@^,")
-        else ""
-    )
+    is_whole = end == len(text) or text[end : end + 3].strip()[:1] in tuple("<>=!~;[@^,")
+    return text[:end].rstrip(".:") if is_whole else ""
 
 
 def _imported(line: str) -> "Iterable[str]":
@@ -230,28 +173,31 @@ def _imported(line: str) -> "Iterable[str]":
 
     word, tail = bare[:end], bare[end:].strip()
 
-    if (
-        line[:1] in '"`})' and line[-1:] in "\"`;'"
-    ):  # in a block of Go, or the end of an import over several lines
+    # In a block of Go, or the end of an import over several lines.
+    if line[:1] in '"`})' and line[-1:] in "\"`;'":
         return _quoted(line) if " from " in line or " " not in line else ()
 
-    if (
-        line[-1:] == '"' and line.count(" ") == 1 and "/" in line.partition(' "')[2]
-    ):  # in such a block, with an alias
+    # In such a block, with an alias.
+    if line[-1:] == '"' and line.count(" ") == 1 and "/" in line.partition(' "')[2]:
         return _quoted(line)
 
     if word not in _IMPORTS or not tail:
         return ()
 
     names = _quoted(tail)
-    if word in _ASSIGNING:
-        return names[-1:] if " from " in tail or "require(" in tail or "import(" in tail else ()
-    if names:
+    is_import = " from " in tail or "require(" in tail or "import(" in tail
+    if word in _ASSIGNING and not is_import:
+        return ()
+    if word in _ASSIGNING or names:
         return names[-1:]
 
     head = tail.partition(" import ")[0].partition(";")[0].partition("{")[0]
-    parts = [[token for token in part.split() if token not in _BETWEEN] for part in head.split(",")]
-    return [tokens[0].strip("<>()*") for tokens in parts if tokens and len(tokens) in (1, 3)]
+    for part in head.split(","):
+        tokens = [token for token in part.split() if token not in _BETWEEN]
+        if len(tokens) in (1, 3):  # a name, or a name with an alias
+            names.append(tokens[0].strip("<>()*"))
+
+    return names
 
 
 def _json_names(line: str) -> "Iterator[str]":
@@ -262,7 +208,9 @@ def _json_names(line: str) -> "Iterator[str]":
 
 
 def _requirement(line: str) -> "Iterable[str]":
-    return (_start(line.partition("#")[0].strip()),) if line[0] not in "#-" else ()
+    if line[0] in "#-":
+        return ()
+    return (_start(line.partition("#")[0].strip()),)
 
 
 def _module(line: str) -> "Iterable[str]":
@@ -278,9 +226,7 @@ def _tag_names(line: str) -> "Iterable[str]":
 
 
 def _declared(line: str) -> "Iterator[str]":
-    """Yield the names of a line of TOML, Gradle or a similar file:
-    a key, and what is in quotes without prose.
-    """
+    """Yield the names of a line of TOML, Gradle and such: a key, and what is quoted, no prose."""
     key, equals, _ = line.partition("=")
     if equals and _NAME.issuperset(key.strip()):
         yield key.strip()

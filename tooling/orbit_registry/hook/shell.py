@@ -17,58 +17,23 @@ from orbit_registry.hook.call import (
 from orbit_registry.hook.purpose import program_at, purpose_of
 
 DEEPEST = 4  # most shells inside each other
-_RESERVED = frozenset(
-    (
-        "if",
-        "then",
-        "else",
-        "elif",
-        "fi",
-        "for",
-        "while",
-        "until",
-        "do",
-        "done",
-        "case",
-        "esac",
-        "in",
-        "!",
-        "{",
-        "}",
-    )
-)
+_GRAMMAR = "if then else elif fi for while until do done case esac in ! { }"
+_RESERVED = frozenset(_GRAMMAR.split())
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "eval"))
 _PRINTERS = frozenset(("echo", "printf"))
 _SEARCHERS = frozenset(
     ("sed", "awk", "gawk", "grep", "egrep", "fgrep", "rg", "ag", "jq", "yq", "perl", "ssh")
 )
-_READERS = frozenset(
-    (
-        "cat",
-        "less",
-        "more",
-        "head",
-        "tail",
-        "bat",
-        "view",
-        "nl",
-        "sed",
-        "awk",
-        "grep",
-        "rg",
-        "jq",
-        "yq",
-        "batcat",
-        "wc",
-    )
-)
+_READING = "cat less more head tail bat view nl sed awk grep rg jq yq batcat wc"
+_READERS = frozenset(_READING.split())
+UNKNOWN = "\0"  # placeholder in a word for what only a running shell knows
+_VARIABLES = {"PWD": ".", "CLAUDE_PROJECT_DIR": PROJECT}
 
 
 class CommandPaths:
-    """Paths of a command: `paths`, `candidate_paths` (paths only where such a file exists), `reads`
-    of both.
+    """Paths of a command; `candidate_paths` are paths only where such a file exists.
 
-    `texts` are here-documents that it writes: file and text.
+    `reads` are those of both that it reads, `texts` here-documents that it writes: file and text.
     """
 
     def __init__(self) -> None:
@@ -80,9 +45,7 @@ class CommandPaths:
         self.is_patch = False
 
     def add(self, word: str, folder: str | None, sure: bool = True, read: bool = False) -> None:
-        """Add the known part of a word that is relative to a folder;
-        it is dropped if the folder is unknown.
-        """
+        """Add the known part of a word; one that is relative to an unknown folder is dropped."""
         word = _known_part(word)
         is_full = len(self.paths) + len(self.candidate_paths) >= MOST_PATHS
         if is_full or not word.strip("./\\") or len(word) > LONGEST_PATH:
@@ -94,11 +57,10 @@ class CommandPaths:
         if folder is None and path == word and not _is_absolute(word):
             return
 
-        target = (
-            self.paths
-            if sure and looks_like_path(word.replace(PROJECT, ""))
-            else self.candidate_paths
-        )
+        target = self.candidate_paths
+        if sure and looks_like_path(word.replace(PROJECT, "")):
+            target = self.paths
+
         if path not in target:
             target.append(path)
         if read:
@@ -130,16 +92,17 @@ def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) 
             words.append(content)
         elif kind == "body":
             bodies.append(content)
-        elif kind in "<>":
-            result.add(content, folder, read=kind == "<")
-            targets += [content] if kind == ">" else []
+        elif kind == "<":
+            result.add(content, folder, read=True)
+        elif kind == ">":
+            result.add(content, folder)
+            targets.append(content)
         else:
             for body in bodies:
                 _read_here_document(result, body, words, targets, folder, depth)
 
             folder = _read_command(result, words, folder, depth)
             words, bodies, targets = [], [], []
-
             if kind == "(":
                 outer.append(folder)
             elif kind == ")" and outer:
@@ -158,30 +121,27 @@ def _read_here_document(
     folder: str | None,
     depth: int,
 ) -> None:
-    """Read a here-document that is a patch or a shell's input,
-    and note one that is written to files.
-    """
+    """Read a here-document that is a patch or a shell's input; note one that goes to files."""
     name = words[0].rpartition("/")[2] if words else ""
     if PATCH in body or name in ("patch", "git"):
         _read_patch(result, body, folder)
     elif name in _SHELLS and depth < DEEPEST:
         _read_text(result, body, folder, depth + 1)
     elif name in ("cat", "tee") and folder is not None:
-        files = words[1:] if name == "tee" else targets
-        result.texts += [
-            (resolve_path(folder, _known_part(file)), body) for file in files if file[:1] != "-"
-        ]
+        for file in words[1:] if name == "tee" else targets:
+            if file[:1] != "-":
+                result.texts.append((resolve_path(folder, _known_part(file)), body))
 
 
 def _read_patch(result: CommandPaths, text: str, folder: str | None) -> None:
     for path in patch_paths(text):
         result.is_patch = True
         result.add(path, folder)
-        if (
-            not looks_like_path(path) and folder is not None
-        ):  # a patch says what is a file: `Makefile`
-            result.candidate_paths.remove(resolve_path(folder, path))
-            result.paths.append(resolve_path(folder, path))
+        if folder is not None and not looks_like_path(path):
+            # A patch says what is a file: `Makefile`.
+            file = resolve_path(folder, path)
+            result.candidate_paths.remove(file)
+            result.paths.append(file)
 
 
 def _read_command(
@@ -246,12 +206,10 @@ def _changed_folder(folder: str | None, arguments: list[str]) -> str | None:
     folders = [word for word in arguments if word == "-" or not word.startswith("-")]
     if not folders or folders[0] == "-" or UNKNOWN in folders[0]:
         return None
+    if folder is None and not _is_absolute(folders[0]):
+        return None
 
-    return (
-        None
-        if folder is None and not _is_absolute(folders[0])
-        else resolve_path(folder or "", folders[0])
-    )
+    return resolve_path(folder or "", folders[0])
 
 
 def _read_arguments(
@@ -260,6 +218,7 @@ def _read_arguments(
     # Whether the next plain argument is sought, or a script: a path only by chance.
     is_sought = name in _SEARCHERS and "-f" not in arguments
     read = name in _READERS and not any(word.startswith(("-i", "--in-place")) for word in arguments)
+
     words = iter(arguments)
     for word in words:
         if name == "find" and word.startswith("-"):
@@ -272,7 +231,8 @@ def _read_arguments(
             is_sought = is_sought and word != "-e"
         elif word.startswith("-"):
             value = word.partition("=")[2]
-            result.add("" if "*" in value else value, folder)
+            if "*" not in value:
+                result.add(value, folder)
         elif is_sought and word:
             is_sought = False
             result.add(word, folder, sure=False)
@@ -283,8 +243,9 @@ def _read_arguments(
 
 
 def _argument_paths(name: str, word: str) -> list[str]:
-    """Return what may be a path in an argument:
-    without line numbers, test names, revisions, keys.
+    """Return what may be a path in an argument.
+
+    Line numbers, names of tests, revisions and keys are taken off.
     """
     if "://" in word or word[1:3] in (":\\", ":/"):
         return [word]
@@ -326,39 +287,37 @@ def _expand_braces(word: str) -> list[str]:
         current = pending.pop(0)
         start = current.find("{")
         end = current.find("}", start)
-        if (
-            start < 0
-            or end < 0
-            or "," not in current[start:end]
-            or current.rfind("{", 0, end) != start
-        ):
-            words.append(current)
-        else:
+        is_innermost = 0 <= start < end and current.rfind("{", 0, end) == start
+        if is_innermost and "," in current[start:end]:
             alternatives = current[start + 1 : end].split(",")
             pending[:0] = [f"{current[:start]}{each}{current[end + 1 :]}" for each in alternatives]
+        else:
+            words.append(current)
 
     return words + pending
 
 
-UNKNOWN = "\0"  # placeholder in a word for what only a running shell knows
 _BREAKS = " \t\n;|&()<>"
-_ESCAPED, _ESCAPED_IN_QUOTES = frozenset(" \t\n'\"$`\\()[]{}<>|&;*?#~!="), frozenset('"\\$`\n')
+_ESCAPED = frozenset(" \t\n'\"$`\\()[]{}<>|&;*?#~!=")
+_ESCAPED_IN_QUOTES = frozenset('"\\$`\n')
 
 
 class Scanner:
     """Scanner of a shell text; `inner` are the texts of command substitutions."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+        self.text = text
+        self.at = 0
         self.inner: list[str] = []
         self._tokens: list[tuple[str, str]] = []
-        self._waiting: list[
-            tuple[int, str, bool]
-        ] = []  # here-documents: token, end word, whether tabs are stripped
+
+        # Here-documents: token, end word, whether tabs are stripped.
+        self._waiting: list[tuple[int, str, bool]] = []
 
     def run(self) -> list[tuple[str, str]]:
-        """Return the tokens: words, redirections ("<", ">") with their file,
-        here-documents ("body"), and breaks.
+        """Return the tokens: words, redirections with their file, here-documents and breaks.
+
+        The kinds are "word", "<" and ">", "body", and a break's own sign.
         """
         text = self.text
         while self.at < len(text):
@@ -383,10 +342,15 @@ class Scanner:
         return self._tokens
 
     def _word(self, ends: str) -> str:
-        """Return the text up to one of some characters, without quotes;
-        in quotes the end is the quote.
+        """Return the text up to one of some characters, without quotes.
+
+        In quotes the end is the quote.
         """
-        text, parts, is_quoted = self.text, list[str](), ends == '"'
+        text = self.text
+        is_quoted = ends == '"'
+        escaped = _ESCAPED_IN_QUOTES if is_quoted else _ESCAPED
+
+        parts: list[str] = []
         while self.at < len(text) and text[self.at] not in ends:
             character = text[self.at]
             self.at += 1
@@ -400,9 +364,7 @@ class Scanner:
                 parts.append(self._substituted(self._until("`")))
             elif character == "$":
                 parts.append(self._variable())
-            elif character == "\\" and text[self.at : self.at + 1] in (
-                _ESCAPED_IN_QUOTES if is_quoted else _ESCAPED
-            ):
+            elif character == "\\" and text[self.at : self.at + 1] in escaped:
                 parts.append(text[self.at].strip("\n"))
                 self.at += 1
             else:
@@ -412,8 +374,11 @@ class Scanner:
 
     def _until(self, sign: str) -> str:
         """Return the text up to a sign, and go on behind it."""
-        start, end = self.at, self.text.find(sign, self.at)
-        end = len(self.text) if end < 0 else end
+        start = self.at
+        end = self.text.find(sign, start)
+        if end < 0:
+            end = len(self.text)
+
         self.at = min(end + 1, len(self.text))
         return self.text[start:end]
 
@@ -424,6 +389,7 @@ class Scanner:
             while self.at + 1 < len(text) and depth:
                 self.at += 1
                 depth += (text[self.at] == "(") - (text[self.at] == ")")
+
             self.at += 1
             return self._substituted(text[start + 1 : self.at - (not depth)])
 
@@ -435,14 +401,16 @@ class Scanner:
         else:
             while self.at < len(text) and (text[self.at].isalnum() or text[self.at] == "_"):
                 self.at += 1
+
             name = text[start : self.at]
 
-        return "." if name == "PWD" else PROJECT if name == "CLAUDE_PROJECT_DIR" else UNKNOWN
+        return _VARIABLES.get(name, UNKNOWN)
 
     def _substituted(self, command: str) -> str:
         normalized = " ".join(command.split())
         if normalized == "pwd":
             return "."
+
         self.inner.append(command)
         return PROJECT if normalized == "git rev-parse --show-toplevel" else UNKNOWN
 
@@ -460,17 +428,15 @@ class Scanner:
 
         is_stripped = sign == "<<" and text.startswith("-", self.at)
         self.at += is_stripped
-
         while text[self.at : self.at + 1] in (" ", "\t"):
             self.at += 1
 
         word = self._word(_BREAKS)
+        is_open = sign[-1] == "&" and word in ("-", "0", "1", "2")  # another name of an open file
         if sign == "<<":
             self._waiting.append((len(self._tokens), word, is_stripped))
             self._tokens.append(("body", ""))
-        elif not (
-            sign[-1] == "&" and word in ("-", "0", "1", "2")
-        ):  # another name of a file that is open
+        elif not is_open:
             self._tokens.append((character, word))
 
     def _bodies(self) -> None:
@@ -479,8 +445,10 @@ class Scanner:
             lines: list[str] = []
             while self.at < len(self.text):
                 line = self._until("\n")
-                if (line.lstrip("\t") if is_stripped else line) == name:
+                end = line.lstrip("\t") if is_stripped else line
+                if end == name:
                     break
+
                 lines.append(line)
 
             self._tokens[position] = ("body", "\n".join(lines))

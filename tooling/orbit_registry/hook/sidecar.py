@@ -53,15 +53,19 @@ def records_for_result(
 
     more, _ = project_paths(root, root, spoken)
     more = [path for path in more if path not in paths and path[-1:] != "/"][:MOST_FILES]
-    paths, loggable = paths + more, loggable + more
+    paths = paths + more
+    loggable = loggable + more
     if not paths:
         return None, []
 
     index = open_index(root)
     if isinstance(index, NoIndex):
         event = Event(SURFACE, time())
-        event.query, event.skip_reason = loggable, "no index"
-        event.session = session_log.name if session_log is not None else ""
+        event.query = loggable
+        event.skip_reason = "no index"
+        if session_log is not None:
+            event.session = session_log.name
+
         append(root, event)
         return None, [index.reason]
 
@@ -87,34 +91,40 @@ def records_for_paths(
     result already holds, `returned` those of them that are linked, each with its targets; `started`
     is by the monotonic clock.
     """
-    start = monotonic() if started is None else started
+    if started is None:
+        started = monotonic()
+
     event = Event(SURFACE, time())
     event.query = paths if loggable is None else loggable
-    event.session = session_log.name if session_log is not None else ""
     event.agent = agent
+    if session_log is not None:
+        event.session = session_log.name
 
     context = Context(TOOL, event.at, paths=paths, returned=returned, project=working_project())
     selection = select(index, context, session_log)
     remaining = [match for match in selection.matches if match.row.id not in shown_ids]
-    reason = selection.skip_reason or ("" if remaining or selection.named else "already shown")
+    reason = selection.skip_reason
+    if not (reason or remaining or selection.named):
+        reason = "already shown"
+
     displayed = Selection(remaining, selection.omitted, [], reason)
     displayed.is_introduced = selection.is_introduced
-
+    displayed.named = [match for match in selection.named if match.row.id not in shown_ids]
     displayed.withheld = [
         record_id for record_id in selection.withheld if record_id not in shown_ids
     ]
-    displayed.named = [match for match in selection.named if match.row.id not in shown_ids]
+
     text = render(displayed)
     event.set_selection(displayed, tokens(text))
-    event.ms = (monotonic() - start) * 1000
-
+    event.ms = (monotonic() - started) * 1000
     append(root, event)
-
     if not text:
         return None
 
-    learnings = [
-        {"id": row.id, "kind": row.values[KIND], "record": row.values[PATH], "text": row.teaser}
-        for row in (match.row for match in remaining)
-    ]
+    learnings = []
+    for match in remaining:
+        row = match.row
+        kind, path = row.values[KIND], row.values[PATH]
+        learnings.append({"id": row.id, "kind": kind, "record": path, "text": row.teaser})
+
     return Sidecar(text, learnings)

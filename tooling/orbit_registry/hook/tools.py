@@ -1,5 +1,6 @@
-"""Arguments of tools: paths without a field (commands, patches, globs, foreign tools),
-and texts that they write.
+"""Arguments of tools: paths that no field states, and texts that a tool writes.
+
+Such paths are in commands, patches, globs, and the arguments of foreign tools.
 """
 
 from orbit_registry.hook import call as calls
@@ -32,98 +33,32 @@ GLOB_FIELDS = (
     "include_pattern",
     "includePattern",
 )
-SHELLS = frozenset(
-    (
-        "bash",
-        "shell",
-        "sh",
-        "powershell",
-        "pwsh",
-        "terminal",
-        "exec",
-        "exec_command",
-        "local_shell",
-        "run_command",
-        "run_shell_command",
-        "run_terminal_cmd",
-        "run_in_terminal",
-        "runinterminal",
-        "execute_command",
-        "unified_exec",
-    )
+_SHELLS_WORDS = (
+    "bash shell sh powershell pwsh terminal exec exec_command local_shell run_command "
+    "run_shell_command run_terminal_cmd run_in_terminal runinterminal execute_command "
+    "unified_exec"
 )
-WRITES = frozenset(
-    (
-        "edit",
-        "write",
-        "multiedit",
-        "notebookedit",
-        "replace",
-        "write_file",
-        "edit_file",
-        "create",
-        "create_file",
-        "str_replace",
-        "str_replace_editor",
-        "insert",
-        "apply_patch",
-        "applypatch",
-        "patch",
-        "search_replace",
-        "delete",
-        "edit_notebook",
-        "delete_file",
-        "insert_edit_into_file",
-        "replace_string_in_file",
-    )
+SHELLS = frozenset(_SHELLS_WORDS.split())
+_WRITES_WORDS = (
+    "edit write multiedit notebookedit replace write_file edit_file create create_file "
+    "str_replace str_replace_editor insert apply_patch applypatch patch search_replace "
+    "delete edit_notebook delete_file insert_edit_into_file replace_string_in_file"
 )
-SEARCHES = frozenset(
-    (
-        "glob",
-        "grep",
-        "ls",
-        "list",
-        "find",
-        "list_directory",
-        "list_dir",
-        "search_file_content",
-        "grep_search",
-        "file_search",
-        "codebase_search",
-        "rg",
-        "search",
-    )
+WRITES = frozenset(_WRITES_WORDS.split())
+_SEARCHES_WORDS = (
+    "glob grep ls list find list_directory list_dir search_file_content grep_search "
+    "file_search codebase_search rg search"
 )
-ADDING = frozenset(
-    ("install", "i", "add", "get", "require")
-)  # words after a program that installs packages
-DEEPEST, MOST_VALUES = (
-    8,
-    500,
-)  # depth and number of the values of an unknown tool's arguments that are searched
-_LAST_WORDS = frozenset(
-    (
-        "path",
-        "file",
-        "filename",
-        "filepath",
-        "uri",
-        "folder",
-        "dir",
-        "directory",
-        "notebook",
-        "document",
-        "source",
-        "destination",
-        "src",
-        "dest",
-        "dst",
-        "cwd",
-        "root",
-        "workdir",
-        "target",
-    )
+SEARCHES = frozenset(_SEARCHES_WORDS.split())
+ADDING = frozenset(("install", "i", "add", "get", "require"))
+"""Words after a program that installs packages."""
+DEEPEST, MOST_VALUES = 8, 500
+"""Depth and number of the values of an unknown tool's arguments that are searched."""
+_LAST_WORDS_WORDS = (
+    "path file filename filepath uri folder dir directory notebook document source "
+    "destination src dest dst cwd root workdir target"
 )
+_LAST_WORDS = frozenset(_LAST_WORDS_WORDS.split())
 _SPREAD = 0x9E3779B97F4A7C15
 
 
@@ -148,28 +83,40 @@ def _take_own(call: calls.Call, name: str, arguments: "Payload") -> None:
     folder = calls.field(arguments, *FOLDER_FIELDS)
     if name in SEARCHES:
         call.paths_are_heuristic = True
-        pattern = calls.field(
-            arguments, *GLOB_FIELDS, *(["pattern"] if name in ("glob", "file_search") else [])
-        )
-        if (below := _below(pattern)) and "://" not in below:
-            call.paths = [calls.resolve_path((call.paths or [folder])[0], below)]
+        fields: tuple[str, ...] = GLOB_FIELDS
+        if name in ("glob", "file_search"):
+            fields = (*fields, "pattern")
+
+        below = _below(calls.field(arguments, *fields))
+        if below and "://" not in below:
+            base = call.paths[0] if call.paths else folder
+            call.paths = [calls.resolve_path(base, below)]
         elif folder and not call.paths:
             call.candidate_paths = [folder]
 
         return
 
-    inputs = () if name in SHELLS else [calls.field(arguments, key) for key in PATCH_FIELDS]
-    patch = next((text for text in inputs if text.lstrip().startswith(calls.PATCH)), "")
+    patch = "" if name in SHELLS else _patch_in(arguments)
     if name in WRITES or patch:
-        call.arguments, call.task_class = arguments, "code"
+        call.arguments = arguments
+        call.task_class = "code"
 
-    command = next((value for key in COMMAND_FIELDS if (value := arguments.get(key))), None)
+    commands = [arguments[key] for key in COMMAND_FIELDS if arguments.get(key)]
     if patch:
         call.folder = calls.resolve_path(call.folder, folder)
         call.paths = calls.patch_paths(patch)
-    elif command is not None and (name in SHELLS or not call.paths):
+    elif commands and (name in SHELLS or not call.paths):
         call.folder = calls.resolve_path(call.folder, folder)
-        _take_command(call, command)
+        _take_command(call, commands[0])
+
+
+def _patch_in(arguments: "Payload") -> str:
+    for key in PATCH_FIELDS:
+        text = calls.field(arguments, key)
+        if text.lstrip().startswith(calls.PATCH):
+            return text
+
+    return ""
 
 
 def _take_command(call: calls.Call, command: object) -> None:
@@ -186,12 +133,12 @@ def _take_command(call: calls.Call, command: object) -> None:
     if not ADDING.isdisjoint(words):
         call.arguments = {"command": " ".join(words)}
 
-    call.command = (
-        checksum(" ".join(words).encode("utf-8", "surrogatepass")) * _SPREAD >> 16 & 0xFFFFFFFFFFFF
-    )
+    number = checksum(" ".join(words).encode("utf-8", "surrogatepass"))
+    call.command = number * _SPREAD >> 16 & 0xFFFFFFFFFFFF
     call.purposes = command_words.purposes
     call.paths_are_heuristic = True
-    call.paths, call.candidate_paths = command_words.paths, command_words.candidate_paths
+    call.paths = command_words.paths
+    call.candidate_paths = command_words.candidate_paths
     call.reads = command_words.reads
 
     if command_words.is_patch:
@@ -205,63 +152,54 @@ def _take_command(call: calls.Call, command: object) -> None:
 
 def _walk(call: calls.Call, arguments: object) -> None:
     pending: list[tuple[str, object, int]] = [("", arguments, 0)]
-    examined = 0
-    while (
-        pending
-        and examined < MOST_VALUES
-        and len(call.paths) + len(call.candidate_paths) < calls.MOST_PATHS
-    ):
-        key, value, depth = pending.pop()
-        examined += 1
+    for _ in range(MOST_VALUES):
+        if not pending or len(call.paths) + len(call.candidate_paths) >= calls.MOST_PATHS:
+            return
 
+        key, value, depth = pending.pop()
         if isinstance(value, dict) and depth < DEEPEST:
-            members = (
-                (name, inner)
-                for name, inner in list(value.items())[:MOST_VALUES]
-                if isinstance(name, str)
-            )
-            pending += reversed([(name, inner, depth + 1) for name, inner in members])
+            for name, inner in reversed([*value.items()][:MOST_VALUES]):
+                if isinstance(name, str):
+                    pending.append((name, inner, depth + 1))
         elif isinstance(value, list) and depth < DEEPEST:
-            pending += [
-                (key, inner_value, depth + 1) for inner_value in reversed(value[:MOST_VALUES])
-            ]
+            for inner in reversed(value[:MOST_VALUES]):
+                pending.append((key, inner, depth + 1))
         elif isinstance(value, str) and value and _is_path_key(key):
             _take_word(call, value)
 
 
 def _is_path_key(key: str) -> bool:
-    last = start = 0
+    start = 0
     for position, character in enumerate(key):
-        if character in "_- ." or (
-            character.isupper() and position and not key[position - 1].isupper()
-        ):
-            last, start = position, position + (character in "_- .")
-    word = key[start if last else 0 :].casefold()
+        if not position:
+            continue
+        if character in "_- .":
+            start = position + 1
+        elif character.isupper() and not key[position - 1].isupper():
+            start = position
+
+    word = key[start:].casefold()
     return word in _LAST_WORDS or (word.endswith("s") and word[:-1] in _LAST_WORDS)
 
 
 def _take_word(call: calls.Call, word: str) -> None:
-    if (
-        len(word) > calls.LONGEST_PATH
-        or "\n" in word
-        or ("://" in word and not word.startswith("file://"))
-    ):
+    is_url = "://" in word and not word.startswith("file://")
+    if is_url or len(word) > calls.LONGEST_PATH or "\n" in word:
         return
-    (call.paths if calls.looks_like_path(word) else call.candidate_paths).append(word)
+
+    if calls.looks_like_path(word):
+        call.paths.append(word)
+    else:
+        call.candidate_paths.append(word)
 
 
 def _below(pattern: str) -> str:
-    """Return the folder, with a slash, that holds everything a glob matches;
-    empty if there is none.
-    """
-    if not any(mark in pattern for mark in "*?[{"):
-        return pattern if "/" in pattern else ""
+    """Return the folder, with a slash, that holds everything a glob matches; empty without one."""
+    positions = [at for mark in "*?[{" if (at := pattern.find(mark)) >= 0]
+    if positions:
+        return pattern[: pattern.rfind("/", 0, min(positions)) + 1]
 
-    names = pattern.split("/")
-    plain = next(
-        position for position, name in enumerate(names) if any(mark in name for mark in "*?[{")
-    )
-    return "/".join(names[:plain]) + "/" if plain else ""
+    return pattern if "/" in pattern else ""
 
 
 LONGEST_FILE = 400_000  # characters of a text that are read
@@ -285,9 +223,7 @@ def edits_in(
 ) -> "Iterator[tuple[str, str, str]]":
     """Yield file, new and old text of each edit in a tool's input.
 
-    `path` is the file of the call, if it has one; names in the input count from `folder`. A file
-    that is written whole replaces what it holds, if that differs: an event after the write finds
-    the new text there.
+    `path` is the file of the call, if it has one; names in the input count from `folder`.
     """
     folder = folder or root
     for text in arguments.values():
@@ -296,24 +232,43 @@ def edits_in(
                 yield calls.in_project(root, folder, name) or name, new, old
 
     edits = arguments.get("edits")
-    for edit in (arguments, *(edits if isinstance(edits, list) else ())):
+    if not isinstance(edits, list):
+        edits = []
+
+    for edit in (arguments, *edits):
         if not isinstance(edit, dict):
             continue
 
-        name = calls.field(edit, "file_path", "filePath", "path") if edit is not arguments else ""
-        file = calls.in_project(root, folder, name) if name else path
-        whole, old = calls.field(edit, *WHOLE)[:LONGEST_FILE], calls.field(edit, *OLD)
-        new = whole or calls.field(edit, *PART)[:LONGEST_FILE]
+        file: str | None = path
+        if edit is not arguments and (name := calls.field(edit, "file_path", "filePath", "path")):
+            file = calls.in_project(root, folder, name)
 
-        if file and new:
-            content = readable_content(f"{root}/{file}", LONGEST_FILE) if whole and not old else b""
-            current = content.decode("utf-8", "replace")
-            yield file, new, old or (current if current != new else "")
+        whole = calls.field(edit, *WHOLE)[:LONGEST_FILE]
+        new = whole or calls.field(edit, *PART)[:LONGEST_FILE]
+        if not (file and new):
+            continue
+
+        old = calls.field(edit, *OLD)
+        if whole and not old:
+            old = _replaced(f"{root}/{file}", new)
+
+        yield file, new, old
+
+
+def _replaced(file: str, new: str) -> str:
+    """Return what a file that is written whole replaces; empty if it holds the new text.
+
+    An event after the write finds the new text there.
+    """
+    current = readable_content(file, LONGEST_FILE).decode("utf-8", "replace")
+    return "" if current == new else current
 
 
 def _hunks(patch: str) -> "Iterator[tuple[str, str, str]]":
     """Yield file, added and removed lines of each part of a patch."""
-    path, added, removed = "", list[str](), list[str]()
+    path = ""
+    added: list[str] = []
+    removed: list[str] = []
     for line in patch.split("\n"):
         if line.startswith("*** "):
             yield path, "\n".join(added), "\n".join(removed)

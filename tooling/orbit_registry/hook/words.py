@@ -1,6 +1,6 @@
-"""Words of a text: what records are found by, split alike where they are indexed and where a prompt
-is read.
+"""Words of a text, which records are found by.
 
+They are split alike where records are indexed and where a prompt is read.
 Identifiers come apart (`parseHTTPHeader`, `parse_http_header` and `parse-http-header` are all
 parse, http, header), letters and digits are parted, common words are left out. Writing without
 spaces between words (Chinese, Japanese, Thai) gives pairs of neighbouring characters, and so does
@@ -14,13 +14,11 @@ if TYPE_CHECKING:
 LONGEST_WORD = 64
 
 _COMMON = (
-    "a an the this that these those there here it its he she they them their we us our you your "
-    "i me my am is are "
-    "was were be been being has have had having does did doing done and or but nor so than then "
-    "as of at by for "
-    "from in into on onto to with within which who whom whose what when where why how s t d m "
-    "re ve ll can could "
-    "don doesn didn isn aren weren won wouldn shouldn hasn haven "
+    "a an the this that these those there here it its he she they them their we us our you your i "
+    "me my am is are was were be been being has have had having does did doing done and or but nor "
+    "so than then as of at by for from in into on onto to with within which who whom whose what "
+    "when where why how s t d m re ve ll can could don doesn didn isn aren weren won wouldn "
+    "shouldn hasn haven "
     "wasn couldn "  # codespell:ignore wasn,couldn
     "may might must shall should will would also just only very such same own too some any each "
     "both other more most"
@@ -28,7 +26,7 @@ _COMMON = (
 STOP_WORDS = frozenset(_COMMON.split())
 
 ASCII_PIECES = "".join(
-    sign if (sign := chr(code)).isalnum() or sign == "_" else " " for code in range(128)
+    sign if sign.isalnum() or sign == "_" else " " for sign in map(chr, range(128))
 )
 """What translates an ASCII text into pieces with spaces between them."""
 # What pieces are made of; these three are for a regular expression's character class.
@@ -60,7 +58,8 @@ def _is_in(ranges: list[tuple[str, str]], character: str) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in their order;
+    """Return the words of a text in their order.
+
     `search.text.words` gives the same, faster where texts are many.
     """
     if text.isascii():
@@ -68,31 +67,38 @@ def words(text: str) -> list[str]:
     else:
         from unicodedata import normalize  # most prompts do without
 
-        pieces_of = {character: _kept(character) for character in set(normalize("NFKC", text))}
-        pieces = "".join(map(pieces_of.__getitem__, normalize("NFKC", text))).split()
+        text = normalize("NFKC", text)
+        pieces_of = {character: _in_piece(character) for character in set(text)}
+        pieces = "".join(map(pieces_of.__getitem__, text)).split()
 
-    return [word for piece in pieces for word in words_of(piece)]
+    in_order: list[str] = []
+    for piece in pieces:
+        in_order += words_of(piece)
+
+    return in_order
 
 
-def _kept(character: str) -> str:
+def _in_piece(character: str) -> str:
     """Return a character of a piece; a space for one that parts words."""
     if character.isascii():
         return ASCII_PIECES[ord(character)]
-    return (
-        character
-        if _is_in(_PIECE, character) and (character.isalnum() or _is_in(_MARKS, character))
-        else " "
-    )
+    if _is_in(_PIECE, character) and (character.isalnum() or _is_in(_MARKS, character)):
+        return character
+    return " "
 
 
 def words_of(piece: str) -> list[str]:
     """Return the runs of letters, digits, marks and underscores."""
-    if (
-        piece.isascii() and piece.isalpha() and (piece.islower() or piece[1:].islower())
-    ):  # which most are
-        lower = piece[:LONGEST_WORD].lower()
+    if piece.isascii() and piece.isalpha() and (piece.islower() or piece[1:].islower()):
+        lower = piece[:LONGEST_WORD].lower()  # most pieces are one plain word
         return [] if lower in STOP_WORDS else [lower]
-    return [word for part in piece.split("_") if part for word in split_word(part)]
+
+    in_order: list[str] = []
+    for part in piece.split("_"):
+        if part:
+            in_order += split_word(part)
+
+    return in_order
 
 
 def split_word(word: str) -> list[str]:
@@ -101,10 +107,12 @@ def split_word(word: str) -> list[str]:
         return [word]
 
     result = []
-    for part in _ascii_parts(word) if word.isascii() else _parts(word):
+    parts = _ascii_parts(word) if word.isascii() else _parts(word)
+    for part in parts:
         if _is_in(_UNSPACED, part[0]):
             result += [part[at : at + 2] for at in range(max(len(part) - 1, 1))]
             continue
+
         lower = part.lower()[:LONGEST_WORD]
         if lower not in STOP_WORDS:
             result.append(lower)
@@ -113,22 +121,24 @@ def split_word(word: str) -> list[str]:
 
 
 def _ascii_parts(word: str) -> list[str]:
-    """Part an identifier: `HTTPServer2` is HTTP, Server, 2;
-    a plural's s stays with its capitals (`IDs`).
+    """Part an identifier: `HTTPServer2` is HTTP, Server, 2.
+
+    A plural's s stays with its capitals (`IDs`).
     """
-    parts, start = [], 0
+    parts = []
+    start = 0
     while start < len(word):
         end = _run(word, start, str.isdigit) or _run(word, start, str.islower)
         if not end:
             end = _run(word, start, str.isupper)
-            if (
-                word[end : end + 1] == "s"
-                and end - start > 1
-                and not word[end + 1 : end + 2].islower()
-            ):
+            is_one_letter = end - start == 1
+            is_plural = word[end : end + 1] == "s" and not word[end + 1 : end + 2].islower()
+            if is_plural and not is_one_letter:
                 end += 1
+            elif is_one_letter and word[end : end + 1].islower():
+                end = _run(word, end, str.islower)
             elif word[end : end + 1].islower():
-                end = end - 1 if end - start > 1 else _run(word, end, str.islower)
+                end -= 1
 
         parts.append(word[start:end])
         start = end
@@ -141,14 +151,14 @@ def _run(word: str, start: int, is_alike: "Callable[[str], bool]") -> int:
     end = start
     while end < len(word) and is_alike(word[end]):
         end += 1
+
     return end if end > start else 0
 
 
 def _parts(word: str) -> list[str]:
-    """Part a word where the script changes to or from one without spaces,
-    and where an identifier's parts meet.
-    """
-    parts, start = [], 0
+    """Part a word like an identifier, and where a script without spaces begins or ends."""
+    parts = []
+    start = 0
     for end in range(1, len(word) + 1):
         if end == len(word) or _meet(word, end):
             parts.append(word[start:end])
