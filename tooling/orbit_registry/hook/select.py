@@ -124,6 +124,9 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
         if index.holdout:
             _withhold(selection, index.holdout, session)
 
+    if context.surface == SESSION:
+        selection.others = index.pushed - len(selection.matches) - len(selection.named)
+
     for match in selection.matches:
         match.triggers = [(way, _glob(index, match.row, at)) for way, at in match.triggers]
 
@@ -362,8 +365,10 @@ def _narrow(
             key=lambda number: (-by_words.get(number, 0.0), widths.get(number, other_width))
         )
 
-    if context.surface in (SESSION, BRIEF):
+    if context.surface == BRIEF:
         numbers.sort(key=lambda number: is_anywhere(triggers[number]))
+    elif context.surface == SESSION:  # what must always be known is first
+        numbers.sort(key=lambda number: not is_anywhere(triggers[number]))
 
     most = EXAMINED * (1 + len(context.categories))
     enough = ENOUGH
