@@ -10,12 +10,12 @@ import anyio
 import uvicorn
 
 from orbit_registry.mcp.http import LOOPBACK, application
-from orbit_registry.mcp.server import McpServer, act_as_agent
+from orbit_registry.mcp.server import McpServer, begin_serving
 
 
 def main(root: Path) -> None:
     """Serve the workspace at `root`, and print the address on the first line."""
-    act_as_agent()
+    begin_serving()
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
     sys.stdout.write(f"http://127.0.0.1:{port}/mcp\n")

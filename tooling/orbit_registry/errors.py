@@ -135,15 +135,22 @@ def did_you_mean(word: str, choices: Iterable[str], quote: str = "") -> str:
     from difflib import get_close_matches  # most commands go well
 
     near = get_close_matches(word, list(choices), n=1)
-    return f"did you mean {quote}{near[0]}{quote}? " if near else ""
+    if not near:
+        return ""
+
+    return f"did you mean {quote}{near[0]}{quote}? "
 
 
 def plural(count: int, singular: str, plural_form: str = "") -> str:
     """Return a count with its noun: `1 record`, `1,200 records`."""
-    return f"{count:,} {singular if count == 1 else plural_form or f'{singular}s'}"
+    noun = singular if count == 1 else plural_form or f"{singular}s"
+    return f"{count:,} {noun}"
 
 
 def listed(names: Sequence[str], most: int) -> str:
     """Return the first names, and how many more there are: `a, b and 3 more`."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
+    text = ", ".join(names[:most])
+    if len(names) > most:
+        text += f" and {len(names) - most:,} more"
+
+    return text

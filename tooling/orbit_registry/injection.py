@@ -1,11 +1,10 @@
-"""Learnings for programs that write agents' prompts: chosen from a cached push index, as a template
-variable.
+"""Learnings for programs that write agents' prompts, as a template variable.
 
     injector = LearningsContextInjector("path/to/project")
     AgentRenderer(jinja_environment, injector).render_agent("engineer")
 
-`hook.select` chooses at every call; the cache holds only what the index holds, which has no
-secrets.
+`hook.select` chooses from a cached push index at every call; the cache holds only what that index
+holds, which has no secrets.
 """
 
 from __future__ import annotations
@@ -47,7 +46,8 @@ class LearningsCache(Generic[Held]):
     def __init__(
         self, ttl_seconds: float = 300, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.ttl_seconds, self._clock = ttl_seconds, clock
+        self.ttl_seconds = ttl_seconds
+        self._clock = clock
         self._entries: dict[str, tuple[float, str, Held]] = {}
 
     @property
@@ -123,16 +123,24 @@ class LearningsContextInjector:
     def __init__(
         self, registry: Registry | str | Path = ".", cache: LearningsCache[Index] | None = None
     ) -> None:
-        self.registry = registry if isinstance(registry, Registry) else Registry.open(registry)
+        if not isinstance(registry, Registry):
+            registry = Registry.open(registry)
+
+        self.registry = registry
         self._stated = self._stamp_of_configuration()
-        self.cache = LearningsCache(self._limits.ttl_seconds) if cache is None else cache
+        if cache is None:
+            cache = LearningsCache(self._limits.ttl_seconds)
+
+        self.cache = cache
 
     @property
     def _limits(self) -> LearningsConfig:
         """Current configuration: it may change while a program runs."""
         current = self._stamp_of_configuration()
         if current != self._stated:
-            self.registry, self._stated = Registry.open(self.registry.workspace.root), current
+            self.registry = Registry.open(self.registry.workspace.root)
+            self._stated = current
+
         return self.registry.workspace.config.learnings
 
     def _stamp_of_configuration(self) -> str:
@@ -147,12 +155,8 @@ class LearningsContextInjector:
         categories = self._limits.categories_for(agent)
         if categories is None:
             index = current_index(self.registry.workspace)
-            names = {
-                category
-                for row in map(index.row, range(index.pushed))
-                if (category := row.values[CATEGORY])
-            }
-            return (*sorted(names - {GENERAL}), GENERAL)
+            names = {index.row(number).values[CATEGORY] for number in range(index.pushed)}
+            return (*sorted(names - {"", GENERAL}), GENERAL)
 
         if not categories.is_mapped:
             _LOG.warning(
@@ -178,40 +182,40 @@ class LearningsContextInjector:
         limits = self._limits
         workspace = self.registry.workspace
         event = Event(SURFACE, time.time())
-        ledger = SessionLog(str(workspace.root), session) if session else None
+        ledger = None
+        if session:
+            ledger = SessionLog(str(workspace.root), session)
+            event.session = ledger.name
 
         context = Context(
             BRIEF, event.at, agent=agent_name(agent), categories=tuple(dict.fromkeys(categories))
         )
         context.project = working_project()
-        context.per_category, context.per_call, context.tokens = (
-            limits.per_category,
-            0,
-            limits.tokens,
-        )
+        context.per_category = limits.per_category
+        context.per_call = 0
+        context.tokens = limits.tokens
 
-        nothing = Selection([], 0, [], "nothing asked")
+        selection = Selection([], 0, [], "nothing asked")
         try:
-            selection = select(self._index(categories), context, ledger) if categories else nothing
+            if categories:
+                selection = select(self._index(categories), context, ledger)
         except OSError as error:
             raise write_error(workspace.state / "log", error) from None
 
-        event.session = ledger.name if ledger is not None else ""
-        event.set_selection(selection, tokens(render(selection)))
+        block = render(selection)
+        event.set_selection(selection, tokens(block))
         event.agent = context.agent[:100]
         event.details = _details(context, limits.categories_for(agent))
         event.ms = (time.monotonic() - started) * 1000
 
         append(str(workspace.root), event)
-        return Learnings(
-            tuple(map(_learning, selection.matches)), selection.omitted, render(selection)
-        )
+        items = tuple(map(_learning, selection.matches))
+        return Learnings(items, selection.omitted, block)
 
     def learnings_for(self, agent: str, *, session: str = "") -> Learnings:
         """Return the learnings of an agent's categories."""
-        return self.fetch_learnings(
-            self.get_categories_for_agent(agent), agent=agent, session=session
-        )
+        categories = self.get_categories_for_agent(agent)
+        return self.fetch_learnings(categories, agent=agent, session=session)
 
     def _index(self, categories: Sequence[str]) -> Index:
         content = content_stamp(self.registry.workspace.root)
@@ -221,6 +225,7 @@ class LearningsContextInjector:
             index = current_index(self.registry.workspace)
             for category in categories:
                 self.cache.set(category, index, content)
+
         return index
 
 
@@ -260,17 +265,18 @@ class AgentRenderer:
             SnapshotError: the index can't be built.
         """
         variables = dict(additional_context or {})
+        learnings = Learnings()
         # What would not be seen is not fetched: it would count as shown.
-        injected = inject_learnings and VARIABLE not in variables
-        learnings = self.injector.learnings_for(agent_name) if injected else Learnings()
+        if inject_learnings and VARIABLE not in variables:
+            learnings = self.injector.learnings_for(agent_name)
+
         all_variables = {**self.context, VARIABLE: learnings, **variables}
 
         if callable(self.templates):
             return self.templates(agent_name, all_variables)
 
-        text: str = self.templates.get_template(self.file.format(name=agent_name)).render(
-            all_variables
-        )
+        template = self.templates.get_template(self.file.format(name=agent_name))
+        text: str = template.render(all_variables)
         return text
 
 
@@ -304,6 +310,8 @@ def _learning(match: Match) -> Learning:
 
 
 def _details(context: Context, mapping: Categories | None) -> dict[str, list[str]]:
-    is_named = not context.agent or (mapping is not None and mapping.is_mapped)
-    notes = [] if is_named else [f"no mapping names the agent: it gets `{GENERAL}` alone"]
+    notes = []
+    if context.agent and (mapping is None or not mapping.is_mapped):
+        notes.append(f"no mapping names the agent: it gets `{GENERAL}` alone")
+
     return {"categories": list(context.categories), "notes": notes}

@@ -138,7 +138,7 @@ def test_a_record_says_what_its_file_says() -> None:
         supersedes=["ADR-0009"],
     )
 
-    assert record.scope == Scope(paths=("src/**",), tags=("a",), semantic_seed="x")
+    assert record.scope == Scope(paths=("src/**",), tags=("a",))
     assert not record.scope.is_empty
     assert record.links == (Link("amends", "ADR-0009"),)
     assert record.evidence == (("task", "T-1"),)

@@ -10,6 +10,7 @@ import pytest
 from tests.files import write
 
 from orbit_registry.errors import (
+    ConfigError,
     ForeignWorkspaceError,
     UnreadableFileError,
 )
@@ -223,6 +224,18 @@ def test_a_failure_leaves_nothing(git_repo: Path, late: bool) -> None:
     assert sorted(git_repo.rglob("*")) == before
     assert tree(git_repo) == contents
     assert (git_repo / ".git/config").read_bytes() == configured
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_folder_with_a_line_break_is_refused(tmp_path: Path, git: Git, dry_run: bool) -> None:
+    folder = tmp_path / "two\nlines"
+    folder.mkdir()
+    git(folder, "init", "-q")
+
+    with pytest.raises(ConfigError, match="has a line break"):
+        setup(folder, dry_run=dry_run)
+
+    assert tree(folder) == {}
 
 
 def test_a_later_repository_ignores_local_state(tmp_path: Path, git: Git) -> None:

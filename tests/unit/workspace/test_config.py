@@ -168,6 +168,16 @@ def test_a_folder_outside_the_root_is_refused(tmp_path: Path, key: str, folder: 
     assert "config.yaml:3:" in caught.value.message
 
 
+def test_a_path_with_a_line_break_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "two\nlines"
+    folder.mkdir()
+
+    with pytest.raises(ConfigError, match=r"two\\nlines/config\.yaml' has a line break") as caught:
+        read(folder, HEAD)
+
+    assert caught.value.hint == "rename the folder that has it"
+
+
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         read_config(tmp_path / "config.yaml")

@@ -60,11 +60,20 @@ def test_a_folder_may_be_called_anything(repo: Path, git: Run, folder: str) -> N
     (repo / folder / "in").mkdir(parents=True)
     (repo / folder / "in/a.md").write_text("A\n", "utf-8")
     commit(repo, "More")
-    git(repo, "tag", "v1", "HEAD~1")
     there = Git(repo / folder)
     assert (there.top, there.prefix, there.tracked()) == (Git(repo).top, f"{folder}/", ["in/a.md"])
-    assert there.names_on_refs("in") == {"refs/heads/main": ["a.md"], "refs/tags/v1": []}
     assert there.read("HEAD", "in/a.md") == b"A\n"
+
+
+@pytest.mark.parametrize("folder", ["part of", "no \udcff Unicode"], ids=ascii)
+def test_names_on_refs_are_those_below_the_folder(repo: Path, git: Run, folder: str) -> None:
+    (repo / folder / "in").mkdir(parents=True)
+    (repo / folder / "in/a.md").write_text("A\n", "utf-8")
+    commit(repo, "More")
+    git(repo, "tag", "v1", "HEAD~1")
+
+    names = Git(repo / folder).names_on_refs("in")
+    assert names == {"refs/heads/main": ["a.md"], "refs/tags/v1": []}
 
 
 @pytest.mark.parametrize(

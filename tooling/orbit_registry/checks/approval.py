@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from orbit_registry.formats.codeowners import OWNER_FILES, OwnerLine, owner_lines, owners_of_file
@@ -51,23 +52,17 @@ def unproved(
     is_branch_only: bool = False,
 ) -> Iterator[Unproved]:
     """Yield live records without the required proof; commits after `base` change no requirement."""
-    reviewed = [
-        record
-        for record in records
-        if record.phase == "live"
-        and record.kind.status(record.kind.initial["agent"]).phase == "pending"
-    ]
+    reviewed = [record for record in records if _is_reviewed(record)]
     edited = [record for record in reviewed if base is None or record.path in changed]
     setters = _setters(git, edited, commits_touching(git, ORBIT, "HEAD")) if edited else []
     if base is not None and not is_branch_only:
         others = [record for record in reviewed if record.path not in changed]
         setters += _setters(git, others, commits_touching(git, ORBIT, base))
 
-    branch = (
-        frozenset(git.run("rev-list", "--first-parent", f"{base}..HEAD").decode().split())
-        if base
-        else frozenset()
-    )
+    branch: frozenset[str] = frozenset()
+    if base:
+        branch = frozenset(git.run("rev-list", "--first-parent", f"{base}..HEAD").decode().split())
+
     proofs = _Proofs(git, branch, base)
     required = [
         (record, setter)
@@ -81,30 +76,21 @@ def unproved(
     }
 
     for record, setter in required:
-        if setter is None:
-            if proofs.state(base or "HEAD").require != "none":
-                is_open = record.path in uncommitted
-                lacks = (
-                    "is live in no commit yet"
-                    if is_open
-                    else "became live in no commit that git can show"
-                )
-                yield Unproved(record, f"{record.id} {lacks}, so no approval is proved", is_open)
-        elif (not is_branch_only or setter.name in branch) and (
-            problem := proofs.problem(record, setter)
-        ):
-            is_open = setter.name in branch and proofs.before(setter).require == "code-owner"
-            if is_open and (changer := proofs.changer):
-                is_open, problem = (
-                    False,
-                    f"and {changer[:10]} of the same change alters what an approval needs",
-                )
+        if setter is not None:
+            if not is_branch_only or setter.name in branch:
+                yield from proofs.unproved(record, setter)
+        elif proofs.state(base or "HEAD").require != "none":
+            is_open = record.path in uncommitted
+            lacks = "became live in no commit that git can show"
+            if is_open:
+                lacks = "is live in no commit yet"
+            yield Unproved(record, f"{record.id} {lacks}, so no approval is proved", is_open)
 
-            yield Unproved(
-                record,
-                f"{record.id} became {record.status.name} in {setter.name[:10]}, {problem}",
-                is_open,
-            )
+
+def _is_reviewed(record: Record) -> bool:
+    """Say whether a record is live, and of a kind in which what an agent writes is not."""
+    first = record.kind.status(record.kind.initial["agent"])
+    return record.phase == "live" and first.phase == "pending"
 
 
 def _setters(
@@ -121,9 +107,8 @@ def _setters(
             if posixpath.basename(path) in names:
                 history.setdefault(path, []).append((commit, blob))
 
-    blobs = git.blobs(
-        blob for record in records for _, blob in history.get(record.path, ()) if blob
-    )
+    versions = chain.from_iterable(history.get(record.path, ()) for record in records)
+    blobs = git.blobs(blob for _, blob in versions if blob)
     return [(record, _setter(git, record, history, blobs)) for record in records]
 
 
@@ -143,7 +128,7 @@ def _setter(
         moved = [
             versions for versions in _versions_before(setter, record, history) if versions[0][1]
         ]
-        blobs = git.blobs(blob for versions in moved for _, blob in versions if blob)
+        blobs = git.blobs(blob for _, blob in chain.from_iterable(moved) if blob)
         same = (
             versions for versions in moved if _data(blobs[versions[0][1]]).get("uid") == record.uid
         )
@@ -158,14 +143,18 @@ def _versions_before(
     """Yield the older versions of each file that a commit removed and that may be the record's
     under another number.
     """
-    for path in (
-        path for path, blob in (setter.changes if setter else ()) if not blob and path in history
-    ):
-        if posixpath.basename(path) == posixpath.basename(record.path):
-            versions = history[path]
-            index = next(index for index, (commit, _) in enumerate(versions) if commit is setter)
-            if versions[index + 1 :]:
-                yield versions[index + 1 :]
+    if setter is None:
+        return
+
+    name = posixpath.basename(record.path)
+    for path, blob in setter.changes:
+        if blob or path not in history or posixpath.basename(path) != name:
+            continue
+
+        versions = history[path]
+        index = next(index for index, (commit, _) in enumerate(versions) if commit is setter)
+        if versions[index + 1 :]:
+            yield versions[index + 1 :]
 
 
 def _data(content: bytes | None) -> Mapping[str, object]:
@@ -227,8 +216,9 @@ class _Proofs:
         """Return what was required when a commit was made;
         the branch of a change has no say in it.
         """
-        first = setter.parents[0] if setter.parents else setter.name
-        return self.state(self._base if setter.name in self._branch and self._base else first)
+        if self._base and setter.name in self._branch:
+            return self.state(self._base)
+        return self.state(setter.parents[0] if setter.parents else setter.name)
 
     @cached_property
     def changer(self) -> str | None:
@@ -239,14 +229,13 @@ class _Proofs:
             return None
 
         files = [f":(top){self._git.prefix}{CONFIG}", *(f":(top){path}" for path in OWNER_FILES)]
-        listed = (
-            self._git.run("rev-list", "--full-history", f"{self._base}..HEAD", "--", *files)
-            .decode()
-            .split()
-        )
-
+        between = f"{self._base}..HEAD"
+        answer = self._git.run("rev-list", "--full-history", between, "--", *files)
+        commits = answer.decode().split()
         base = self.state(self._base)
-        return next((commit for commit in listed if not self.state(commit).requires_as(base)), None)
+        return next(
+            (commit for commit in commits if not self.state(commit).requires_as(base)), None
+        )
 
     def is_free(self, setter: Commit) -> bool:
         """Say whether nothing was required then; a shallow clone can't tell that of its oldest
@@ -269,10 +258,8 @@ class _Proofs:
             )
 
         inner = [commit for commit in self._inner[setter.name] if len(commit.parents) < 2]
-        return [
-            setter,
-            *(commit for _, commit in _setters(self._git, [record], inner) if commit is not None),
-        ]
+        setters = _setters(self._git, [record], inner)
+        return [setter, *(commit for _, commit in setters if commit is not None)]
 
     def verify(self, pairs: Iterable[tuple[Record, Commit]]) -> None:
         by_keys: dict[bytes, dict[str, None]] = {}
@@ -289,9 +276,21 @@ class _Proofs:
                 for name, result, signer in self._git.signatures(list(names), file):
                     self._signers[keys, name] = (result, signer)
 
-    def problem(self, record: Record, setter: Commit) -> str:
-        state = self.before(setter)
+    def unproved(self, record: Record, setter: Commit) -> Iterator[Unproved]:
+        problem = self._problem(record, setter)
+        if not problem:
+            return
 
+        is_open = setter.name in self._branch and self.before(setter).require == "code-owner"
+        if is_open and (changer := self.changer):
+            is_open = False
+            problem = f"and {changer[:10]} of the same change alters what an approval needs"
+
+        message = f"{record.id} became {record.status.name} in {setter.name[:10]}, {problem}"
+        yield Unproved(record, message, is_open)
+
+    def _problem(self, record: Record, setter: Commit) -> str:
+        state = self.before(setter)
         if not setter.parents:
             return "or earlier: this clone is shallow, so that nothing proves it"
         if state.require == "code-owner":
@@ -307,11 +306,9 @@ class _Proofs:
         if valid:
             return f"which the key of an agent signed: {', '.join(valid)}"
 
-        return (
-            "which is not signed"
-            if {result for result, _ in results} <= {"N", ""}
-            else "signed by no allowed key"
-        )
+        if {result for result, _ in results} <= {"N", ""}:
+            return "which is not signed"
+        return "signed by no allowed key"
 
     def _owner_problem(self, record: Record, setter: Commit, state: _State) -> str:
         owners = {owner.casefold() for owner in state.owners(record.path)}
@@ -320,34 +317,34 @@ class _Proofs:
 
         inner = self._commits(record, setter)[1:]
         authors = [commit.author for commit in inner or [setter]]
-        authors += [
-            match[1] for commit in (setter, *inner) for match in _CO_AUTHOR.finditer(commit.message)
-        ]
-        author_identities = {identity for author in authors for identity in identities(author)}
+        for commit in (setter, *inner):
+            authors += _CO_AUTHOR.findall(commit.message)
+
         words = ("interpret-trailers", "--parse", "--no-divider")
         stdout = self._git.run(*words, stdin=setter.message.encode("utf-8", "surrogateescape"))
         trailers = stdout.decode("utf-8", "replace")
-        approvers = [identities(match[1]) for match in _APPROVAL.finditer(trailers)]
+        approvers = map(identities, _APPROVAL.findall(trailers))
+        by_owner = [approver for approver in approvers if not approver.isdisjoint(owners)]
+        if not by_owner:
+            return "which names no code owner as the one who approved it"
 
-        if any(approver & owners and not approver & author_identities for approver in approvers):
-            return ""
+        of_authors = frozenset[str]().union(*map(identities, authors))
+        if all(approver & of_authors for approver in by_owner):
+            return "which names only its author as the one who approved it"
 
-        lacks = (
-            "names only its author"
-            if any(approver & owners for approver in approvers)
-            else "names no code owner"
-        )
-        return f"which {lacks} as the one who approved it"
+        return ""
 
 
 def identities(text: str) -> frozenset[str]:
     """Return how a person is known, from `Ada <ada@example.org>`,
     `@ada` or an address of a forge.
     """
+    known = {account.casefold() for account in _ACCOUNT.findall(text)}
     address = _ADDRESS.search(text.strip())
-    mail = (address[1] or address[2]).casefold() if address else ""
-    accounts = {match[1].casefold() for match in _ACCOUNT.finditer(text)}
-    if forge := _FORGE_ADDRESS.fullmatch(mail):
-        accounts.add(f"@{forge[1]}")
+    if address is not None:
+        mail = (address[1] or address[2]).casefold()
+        known.add(mail)
+        if forge := _FORGE_ADDRESS.fullmatch(mail):
+            known.add(f"@{forge[1]}")
 
-    return frozenset(accounts | ({mail} if mail else set()))
+    return frozenset(known)

@@ -13,7 +13,6 @@ from orbit_registry.operations.adoption import backfill, importer, plan_adoption
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import writing
-from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 UNRECORDED, UNFINISHED = "ORB702", "ORB706"
@@ -62,9 +61,10 @@ def apply_fixes(
         touched: set[str] = set()
         for diagnostic in fixable:
             check = check_of(diagnostic.code)
-            changes: Sequence[FileChange] = (
-                check.fix(context, diagnostic) if check is not None and check.fix else ()
-            )
+            if check is None or check.fix is None:
+                continue
+
+            changes = check.fix(context, diagnostic)
             if not changes or touched & {change.path for change in changes}:
                 continue
 
@@ -107,4 +107,5 @@ def _adopt(
         applied.refused |= dict.fromkeys(unrecorded, f"{error.message}; {error.hint}")
         return
 
-    applied.done += unrecorded if is_adopted else ()
+    if is_adopted:
+        applied.done += unrecorded

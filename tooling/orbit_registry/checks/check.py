@@ -56,23 +56,28 @@ class Check:
         self,
         location: Location,
         message: str,
+        record: Record | str | None = None,
         *,
         severity: Severity | None = None,
         hint: str | None = None,
-        record: Record | str | None = None,
         related: Sequence[Location] = (),
         fixable: bool | None = None,
     ) -> Diagnostic:
         """Return a finding of this check."""
+        if isinstance(record, Record):
+            record = record.id
+        if fixable is None:
+            fixable = self.fix is not None
+
         return Diagnostic(
             code=self.code,
             severity=severity or self.severity,
             message=message,
             location=location,
             hint=hint or self.hint,
-            record=record.id if isinstance(record, Record) else record,
+            record=record,
             related=tuple(related),
-            fixable=self.fix is not None if fixable is None else fixable,
+            fixable=fixable,
         )
 
 
@@ -113,12 +118,13 @@ def passed_on(
 @cache
 def all_checks() -> tuple[Check, ...]:
     """Return every check, in the order of codes."""
-    names = (f"{rules.__name__}.{name}" for _, name, _ in pkgutil.iter_modules(rules.__path__))
-    values = (value for name in names for value in vars(importlib.import_module(name)).values())
-    members = (
-        member for value in values for member in (value if isinstance(value, tuple) else (value,))
-    )
-    checks = (member for member in members if isinstance(member, Check))
+    checks: list[Check] = []
+    for _, name, _ in pkgutil.iter_modules(rules.__path__):
+        module = importlib.import_module(f"{rules.__name__}.{name}")
+        for value in vars(module).values():
+            members = value if isinstance(value, tuple) else (value,)
+            checks += [member for member in members if isinstance(member, Check)]
+
     return tuple(sorted(checks, key=lambda check: (len(check.code), check.code)))
 
 
@@ -132,18 +138,18 @@ def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> 
     but unreadable records and unproved approvals.
     """
     ignored = frozenset(context.config.setting("checks", "ignore")) - {UNPROVED}
-    selected = [
-        check
-        for check in (all_checks() if checks is None else checks)
-        if check.code not in ignored - HIDING
-    ]
-    diagnostics = (diagnostic for check in selected for diagnostic in check.run(context))
-    remaining = {
-        diagnostic
-        for diagnostic in diagnostics
-        if (diagnostic.code not in ignored or hides_record(diagnostic))
-        and not _is_elsewhere(diagnostic)
-    }
+    if checks is None:
+        checks = all_checks()
+
+    remaining: set[Diagnostic] = set()
+    for check in checks:
+        if check.code in ignored - HIDING:
+            continue
+        for diagnostic in check.run(context):
+            is_ignored = diagnostic.code in ignored and not hides_record(diagnostic)
+            if not is_ignored and not _is_elsewhere(diagnostic):
+                remaining.add(diagnostic)
+
     return sorted(remaining, key=lambda diagnostic: diagnostic.sort_key)
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
@@ -19,6 +19,7 @@ from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, has_expiry
 from orbit_registry.model.kind import KindTable
+from orbit_registry.model.loop_log import LoopLog
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.citations import CitedId, cited_by, cited_in
@@ -56,7 +57,6 @@ from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspa
 
 if TYPE_CHECKING:
     from orbit_registry.checks.approval import Unproved
-    from orbit_registry.checks.rules.loop import LoopLog
     from orbit_registry.formats.adr.model import AdrDocument, Section
     from orbit_registry.operations.freshness.renames import Renames
     from orbit_registry.operations.link_targets import Targets
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 
 LOCAL = ".orbit/state/"
 """Folder of the local inbox, which git ignores."""
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,11 @@ class CheckContext:
         return self.authority or source.authority
 
     @cached_property
+    def open_records(self) -> tuple[Record, ...]:
+        """The records that are not closed."""
+        return tuple(record for record in self.records if record.phase != "closed")
+
+    @cached_property
     def broken(self) -> frozenset[str]:
         """Ids whose files exist but hold no valid record."""
         parts = (problem.location.path.split("/") for problem in self.problems)
@@ -139,20 +146,19 @@ class CheckContext:
     def unclaimed(self) -> tuple[tuple[Document, AdrDocument], ...]:
         """The entries of decision documents without a record."""
         claimed = {(document.path, entry.span.start) for document, entry in self.homes.values()}
-        every = (
-            (document, entry)
-            for document in self.documents.by_path.values()
-            for entry in document.file.entries
-        )
-        return tuple(pair for pair in every if (pair[0].path, pair[1].span.start) not in claimed)
+        unclaimed: list[tuple[Document, AdrDocument]] = []
+        for path, document in self.documents.by_path.items():
+            for entry in document.file.entries:
+                if (path, entry.span.start) not in claimed:
+                    unclaimed.append((document, entry))
+
+        return tuple(unclaimed)
 
     @cached_property
     def targets(self) -> Targets:
         """Decisions that a document can refer to by a link, a number or a name."""
-        from orbit_registry.operations.link_targets import (
-            Targets,
-            location_of,
-        )  # 15 ms; the cached result needs none
+        # 15 ms; the cached result needs none.
+        from orbit_registry.operations.link_targets import Targets, location_of
 
         return Targets(location_of(record) for record in self.records if record.kind.in_document)
 
@@ -200,9 +206,7 @@ class CheckContext:
     @cached_property
     def with_expiry(self) -> tuple[Record, ...]:
         """The open records that state something about their freshness, or expire."""
-        return tuple(
-            record for record in self.records if has_expiry(record) and record.phase != "closed"
-        )
+        return tuple(filter(has_expiry, self.open_records))
 
     def knows(self, target: str) -> bool:
         """Say whether an id names a record, or a file that should hold one."""
@@ -238,32 +242,38 @@ class CheckContext:
     def at(self, record: Record, *pointer: str | int) -> Location:
         """Return the location of a value in a record's file."""
         text = self.text(record.path)
-        return Location(
-            record.path, position_in(text, pointer) if text is not None else Position(1)
-        )
+        position = position_in(text, pointer) if text is not None else Position(1)
+        return Location(record.path, position)
+
+    def in_config(self, *pointer: str | int) -> Location:
+        """Return the location of a value in the configuration."""
+        text = self.text(CONFIG)
+        return Location(CONFIG, position_in(text, pointer) if text is not None else None)
 
     def in_prose(self, record: Record, offset: int) -> Location:
         """Return the location of a character of a record's prose, in the file that holds it."""
         home = self.homes.get(record.path)
         if home is not None:
             document, entry = home
-            start = document.text.find(record.prose, entry.span.start) if record.prose else -1
-            return Location(
-                document.path, position_at(document.text, max(start, entry.span.start) + offset)
-            )
+            start = max(document.text.find(record.prose, entry.span.start), entry.span.start)
+            return Location(document.path, position_at(document.text, start + offset))
 
-        if not record.kind.in_record:
-            path = record.source.path if record.kind.in_file and record.source else record.body_path
-            return Location(path, position_at(record.prose, offset))
+        if record.kind.in_record:
+            return self.in_field(record, record.kind.prose, record.prose, offset)
 
-        return self.in_field(record, record.kind.prose, record.prose, offset)
+        path = record.source.path if record.kind.in_file and record.source else record.body_path
+        return Location(path, position_at(record.prose, offset))
 
     def in_entry(self, record: Record, section: Section | None = None) -> Location:
         """Return the location of a section of a decision; without one, of the decision itself."""
+        path, position = record.body_path, Position(1)
         home = self.homes.get(record.path)
         if home is not None:
-            return Location(home[0].path, section.position if section else home[1].position)
-        return Location(record.body_path, section.position if section else Position(1))
+            path, position = home[0].path, home[1].position
+        if section is not None:
+            position = section.position
+
+        return Location(path, position)
 
     def in_field(self, record: Record, name: str, value: str, offset: int) -> Location:
         """Return the location of a character of a text field;
@@ -274,14 +284,20 @@ class CheckContext:
             return Location(record.path, Position(1))
 
         start = value.rfind("\n", 0, offset) + 1
-        end = value.find("\n", offset)
-        line = value[start : len(value) if end < 0 else end]
-        position = text.find(line) if line.strip() else -1
-
-        if position < 0:
+        line = value[start:].partition("\n")[0]
+        position = text.find(line)
+        if position < 0 or not line.strip():
             return self.at(record, name)
 
         return Location(record.path, position_at(text, position + offset - start))
+
+
+def grouped(values: Iterable[Value], key: Callable[[Value], Key]) -> dict[Key, list[Value]]:
+    """Return values by their keys, in their order."""
+    groups: dict[Key, list[Value]] = defaultdict(list)
+    for value in values:
+        groups[key(value)].append(value)
+    return groups
 
 
 def is_ours(record: Record) -> bool:
@@ -323,26 +339,29 @@ class Inputs:
         """Digest of everything a finding can depend on, the date included;
         the cache is bound to the code version.
         """
-        files = [(path, state.sha256, state.error) for path, state in self.reading.states.items()]
-        files += [(path, text.sha256, text.error) for path, text in self.texts.items()]
-        parts = [
+        states = (*self.reading.states.items(), *self.texts.items())
+        files = [f"{path}\0{state.sha256}\0{state.error or ''}" for path, state in states]
+        bodies = [entry.body_path for entry in self.reading.entries if entry.has_body]
+        facts = [_plain(getattr(self.facts, fact.name)) for fact in fields(self.facts)]
+
+        view = self.filesystem
+        inputs = [[text, now.hash, now.problem] for text, now in view.inputs.items()]
+        evidence = [sorted(view.present), sorted(view.missing), view.unanswered]
+        sources = sorted(view.changed_sources.items())
+
+        return digest(
             self.now.date().isoformat(),
             _kinds_stamp(self.workspace),
             repr(self.workspace.config),
-            [f"{path}\0{sha256}\0{error or ''}" for path, sha256, error in files],
-            [entry.body_path for entry in self.reading.entries if entry.has_body],
-            [str(problem) for problem in self.reading.misplaced],
-            [_plain(getattr(self.facts, fact.name)) for fact in fields(self.facts)],
-            [[text, now.hash, now.problem] for text, now in self.filesystem.inputs.items()],
-            [
-                sorted(self.filesystem.present),
-                sorted(self.filesystem.missing),
-                self.filesystem.unanswered,
-                sorted(self.filesystem.changed_sources.items()),
-            ],
-            [to_row(diagnostic) for diagnostic in self.enforced],
-        ]
-        return digest(parts)
+            files,
+            bodies,
+            list(map(str, self.reading.misplaced)),
+            facts,
+            inputs,
+            evidence,
+            sources,
+            list(map(to_row, self.enforced)),
+        )
 
 
 def collect_inputs(
@@ -373,9 +392,10 @@ def collect_inputs(
 
     dependencies = Dependencies.of(reading.collection.records, evidence_kinds(workspace.config))
     filesystem = probe(workspace, dependencies, facts.tracked, facts.untracked)
-    changed = (
-        facts.changed or () if against is not None else ()
-    )  # whose checks may have been removed
+    changed: Collection[str] = ()
+    if against is not None:
+        changed = facts.changed or ()  # whose checks may have been removed
+
     records = [
         record
         for record in reading.collection.records
@@ -400,19 +420,22 @@ def collect_inputs(
 
 
 def _kinds_stamp(workspace: Workspace) -> list[str]:
-    files = (
-        kind.folder / name
-        for kind in workspace.kinds
-        for name in ("kind.yaml", "new.md", "entry.md")
-    )
-    texts = (file.read_bytes() for file in files if file.is_file())
-    return [workspace.kinds.fingerprint, *(hashlib.sha256(text).hexdigest() for text in texts)]
+    stamp = [workspace.kinds.fingerprint]
+    for kind in workspace.kinds:
+        for name in ("kind.yaml", "new.md", "entry.md"):
+            file = kind.folder / name
+            if file.is_file():
+                stamp.append(hashlib.sha256(file.read_bytes()).hexdigest())
+
+    return stamp
 
 
 def _plain(value: object) -> object:
     if isinstance(value, frozenset):
         return sorted(value, key=str)
-    return sorted(value.items()) if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping):
+        return sorted(value.items())
+    return value
 
 
 class Files:
@@ -458,20 +481,21 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         if state.sha256 == inputs.texts[path].sha256
     }
     by_path = {path: Document(path, text, rows.get(path)) for path, text in texts.items()}
-    problems = (
-        load_document(workspace, path) for path in sorted(inputs.documents - by_path.keys())
-    )
-    unread = tuple(problem for problem in problems if isinstance(problem, Diagnostic))
+    others = (load_document(workspace, path) for path in sorted(inputs.documents - by_path.keys()))
+    unread = tuple(problem for problem in others if isinstance(problem, Diagnostic))
     documents = Documents(by_path, unread)
+    problems = (*collection.problems, *read_baseline(workspace)[1], *unread)
     records = RecordSet(
         with_prose(record, prose_in(documents, files), files) for record in collection.records
     )
+
+    approvals = partial(_approvals, workspace, inputs.facts)
 
     return CheckContext(
         records=records,
         kinds=workspace.kinds,
         config=workspace.config,
-        problems=(*collection.problems, *read_baseline(workspace)[1], *unread),
+        problems=problems,
         documents=documents,
         enforced=inputs.enforced,
         facts=inputs.facts,
@@ -479,7 +503,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         now=inputs.now,
         text=files,
         renames=partial(_renames, workspace),
-        approvals=partial(_approvals, workspace, inputs.facts),
+        approvals=approvals,
         memo=workspace.cache.memo,
         copies=_copies(inputs),
     )
@@ -487,13 +511,15 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
 
 def _copies(inputs: Inputs) -> dict[str, str]:
     files: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for entry in (entry for entry in inputs.reading.entries if entry.source):
+    for entry in inputs.reading.entries:
+        if not entry.source:
+            continue
+
         inner = len(f"{INHERITED}/{entry.source}/")
         files[entry.source].append((entry.path[inner:], inputs.reading.states[entry.path].sha256))
         if entry.has_body:
-            files[entry.source].append(
-                (entry.body_path[inner:], inputs.texts[entry.body_path].sha256)
-            )
+            body = inputs.texts[entry.body_path]
+            files[entry.source].append((entry.body_path[inner:], body.sha256))
 
     return {source: copy_digest(hashes) for source, hashes in files.items()}
 
@@ -518,9 +544,8 @@ def _approvals(
 
 
 def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Renames | None:
-    from orbit_registry.operations.freshness.renames import (
-        renames_since,
-    )  # most runs find no glob that is dead
+    # Most runs find no glob that is dead.
+    from orbit_registry.operations.freshness.renames import renames_since
 
     try:
         return renames_since(workspace.git, since, files)

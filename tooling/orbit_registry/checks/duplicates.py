@@ -79,9 +79,15 @@ class Neighbour:
     @property
     def words(self) -> str:
         """How alike they are, and where a negation or a number tells them apart."""
-        measured = f"{self.score:.0%} alike" if self.score else "the same title"
-        alike = "the same, word for word" if self.is_exact else measured
-        return alike + (self.contrast.sentence_end if self.contrast is not None else "")
+        alike = "the same title"
+        if self.is_exact:
+            alike = "the same, word for word"
+        elif self.score:
+            alike = f"{self.score:.0%} alike"
+
+        if self.contrast is not None:
+            alike += self.contrast.sentence_end
+        return alike
 
     @property
     def rejection(self) -> str:
@@ -90,13 +96,15 @@ class Neighbour:
             return ""
 
         approval = self.record.approval
-        at = approval.get("rejected_at", "")[:10]
-        rejected = f"rejected{f' on {at}' if at else ''}"
-        rejected += f" by {approval['rejected_by']}" if "rejected_by" in approval else ""
+        rejected = "rejected"
+        if approval.get("rejected_at"):
+            rejected += f" on {approval['rejected_at'][:10]}"
+        if "rejected_by" in approval:
+            rejected += f" by {approval['rejected_by']}"
+        if "reason" in approval:
+            rejected += f": {' '.join(approval['reason'].split())}"
 
-        return rejected + (
-            f": {' '.join(approval['reason'].split())}" if "reason" in approval else ""
-        )
+        return rejected
 
 
 def near_duplicates(
@@ -123,12 +131,12 @@ def near_duplicates_of_all(
     wordings = [wording(new) for new in news]
     words_of = cache(lambda path: Words.of(texts[path]))
 
-    upper = error_threshold(
-        workspace.config.duplicates["error"], is_enough=len(compared) + 1 >= FEWEST_TO_ERR
-    )
+    configured = workspace.config.duplicates["error"]
+    upper = error_threshold(configured, is_enough=len(compared) + 1 >= FEWEST_TO_ERR)
     neighbours = []
     for new, words, scores in zip(news, wordings, _scores(workspace, texts, wordings), strict=True):
-        letters, apart, near, cut = normalised(words), _apart(new), [], Words.of(words)
+        near = []
+        letters, cut, apart = normalised(words), Words.of(words), _apart(new)
         titled = _of_rejected_titles(compared, new)
         for path, score in {**titled, **scores}.items():
             record = by_path[path]
@@ -139,21 +147,12 @@ def near_duplicates_of_all(
                 continue
 
             differs = None if is_exact else contrast(cut, words_of(path))
-            limit = (
-                min(upper, workspace.config.duplicates["error"]) if record.is_rejected else upper
-            )
+            limit = configured if record.is_rejected else upper
             is_refused = score >= limit and not is_apart(differs)
             is_duplicate = is_exact or is_refused or path in titled
             near.append(Neighbour(record, score, is_exact, differs, is_duplicate))
 
-        near.sort(
-            key=lambda neighbour: (
-                not neighbour.is_exact,
-                -neighbour.score,
-                neighbour.record.sort_key,
-            )
-        )
-
+        near.sort(key=lambda each: (not each.is_exact, -each.score, each.record.sort_key))
         neighbours.append(near)
 
     return neighbours
@@ -231,7 +230,7 @@ def _scores(
     as if it stood among them.
     """
     numbers = {f"{_NEW}{number}": number for number in range(len(wordings))}
-    compared = {**texts, **{key: wordings[number] for key, number in numbers.items()}}
+    compared = texts | dict(zip(numbers, wordings, strict=True))
     scores: list[dict[str, float]] = [{} for _ in wordings]
     for pair in similar_pairs(compared, workspace.config.duplicates["warning"], only=numbers):
         for new, other in ((pair.a, pair.b), (pair.b, pair.a)):
@@ -240,8 +239,8 @@ def _scores(
 
     for number, words in enumerate(wordings):
         if not terms(words):  # common words alone have no weights, and may be the same all the same
-            scores[number] = {
-                key: 1.0 for key, text in texts.items() if normalised(text) == normalised(words)
-            }
+            plain = normalised(words)
+            same = [key for key, text in texts.items() if normalised(text) == plain]
+            scores[number] = dict.fromkeys(same, 1.0)
 
     return scores

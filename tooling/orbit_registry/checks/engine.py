@@ -96,11 +96,10 @@ def gate(
 
     for _ in range(_ROUNDS if fix else 0):
         parts = _compared(workspace, baseline, result, against)
-        excluded = (
-            {_subject(finding) for finding in parts.baselined}
-            if not (selected_paths or everything)
-            else set()
-        )
+        excluded: set[tuple[str, str]] = set()
+        if not (selected_paths or everything):
+            excluded = {_subject(finding) for finding in parts.baselined}
+
         selected = partial(_is_selected, selected_paths, excluded)
         fixable = any(
             diagnostic.fixable and selected(diagnostic) for diagnostic in result.diagnostics
@@ -131,27 +130,21 @@ def gate(
             workspace, Baseline(Counter(baseline.counts) | at_base), result, against
         ).new
 
-    diagnostics = tuple(
-        replace(
-            diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint)
-        )  # why its fix was refused
-        for diagnostic in new
-        if _within(diagnostic, selected_paths)
-    )
-    baselined = tuple(
-        diagnostic for diagnostic in parts.baselined if _within(diagnostic, selected_paths)
-    )
+    chosen = partial(_within, selected_paths)
+    diagnostics = [  # with the reason why a fix was refused
+        replace(diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint))
+        for diagnostic in filter(chosen, new)
+    ]
+    baselined = () if everything else tuple(filter(chosen, parts.baselined))
     return CheckOutcome(
-        diagnostics=diagnostics,
-        baselined=() if everything else baselined,
+        diagnostics=tuple(diagnostics),
+        baselined=baselined,
         fixed=tuple(fixed),
         checked_count=result.checked_count,
         resolved=() if selected_paths else parts.resolved,
         base=result.base,
         paths=selected_paths,
-        allowed=tuple(
-            diagnostic for diagnostic in result.allowed if _within(diagnostic, selected_paths)
-        ),
+        allowed=tuple(filter(chosen, result.allowed)),
         says=_says(workspace, result),
     )
 
@@ -186,17 +179,18 @@ def _says(workspace: Workspace, result: Result) -> dict[str, tuple[str, str]]:
     from orbit_registry.enforce.spec import checks_of  # most projects have no check
 
     address = str(workspace.config.site.get("base_url") or "").rstrip("/")
-    open_records = [
-        record for record in read_collection(workspace).records if record.phase != "closed"
-    ]
-    return {
-        check.name: (
-            check.say,
-            f"{address}/{record.kind.plural}/{record.id}/" if address.startswith("http") else "",
-        )
-        for record in open_records
-        for check in checks_of(record)
-    }
+    says: dict[str, tuple[str, str]] = {}
+    for record in read_collection(workspace).records:
+        if record.phase == "closed":
+            continue
+
+        page = ""
+        if address.startswith("http"):
+            page = f"{address}/{record.kind.plural}/{record.id}/"
+        for check in checks_of(record):
+            says[check.name] = (check.say, page)
+
+    return says
 
 
 def _at_base(workspace: Workspace, against: str) -> Baseline:
@@ -209,10 +203,9 @@ def _at_base(workspace: Workspace, against: str) -> Baseline:
 
     try:
         with workspace.git.checked_out(commit) as folder:
-            is_there = (folder / ORBIT).is_dir()
-            return baseline_of(
-                run(open_workspace(folder), definitions_only=True).diagnostics if is_there else ()
-            )
+            if not (folder / ORBIT).is_dir():
+                return Baseline()
+            return baseline_of(run(open_workspace(folder), definitions_only=True).diagnostics)
     except OrbitError:
         return Baseline()
 
@@ -253,11 +246,10 @@ def run_uncached(inputs: Inputs) -> tuple[Result, bool]:
     diagnostics = tuple(diagnostic for diagnostic in every if diagnostic.allowed is None)
     allowed = tuple(diagnostic for diagnostic in every if diagnostic.allowed is not None)
 
+    result = Result(diagnostics, record_count(inputs), inputs.facts.base, allowed)
     lasts = not expiring_today(context.records, inputs.now, context.config)
     lasts &= not any(diagnostic.code == BROKEN for diagnostic in diagnostics)
-    return Result(
-        diagnostics, record_count(inputs), inputs.facts.base, allowed
-    ), files.is_steady and lasts
+    return result, files.is_steady and lasts
 
 
 def update_baseline(workspace: Workspace) -> tuple[int, bool]:
@@ -298,21 +290,18 @@ def _subject(diagnostic: Diagnostic) -> tuple[str, str]:
 def _is_selected(
     paths: tuple[str, ...], excluded: Set[tuple[str, str]], diagnostic: Diagnostic
 ) -> bool:
-    return _within(diagnostic, paths) and _subject(diagnostic) not in excluded
+    return _within(paths, diagnostic) and _subject(diagnostic) not in excluded
 
 
-def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:
-    if not paths:
+def _within(paths: tuple[str, ...], diagnostic: Diagnostic) -> bool:
+    """Say whether a finding is about a file or folder at one of some paths, or a record there."""
+    if not paths or "" in paths:
         return True
 
-    places = [diagnostic.location.path, *(location.path for location in diagnostic.related)]
-    folders = [
-        path_of_place.rpartition("/")[0]
-        for path_of_place in places
-        if path_of_place.startswith(".orbit/")
-    ]
-    names = [*places, *folders, *([diagnostic.record] if diagnostic.record else [])]
+    names = [diagnostic.location.path, *(location.path for location in diagnostic.related)]
+    names += [name.rpartition("/")[0] for name in names if name.startswith(".orbit/")]
+    if diagnostic.record:
+        names.append(diagnostic.record)
 
-    return any(
-        not path or name == path or name.startswith(f"{path}/") for path in paths for name in names
-    )
+    folders = tuple(f"{path}/" for path in paths)
+    return any(f"{name}/".startswith(folders) for name in names)

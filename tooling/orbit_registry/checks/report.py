@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from orbit_registry.checks.check import Check, all_checks
+from orbit_registry.checks.context import grouped
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.errors import plural
+from orbit_registry.formats.position import Position
 from orbit_registry.formats.untrusted import json_text
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, envelope
 
@@ -66,10 +69,8 @@ def _lines(outcome: CheckOutcome, most: int) -> Iterator[str]:
         yield f"{older} baselined: `orbit check --all`"
 
     if outcome.allowed:
-        yield (
-            f"{plural(len(outcome.allowed), 'place is', 'places are')} allowed by a comment "
-            f"with a reason"
-        )
+        allowed = plural(len(outcome.allowed), "place is", "places are")
+        yield f"{allowed} allowed by a comment with a reason"
 
     if outcome.resolved:
         resolved = plural(len(outcome.resolved), "baselined finding is", "baselined findings are")
@@ -81,10 +82,10 @@ def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
     where = printable(str(diagnostic.location))
     yield f"{where}: {diagnostic.severity} {diagnostic.rule} {printable(diagnostic.message)}"
     if diagnostic.hint:
-        does_it = (
-            " (--fix does it)" if diagnostic.fixable and "--fix" not in diagnostic.hint else ""
-        )
-        yield f"    {printable(diagnostic.hint)}{does_it}"
+        hint = printable(diagnostic.hint)
+        if diagnostic.fixable and "--fix" not in diagnostic.hint:
+            hint += " (--fix does it)"
+        yield f"    {hint}"
 
 
 def _summary(outcome: CheckOutcome) -> str:
@@ -92,15 +93,16 @@ def _summary(outcome: CheckOutcome) -> str:
     counted = [
         plural(counts[each], each.value, f"{each.value}s") for each in Severity if counts[each]
     ]
-    fixable = sum(diagnostic.fixable for diagnostic in outcome.diagnostics)
-    result = ", ".join(counted) if counted else "nothing found"
-    fixed = f"; {len(outcome.fixed)} fixed" if outcome.fixed else ""
+    result = ", ".join(counted) or "nothing found"
+    if outcome.fixed:
+        result += f"; {len(outcome.fixed)} fixed"
 
-    more = f"; {fixable} can be fixed: `orbit check --fix`" if fixable else ""
-    return (
-        f"{plural(outcome.checked_count, outcome.subject, f'{outcome.subject}s')} checked: "
-        f"{result}{fixed}{more}"
-    )
+    fixable = sum(diagnostic.fixable for diagnostic in outcome.diagnostics)
+    if fixable:
+        result += f"; {fixable} can be fixed: `orbit check --fix`"
+
+    checked = plural(outcome.checked_count, outcome.subject, f"{outcome.subject}s")
+    return f"{checked} checked: {result}"
 
 
 def printable(text: str) -> str:
@@ -157,11 +159,11 @@ def _github(outcome: CheckOutcome) -> str:
 
 
 def _annotation(diagnostic: Diagnostic) -> str:
-    position = diagnostic.location.position
+    position = diagnostic.location.position or Position(1)
     properties = {
         "file": diagnostic.location.path,
-        "line": str(position.line) if position else "1",
-        "col": str(position.column) if position else "1",
+        "line": str(position.line),
+        "col": str(position.column),
         "title": diagnostic.rule,
     }
     joined = ",".join(f"{name}={_escaped_property(value)}" for name, value in properties.items())
@@ -187,13 +189,9 @@ def _junit(outcome: CheckOutcome) -> str:
     from xml.etree import ElementTree  # only JUnit needs it
 
     names = {check.code: check.name for check in all_checks()}
-    cases: dict[tuple[str, str], list[Diagnostic]] = defaultdict(list)
-    for diagnostic in outcome.diagnostics:
-        cases[diagnostic.location.path, diagnostic.rule].append(diagnostic)
-
-    failed = sum(
-        any(finding.severity is Severity.ERROR for finding in group) for group in cases.values()
-    )
+    cases = grouped(outcome.diagnostics, lambda row: (row.location.path, row.rule))
+    errors = [row for row in outcome.diagnostics if row.severity is Severity.ERROR]
+    failed = len({(error.location.path, error.rule) for error in errors})
     total = max(len(cases), 1)
     counts = {"tests": str(total), "failures": str(failed), "errors": "0", "skipped": "0"}
     root = ElementTree.Element("testsuites", {"name": "orbit check", **counts})
@@ -219,7 +217,7 @@ def _add_result(case: ElementTree.Element, group: list[Diagnostic]) -> None:
     from xml.etree import ElementTree
 
     errors = [diagnostic for diagnostic in group if diagnostic.severity is Severity.ERROR]
-    text = "\n".join(line for diagnostic in group for line in diagnostic_lines(diagnostic))
+    text = "\n".join(chain.from_iterable(map(diagnostic_lines, group)))
     if errors:
         message = {"message": _xml(printable(errors[0].message)), "type": errors[0].rule}
         ElementTree.SubElement(case, "failure", message).text = _xml(text)
@@ -245,7 +243,7 @@ def _log(outcome: CheckOutcome) -> dict[str, object]:
         *(_decision_rule(name, *text) for name, text in outcome.says.items()),
     ]
     numbers = {str(rule["id"]): number for number, rule in enumerate(rules)}
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     results = [
         _result(diagnostic, numbers, counts, None)
         for diagnostic in (*outcome.diagnostics, *outcome.allowed)
@@ -279,35 +277,29 @@ def _rule(check: Check) -> dict[str, object]:
 
 
 def _decision_rule(name: str, say: str, address: str) -> dict[str, object]:
+    rule: dict[str, object] = {"id": name, "shortDescription": {"text": say}}
+    if address:
+        rule["helpUri"] = address
+
     record = name.partition("/")[0]
-    return {
-        "id": name,
-        "shortDescription": {"text": say},
-        **({"helpUri": address} if address else {}),
-        "help": {
-            "text": (
-                f"{record} asks for this. To read it: `orbit show {record}`. To change it: "
-                f"supersede it."
-            )
-        },
-    }
+    text = f"{record} asks for this. To read it: `orbit show {record}`. To change it: supersede it."
+    rule["help"] = {"text": text}
+    return rule
 
 
-def _fingerprint(diagnostic: Diagnostic, counts: dict[str, int]) -> str:
+def _fingerprint(diagnostic: Diagnostic, counts: Counter[str]) -> str:
     """Return a hash of a finding without its line, and a count that tells equal ones apart."""
     value = hashlib.sha256(diagnostic.fingerprint.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    counts[value] = counts.get(value, 0) + 1
+    counts[value] += 1
     return f"{value}:{counts[value]}"
 
 
 def _result(
-    diagnostic: Diagnostic, numbers: dict[str, int], counts: dict[str, int], state: str | None
+    diagnostic: Diagnostic, numbers: dict[str, int], counts: Counter[str], state: str | None
 ) -> dict[str, object]:
-    message = (
-        diagnostic.message
-        if diagnostic.hint is None
-        else f"{diagnostic.message}\n{diagnostic.hint}"
-    )
+    message = diagnostic.message
+    if diagnostic.hint is not None:
+        message += f"\n{diagnostic.hint}"
 
     result: dict[str, object] = {
         "ruleId": diagnostic.rule,
@@ -355,24 +347,22 @@ _WEIGHTS = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.NOTE
 
 
 def _gitlab(outcome: CheckOutcome) -> str:
-    counts: dict[str, int] = {}
-    rows = [
-        {
+    counts = Counter[str]()
+    rows = []
+    for diagnostic in outcome.diagnostics:
+        position = diagnostic.location.position or Position(1)
+        row = {
             "description": diagnostic.message,
             "check_name": diagnostic.rule,
             "fingerprint": _fingerprint(diagnostic, counts),
             "severity": _WEIGHTS[diagnostic.severity],
             "location": {
                 "path": diagnostic.location.path,
-                "lines": {
-                    "begin": diagnostic.location.position.line
-                    if diagnostic.location.position
-                    else 1
-                },
+                "lines": {"begin": position.line},
             },
         }
-        for diagnostic in outcome.diagnostics
-    ]
+        rows.append(row)
+
     return json_text(rows) + "\n"
 
 
@@ -394,13 +384,16 @@ def render_codes(name: str, outcome: CheckOutcome, codes: Sequence[str]) -> str:
     if name != "text":
         return render(name, part)
 
+    text = _text(part, MOST)
     others = len(outcome.diagnostics) - len(chosen)
-    counted = plural(others, "finding has another code", "findings have other codes")
-    return _text(part, MOST) + (f"{counted}: `orbit check`\n" if others else "")
+    if others:
+        counted = plural(others, "finding has another code", "findings have other codes")
+        text += f"{counted}: `orbit check`\n"
+
+    return text
 
 
 def render(name: str, outcome: CheckOutcome) -> str:
     """Return the outcome in a format, with a line break at its end."""
-    return (
-        FORMATS[name](outcome).encode("utf-8", "backslashreplace").decode("utf-8")
-    )  # file names need not be UTF-8
+    text = FORMATS[name](outcome)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")  # names need not be UTF-8

@@ -45,9 +45,15 @@ def unmatched(workspace: Workspace, record: Record, below: str = "") -> list[Unm
     """Return a record's globs that match no file;
     `below` is the current folder, from which one may match.
     """
-    tracked, untracked = workspace.git.files() if record.globs else (None, [])
+    if not record.globs:
+        return []
+
+    tracked, untracked = workspace.git.files()
     files = [*(tracked or ()), *untracked]
-    dead = dead_globs(record.globs, count_matches(record.globs, files)) if files else ()
+    if not files:
+        return []
+
+    dead = dead_globs(record.globs, count_matches(record.globs, files))
     folders = folders_of(files) if dead else {}
     return [Unmatched(text, _hint(text, files, folders, below)) for text in dead]
 
@@ -77,6 +83,6 @@ def glob_hint(text: str, folders: Mapping[str, list[str]], otherwise: str) -> st
 
     inside = f"{parent}/" if parent else ""
     near = difflib.get_close_matches(name, folders[parent], n=1, cutoff=0.6)
-    return f"`{inside}{name}` is not there; " + (
-        f"did you mean `{inside}{near[0]}`?" if near else otherwise
-    )
+    if near:
+        otherwise = f"did you mean `{inside}{near[0]}`?"
+    return f"`{inside}{name}` is not there; {otherwise}"

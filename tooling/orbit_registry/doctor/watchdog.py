@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from orbit_registry.checks.rules.loop import TURN_END, LoopLog, loop_log, turns
+from orbit_registry.checks.rules.loop import TURN_END, loop_log, turns
 from orbit_registry.doctor.examine import Finding, Report
 from orbit_registry.errors import OrbitError, listed, plural
 from orbit_registry.hook.events import DISPATCHED, RETRIEVAL, SYNCED
@@ -18,6 +18,7 @@ from orbit_registry.matching.pack import is_whole
 from orbit_registry.matching.sync import open_index
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.freshness import expires_at
+from orbit_registry.model.loop_log import LoopLog
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import time_in
 from orbit_registry.repository.reader import read_collection

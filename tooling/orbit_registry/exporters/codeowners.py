@@ -7,7 +7,7 @@ narrow one names the owners of the scopes around it too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from orbit_registry.errors import GitError, UsageError
@@ -38,9 +38,8 @@ class OwnersExport:
     changes: Sequence[rules.Change]
     unsupported: Sequence[rules.UnsupportedGlob]
     unowned: Sequence[str]  # decisions with a scope whose deciders are no accounts
-    unusable: Mapping[
-        str, Sequence[str]
-    ]  # deciders that are no accounts, of decisions with other owners
+    # deciders that are no accounts, of decisions with other owners
+    unusable: Mapping[str, Sequence[str]]
 
     @property
     def count(self) -> int:
@@ -71,23 +70,25 @@ def _spell(alternative: Alternative) -> str:
     if sign := _UNSUPPORTED.search(text):
         raise rules.UnsupportedError(f"`{sign[0]}` in a name can't be said there")
 
-    text = "*" if text == "**" else text if text.startswith("**") else f"/{text}"
-    return (
-        text.removesuffix("**").replace(" ", "\\ ")
-        if text.endswith("/**")
-        else text.replace(" ", "\\ ")
-    )
+    if text == "**":
+        text = "*"
+    elif not text.startswith("**"):
+        text = f"/{text}"
+
+    if text.endswith("/**"):
+        text = text.removesuffix("**")
+    return text.replace(" ", "\\ ")
 
 
 def _owners_of(record: Record, default: Sequence[str]) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(name for name in record.words(OWNERS) if _OWNER.fullmatch(name))
-    ) or tuple(default)
+    accounts = [name for name in record.words(OWNERS) if _OWNER.fullmatch(name)]
+    return tuple(dict.fromkeys(accounts)) or tuple(default)
 
 
 def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
-    """Return what the file should be; `default` owns the decisions whose deciders are no
-    accounts.
+    """Return what the file should be.
+
+    `default` owns the decisions whose deciders are no accounts.
     """
     for owner in default:
         if not _OWNER.fullmatch(owner):
@@ -109,28 +110,29 @@ def plan(workspace: Workspace, default: Sequence[str] = ()) -> OwnersExport:
         for record in Reading(workspace).collection.records
         if record.phase == "live" and OWNERS in record.kind.schema.document["properties"]
     ]
+
     owned = {record.id: owners for record in records if (owners := _owners_of(record, default))}
     unowned = [
         record.id
         for record in records
         if record.id not in owned and (record.globs or record.symbols)
     ]
+    with_owners = [record for record in records if record.id in owned]
 
-    unusable = {
-        record.id: names
-        for record in records
-        if record.id in owned
-        and (names := [name for name in record.words(OWNERS) if not _OWNER.fullmatch(name)])
-    }
-    lines, unsupported = _lines(
-        workspace, [record for record in records if record.id in owned], owned
-    )
+    unusable: dict[str, Sequence[str]] = {}
+    for record in with_owners:
+        names = [name for name in record.words(OWNERS) if not _OWNER.fullmatch(name)]
+        if names:
+            unusable[record.id] = names
+
+    lines, unsupported = _lines(workspace, with_owners, owned)
+    text = ""
+    if lines:
+        text = "\n".join([BEGIN, *lines, END])
+
     current = rules.current_files(top, [path])
-    text = "\n".join([BEGIN, *lines, END]) if lines else ""
-    changes = rules.differences(
-        current, {path: rules.with_block(current[path], text, path, _MARKS)}
-    )
-
+    expected = {path: rules.with_block(current[path], text, path, _MARKS)}
+    changes = rules.differences(current, expected)
     return OwnersExport(path, lines, changes, unsupported, unowned, unusable)
 
 
@@ -158,29 +160,35 @@ def _lines(
 
 
 def _patterns(record: Record, files: Iterable[str]) -> dict[str, frozenset[str]]:
-    globs = [
-        rules.parsed(text)
-        for text in (*record.globs, *(f"{SYMBOL}{symbol}" for symbol in record.symbols))
-    ]
-    return {
-        pattern: frozenset(filter(alternative.matches, files))
-        for glob in globs
-        for alternative in glob.alternatives
-        for pattern in rules.spelled(Glob(glob.text, glob.exclude, (alternative,)), _spell)
-    }
+    patterns: dict[str, frozenset[str]] = {}
+    symbols = [f"{SYMBOL}{symbol}" for symbol in record.symbols]
+    for glob in map(rules.parsed, (*record.globs, *symbols)):
+        for alternative in glob.alternatives:
+            spelled = rules.spelled(Glob(glob.text, glob.exclude, (alternative,)), _spell)
+            matched = frozenset(filter(alternative.matches, files))
+            patterns |= dict.fromkeys(spelled, matched)
+
+    return patterns
 
 
-def _owners(line: _Line, lines: Iterable[_Line]) -> Iterator[str]:
-    """Yield the owners of a line, then those of the lines with the same or more files,
-    which it would hide.
+def _owners(line: _Line, lines: Iterable[_Line]) -> Iterable[str]:
+    """Return the owners of a line, then those of the lines with the same or more files, which it
+    would hide.
     """
-    around = [other.owners for other in lines if line.files and line.files <= other.files]
-    yield from dict.fromkeys((*line.owners, *(owner for owners in around for owner in owners)))
+    owners = [*line.owners]
+    for other in lines:
+        if line.files and line.files <= other.files:
+            owners += other.owners
+
+    return dict.fromkeys(owners)
 
 
 def _text(line: _Line, owners: Iterable[str], prefix: str) -> str:
     folder = prefix.replace(" ", "\\ ")
-    pattern = f"/{folder}{line.pattern.removeprefix('/')}" if prefix else line.pattern
-    if line.pattern == "*":
-        pattern = f"/{folder}" if prefix else "*"
+    pattern = line.pattern
+    if prefix and pattern == "*":
+        pattern = f"/{folder}"
+    elif prefix:
+        pattern = f"/{folder}{pattern.removeprefix('/')}"
+
     return f"# {', '.join(line.ids)}\n{pattern} {' '.join(owners)}"

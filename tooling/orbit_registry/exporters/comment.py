@@ -1,5 +1,5 @@
-"""One comment on a pull request of GitHub or a merge request of GitLab:
-posted once, then updated.
+"""One comment on a pull request of GitHub or a merge request of GitLab, posted once, then
+updated.
 """
 
 import json
@@ -29,9 +29,7 @@ class Forge:
     comment: str  # path of one comment, with its id in place of `{}`
     update: str  # HTTP method of an update
     author: tuple[str, str]
-    """Field of a comment that holds its author,
-    and the author's field with the name of the account.
-    """
+    """Field of a comment that holds its author, and the author's field with the account's name."""
     headers: Mapping[str, str]
     page: str  # address of the pull request
     run: str  # address of the CI run; may be empty
@@ -41,9 +39,14 @@ class Forge:
 
 def github() -> Forge:
     """Return the pull request of this GitHub Actions run."""
-    repository, number = _variable("GITHUB_REPOSITORY", "github"), _pull_request()
-    server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+    repository = _variable("GITHUB_REPOSITORY", "github")
+    number = _pull_request()
+    token = _variable("GITHUB_TOKEN", "github")
+
+    page = os.environ.get("GITHUB_SERVER_URL", "https://github.com") + f"/{repository}"
     run = os.environ.get("GITHUB_RUN_ID", "")
+    if run:
+        run = f"{page}/actions/runs/{run}"
 
     return Forge(
         name="GitHub",
@@ -53,12 +56,12 @@ def github() -> Forge:
         update="PATCH",
         author=("user", "login"),
         headers={
-            "Authorization": f"Bearer {_variable('GITHUB_TOKEN', 'github')}",
+            "Authorization": f"Bearer {token}",
             "Accept": "application/vnd.github+json",
             "X-GitHub-Api-Version": "2022-11-28",
         },
-        page=f"{server}/{repository}/pull/{number}",
-        run=f"{server}/{repository}/actions/runs/{run}" if run else "",
+        page=f"{page}/pull/{number}",
+        run=run,
         permission="give the job `permissions: {pull-requests: write}`; a token can't write for "
         "a fork's pull request",
         app="github-actions[bot]",
@@ -77,11 +80,10 @@ def _pull_request() -> int:
 
 def gitlab() -> Forge:
     """Return the merge request of this GitLab CI job."""
-    project, number = (
-        _variable("CI_MERGE_REQUEST_PROJECT_ID", "gitlab"),
-        _variable("CI_MERGE_REQUEST_IID", "gitlab"),
-    )
+    project = _variable("CI_MERGE_REQUEST_PROJECT_ID", "gitlab")
+    number = _variable("CI_MERGE_REQUEST_IID", "gitlab")
     notes = f"/projects/{quote(project, safe='')}/merge_requests/{quote(number, safe='')}/notes"
+
     return Forge(
         name="GitLab",
         api=_variable("CI_API_V4_URL", "gitlab"),
@@ -114,9 +116,8 @@ def _variable(name: str, forge: str) -> str:
         )
         raise UsageError(f"the environment has no {name}", hint=hint)
 
-    if (
-        not value.isascii() or not value.isprintable() or " " in value
-    ):  # the value itself is never shown
+    if not value.isascii() or not value.isprintable() or " " in value:
+        # The value itself is never shown.
         raise UsageError(
             f"{name} has a space or a character that is not ASCII", hint="set it without quotes"
         )
@@ -125,18 +126,20 @@ def _variable(name: str, forge: str) -> str:
 
 
 def post(forge: Forge, marker: str, text: str) -> tuple[str, str]:
-    """Post a comment, or update this account's comment that begins with `marker`;
-    return what was done, and where.
+    """Post a comment, or update this account's comment that begins with `marker`.
+
+    Return what was done, and where.
     """
     body = {"body": fitted_comment(text, forge.run)}
     account = _account(forge)
     for comment in _comments(forge):
-        if str(comment.get("body") or "").startswith(marker) and _is_by(forge, comment, account):
-            if str(comment["body"]).strip() == body["body"].strip():
+        before = str(comment.get("body") or "")
+        if before.startswith(marker) and _is_by(forge, comment, account):
+            if before.strip() == body["body"].strip():
                 return "unchanged", _address(forge, comment)
-            return "updated", _address(
-                forge, _call(forge, forge.update, forge.comment.format(comment["id"]), body)
-            )
+
+            path = forge.comment.format(comment["id"])
+            return "updated", _address(forge, _call(forge, forge.update, path, body))
 
     return "created", _address(forge, _call(forge, "POST", forge.comments, body))
 
@@ -146,13 +149,17 @@ def fitted_comment(text: str, run: str) -> str:
     if len(text) <= LONGEST:
         return text
 
-    note = f"[The rest is in the CI run]({run})" if run else "The rest is in the log of the CI run"
+    note = "The rest is in the log of the CI run"
+    if run:
+        note = f"[The rest is in the CI run]({run})"
+
     end = f"\n\n{note}: `orbit diff` prints all of it.\n"
     head = text[: LONGEST - len(end) - len("\n\n</details>")]
     head = head[: head.rfind("\n")]
-    is_open = head.rfind("<details>") > head.rfind("</details>")
+    if head.rfind("<details>") > head.rfind("</details>"):
+        head += "\n\n</details>"
 
-    return head + ("\n\n</details>" if is_open else "") + end
+    return head + end
 
 
 class _ForbiddenError(DeliveryError):
@@ -199,6 +206,7 @@ def _call(forge: Forge, method: str, path: str, data: Mapping[str, str] | None =
     headers = {**forge.headers, "User-Agent": "orbit-registry", "Content-Type": "application/json"}
     content = None if data is None else json.dumps(data).encode()
     request = Request(forge.api.rstrip("/") + path, content, headers, method=method)
+
     try:
         with build_opener(_NoRedirect).open(request, timeout=_TIMEOUT_SECONDS) as response:
             return json.load(response)
@@ -227,4 +235,7 @@ def _hint(forge: Forge, error: HTTPError) -> str:
         return "the limit of requests is used up: try again later"
     if error.code in (401, 403):
         return forge.permission
-    return f"see {forge.page}" if error.code < 500 else "try again later"
+    if error.code >= 500:
+        return "try again later"
+
+    return f"see {forge.page}"

@@ -1,5 +1,6 @@
-"""Messages by apprise about records that wait, each sent once;
-the addresses are in the environment.
+"""Messages by apprise about records that wait, each sent once.
+
+The addresses are in the environment.
 """
 
 import importlib
@@ -27,16 +28,19 @@ _EXTRA = "install the extra `orbit-registry[notify]`"
 
 
 def of_queue(records: Iterable[Record]) -> dict[str, str]:
-    """Return the note on each record that waits, by id:
-    its text, and the commands that decide on it.
+    """Return the note on each record that waits, by id: its text, and the commands that decide on
+    it.
     """
-    return {
-        record.id: f"{plain(record.kind.label)} {record.id} waits for review: "
-        f"{plain(record.title)}\n"
-        f"  orbit accept {shlex.quote(record.id)}\n"
-        f"  orbit reject {shlex.quote(record.id)} --reason WHY"
-        for record in records
-    }
+    return {record.id: _note(record) for record in records}
+
+
+def _note(record: Record) -> str:
+    name = shlex.quote(record.id)
+    return (
+        f"{plain(record.kind.label)} {record.id} waits for review: {plain(record.title)}\n"
+        f"  orbit accept {name}\n"
+        f"  orbit reject {name} --reason WHY"
+    )
 
 
 def plain(text: str) -> str:
@@ -53,7 +57,8 @@ def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
     Nothing is remembered if it did not arrive.
     """
     addresses = os.environ.get(PLACES, "").split()
-    if not addresses:  # also without news, so that a schedule without an address is noticed at once
+    if not addresses:
+        # Also without news, so that a schedule without an address is noticed at once.
         hint = (
             f"{PLACES}='mailto://… slack://…': https://github.com/caronc/apprise/wiki lists "
             f"the forms"
@@ -64,20 +69,22 @@ def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
     delivered = _delivered(memory)
     old = [key for key in delivered.get(topic, ()) if key in texts]
     fresh = [key for key in texts if key not in old]
+    sent = fresh[:MOST]
 
-    if fresh:
-        more = [f"… and {len(fresh) - MOST} more"] if len(fresh) > MOST else []
-        body = "\n\n".join([*(texts[key] for key in fresh[:MOST]), *more])
-        _deliver(addresses, f"{plain(workspace.name)}: {topic}", body)
+    if sent:
+        parts = [texts[key] for key in sent]
+        if len(fresh) > MOST:
+            parts.append(f"… and {len(fresh) - MOST} more")
+        _deliver(addresses, f"{plain(workspace.name)}: {topic}", "\n\n".join(parts))
 
-    write_atomic(memory, json.dumps({**delivered, topic: [*old, *fresh[:MOST]]}))
-    return len(fresh[:MOST])
+    write_atomic(memory, json.dumps({**delivered, topic: [*old, *sent]}))
+    return len(sent)
 
 
 def _delivered(memory: Path) -> dict[str, list[str]]:
     try:
         stored = json.loads(read_bytes(memory, limit=10_000_000))
-        return {str(topic): [str(key) for key in keys] for topic, keys in stored.items()}
+        return {str(topic): list(map(str, keys)) for topic, keys in stored.items()}
     except (OrbitError, ValueError, TypeError, AttributeError, RecursionError):
         return {}
 
@@ -90,7 +97,8 @@ def _deliver(addresses: Sequence[str], title: str, body: str) -> None:
 
     sender = library.Apprise()
     for number, address in enumerate(addresses, 1):
-        if not sender.add(address):  # an address may hold a password, so that none is printed
+        if not sender.add(address):
+            # An address may hold a password, so that none is printed.
             raise ConfigError(
                 f"address {number} of {PLACES} is not a service that apprise knows",
                 hint="see its wiki for forms",

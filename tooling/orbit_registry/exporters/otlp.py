@@ -58,8 +58,10 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
     number, offset = (0, 0) if everything else _sent_position(mark, endpoint)
     parts = [(file, file.stat().st_ino) for file in log_files(workspace.state)]
     first = next((at for at, (_, inode) in enumerate(parts) if inode == number), 0)
-    met = LogScan(offset=offset if parts and parts[first][1] == number else 0)
+    if not parts or parts[first][1] != number:
+        offset = 0  # the file that was read up to there is gone
 
+    met = LogScan(offset=offset)
     count = 0
     record_ids = frozenset(record.id for record in read_collection(workspace).records)
     batch: list[tuple[LoggedEvent, Mapping[str, Any]]] = []
@@ -71,7 +73,6 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
             batch = []
 
     count += _deliver(batch, workspace.name, record_ids, endpoint)
-
     if parts and met.files:
         inode = parts[first + len(met.files) - 1][1]
         write_atomic(mark, json.dumps({"endpoint": endpoint, "inode": inode, "place": met.offset}))
@@ -85,19 +86,21 @@ def endpoint_of(option: str | None) -> str:
     traces = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "")
     if traces and not option:
         return traces
-    return base if not base or base.endswith(_PATH) else base.rstrip("/") + _PATH
+    if not base or base.endswith(_PATH):
+        return base
+
+    return base.rstrip("/") + _PATH
 
 
 def _sent_position(mark: Path, endpoint: str) -> tuple[int, int]:
     try:
         stored = json.loads(read_bytes(mark, limit=10_000))
-        return (
-            (int(stored["inode"]), int(stored["place"]))
-            if stored["endpoint"] == endpoint
-            else (0, 0)
-        )
+        if stored["endpoint"] == endpoint:
+            return int(stored["inode"]), int(stored["place"])
     except (OrbitError, ValueError, TypeError, KeyError, RecursionError):
-        return 0, 0
+        pass  # nothing was sent, or the file is not ours
+
+    return 0, 0
 
 
 @cache
@@ -115,29 +118,29 @@ def _deliver(
     record_ids: Container[str],
     endpoint: str,
 ) -> int:
-    if batch:
-        exporter = _exporter(endpoint)
-        if (
-            exporter.export([_span(event, row, project, record_ids) for event, row in batch]).name
-            != "SUCCESS"
-        ):
-            hint = (
-                "see that a collector listens there for OTLP over HTTP; what was not sent is "
-                "sent the next time"
-            )
-            raise DeliveryError(f"{endpoint} did not take the spans", hint=hint)
+    if not batch:
+        return 0
 
-    return len(batch)
+    exporter = _exporter(endpoint)
+    spans = [_span(event, row, project, record_ids) for event, row in batch]
+    if exporter.export(spans).name != "SUCCESS":
+        hint = (
+            "see that a collector listens there for OTLP over HTTP; what was not sent is "
+            "sent the next time"
+        )
+        raise DeliveryError(f"{endpoint} did not take the spans", hint=hint)
+
+    return len(spans)
 
 
 def _span(
     event: LoggedEvent, row: Mapping[str, Any], project: str, record_ids: Container[str]
 ) -> Any:
-    trace, sdk = (
-        importlib.import_module("opentelemetry.trace"),
-        importlib.import_module("opentelemetry.sdk.trace"),
-    )
+    trace = importlib.import_module("opentelemetry.trace")
+    sdk = importlib.import_module("opentelemetry.sdk.trace")
     resources = importlib.import_module("opentelemetry.sdk.resources")
+    resource = resources.Resource({"service.name": "orbit-registry", "orbit.project": project})
+
     line = json.dumps(row, sort_keys=True)
     context = trace.SpanContext(
         trace_id=_number(event.session or line, 16),
@@ -146,13 +149,14 @@ def _span(
         trace_flags=trace.TraceFlags(trace.TraceFlags.SAMPLED),
     )
 
+    status = trace.StatusCode.ERROR if event.fault else trace.StatusCode.OK
     start = round(event.at * 1e9)
     return sdk.ReadableSpan(
         name=SPANS[event.kind],
         context=context,
-        resource=resources.Resource({"service.name": "orbit-registry", "orbit.project": project}),
+        resource=resource,
         attributes=dict(_attributes(row, record_ids)),
-        status=trace.Status(trace.StatusCode.ERROR if event.fault else trace.StatusCode.OK),
+        status=trace.Status(status),
         start_time=start,
         end_time=start + round((event.ms or 0) * 1e6),
     )
@@ -172,7 +176,5 @@ def _attributes(row: Mapping[str, Any], record_ids: Container[str]) -> Iterator[
 
 
 def _number(text: str, size: int) -> int:
-    return (
-        int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:size], "big")
-        or 1
-    )
+    hashed = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(hashed[:size], "big") or 1  # zero is no valid id

@@ -20,8 +20,8 @@ _SHIPPED = Path(__file__).parent / "skills"
 
 @cache
 def skill_files() -> Mapping[str, bytes]:
-    """Return each skill's page, by its path in a folder of skills;
-    the mark is below the front matter.
+    """Return each skill's page by its path in a folder of skills; the mark is below the front
+    matter.
     """
     pages = {}
     for name in NAMES:
@@ -53,8 +53,9 @@ TIMEOUT = 5  # seconds that an agent waits for a hook at most; the hook gives up
 
 
 def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
-    """Return the plugin's files; `events` are those of the hook with their matchers,
-    `launcher` is its shell script.
+    """Return the plugin's files.
+
+    `events` are those of the hook with their matchers, `launcher` is its shell script.
     """
     number = version("orbit-registry")
     manifest = {"name": NAME, "version": number, "description": SAID, "license": "MIT"}
@@ -66,10 +67,11 @@ def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
 
     command = f'sh "${{CLAUDE_PLUGIN_ROOT}}/{LAUNCHER}" claude 2>/dev/null || :'
     handler = {"type": "command", "command": command, "timeout": TIMEOUT}
-    hooks = {
-        event: [{**({"matcher": matcher} if matcher else {}), "hooks": [handler]}]
-        for event, matcher in events.items()
-    }
+    hooks: dict[str, object] = {}
+    for event, matcher in events.items():
+        group = {"matcher": matcher} if matcher else {}
+        hooks[event] = [{**group, "hooks": [handler]}]
+
     server = {"command": PROGRAM, "args": ["mcp", "serve"]}
 
     return {
@@ -84,21 +86,29 @@ def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
 
 def plugin_changes(folder: Path, expected: Mapping[str, bytes]) -> list[Change]:
     """Return the changes that make a folder the plugin; other files in it stay."""
-    if folder.exists() and (
-        not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))
-    ):
+    if folder.is_dir():
+        is_usable = not any(folder.iterdir()) or _is_ours(folder)
+    else:
+        is_usable = not folder.exists()
+
+    if not is_usable:
         raise RefusedError(
             f"{folder} holds something else", hint="name a new folder, or one with our plugin"
         )
+
     return differences(current_files(folder, expected), expected)
 
 
 def _is_ours(folder: Path) -> bool:
     file = inside(folder, MANIFEST)
+    if not file.exists():
+        return False
+
     try:
-        manifest = json.loads(read_bytes(file, limit=DOCUMENT_LIMIT)) if file.exists() else None
+        manifest = json.loads(read_bytes(file, limit=DOCUMENT_LIMIT))
     except ValueError:
         return False
+
     return isinstance(manifest, dict) and manifest.get("name") == NAME
 
 

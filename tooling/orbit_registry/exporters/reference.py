@@ -16,6 +16,7 @@ from pathlib import Path
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.exporters.rules import Change, apply_changes, differences
 from orbit_registry.formats.secrets import find_secrets
+from orbit_registry.model.record import Record
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.resources.intake import KIND, LARGEST, SCRIPT, raw_digest, stored_path
 from orbit_registry.workspace.files import (
@@ -33,9 +34,7 @@ _NO_NAME = re.compile(r"[^\w.+ -]+")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A tree of files: the changes, what stays though it should not,
-    and what is left out and why.
-    """
+    """A tree of files: the changes, and notes on what stays or is left out, and why."""
 
     folder: Path
     list: Path  # where it is kept what was written there
@@ -52,16 +51,17 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
     listed = workspace.private / "reference" / f"{name}.json"
     is_occupied = target.is_dir() and not listed.is_file() and any(target.iterdir())
     no_folder = target.is_symlink() or (target.exists() and not target.is_dir())
-
     ours = (
         target.is_relative_to(workspace.orbit)
         or workspace.root.is_relative_to(target)
         or ".git" in target.parts
     )
+
     if ours or is_occupied or no_folder:
-        reason = (
-            "it holds other files" if is_occupied and not ours else "other files share the folder"
-        )
+        reason = "other files share the folder"
+        if is_occupied and not ours:
+            reason = "it holds other files"
+
         hint = (
             f"name a new or empty folder, outside {ORBIT}; what was exported elsewhere and "
             f"came here goes first"
@@ -75,28 +75,24 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
 
     for path in {*expected, *exported}:
         file = inside(target, path)
-        content = read_bytes(file, limit=DOCUMENT_LIMIT) if os.path.lexists(file) else None
-        if (
-            content is None
-            or exported.get(path) == raw_digest(content)
-            or expected.get(path) == content
-        ):
+        if not os.path.lexists(file):
+            current[path] = None
+            continue
+
+        content = read_bytes(file, limit=DOCUMENT_LIMIT)
+        if content == expected.get(path) or raw_digest(content) == exported.get(path):
             current[path] = content
         else:
             notes.append(f"{path} is not what was written there, and stays")
             expected.pop(path, None)
 
-    changes, programs = (
-        tuple(differences(current, expected)),
-        frozenset(executable & expected.keys()),
-    )
+    changes = tuple(differences(current, expected))
+    programs = frozenset(executable & expected.keys())
     return Reference(target, listed, expected, changes, programs, tuple(sorted(notes)))
 
 
 def write(reference: Reference) -> None:
-    """Make the tree what it should be; whatever a killed run leaves,
-    the next one knows as its own.
-    """
+    """Make the tree what it should be; what a killed run leaves, the next one knows as its own."""
     if not reference.changes:
         return
 
@@ -110,13 +106,18 @@ def write(reference: Reference) -> None:
         file.chmod(file.stat().st_mode | 0o111)
 
     for change in reference.changes:
-        for parent in (reference.folder / change.path).parents if change.content is None else ():
-            if parent == reference.folder:
-                break
-            with contextlib.suppress(OSError):  # it holds other files, or is gone
-                parent.rmdir()
+        if change.content is None:
+            _remove_empty_folders(reference.folder, change.path)
 
     _save_list(reference, digests)
+
+
+def _remove_empty_folders(folder: Path, path: str) -> None:
+    for parent in (folder / path).parents:
+        if parent == folder:
+            break
+        with contextlib.suppress(OSError):  # it holds other files, or is gone
+            parent.rmdir()
 
 
 def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, bytes], set[str]]:
@@ -128,7 +129,8 @@ def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, b
             continue
 
         try:
-            content = read_bytes(file := inside(workspace.root, source.path), limit=LARGEST)
+            file = inside(workspace.root, source.path)
+            content = read_bytes(file, limit=LARGEST)
         except OrbitError as error:
             notes.append(f"{record.id} is left out: {error.message}")
             continue
@@ -137,25 +139,30 @@ def _expected_files(workspace: Workspace, notes: list[str]) -> tuple[dict[str, b
             notes.append(f"{record.id} is left out: its text holds a secret")
             continue
 
-        project = (
-            _NO_NAME.sub("-", record.text("project") or workspace.name).strip(". ") or "project"
-        )
-        folder = _FOLDERS.get(record.text("type") or "", "docs")
-        path = f"{project}/{folder}/{stored_path(record.words('versions'), file.name)}"
+        path = _path_of(record, workspace.name, file.name)
         if path in files:
-            stem, dot, suffix = path.rpartition(".")
-            path = (
-                f"{stem}-{record.id}{dot}{suffix}"
-                if dot and "/" not in suffix
-                else f"{path}-{record.id}"
-            )
+            path = _with_id(path, record.id)
 
         files[path] = content
-
         if os.access(file, os.X_OK):
             executable.add(path)
 
     return files, executable
+
+
+def _path_of(record: Record, default: str, name: str) -> str:
+    project = _NO_NAME.sub("-", record.text("project") or default).strip(". ") or "project"
+    folder = _FOLDERS.get(record.text("type") or "", "docs")
+    return f"{project}/{folder}/{stored_path(record.words('versions'), name)}"
+
+
+def _with_id(path: str, record_id: str) -> str:
+    """Return a path whose file's name ends in an id, before its suffix if it has one."""
+    stem, dot, suffix = path.rpartition(".")
+    if dot and "/" not in suffix:
+        return f"{stem}-{record_id}.{suffix}"
+
+    return f"{path}-{record_id}"
 
 
 def _exported_files(listed: Path, folder: Path) -> dict[str, str]:

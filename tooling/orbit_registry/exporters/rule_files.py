@@ -33,20 +33,18 @@ def _bare(alternative: Alternative) -> str:
 
 def _cursor_head(globs: Sequence[str]) -> str:
     always = "false" if globs else "true"
-    return (
-        f"---\ndescription:\nglobs: {','.join(globs)}".rstrip() + f"\nalwaysApply: {always}\n---\n"
-    )
+    line = f"globs: {','.join(globs)}".rstrip()
+    return f"---\ndescription:\n{line}\nalwaysApply: {always}\n---\n"
 
 
 CURSOR = RuleFormat("cursor", ".cursor/rules/orbit", "", ".mdc", True, _bare, _cursor_head)
 
 
 def _windsurf_head(globs: Sequence[str]) -> str:
-    return (
-        f"---\ntrigger: glob\nglobs: {','.join(globs)}\n---\n"
-        if globs
-        else "---\ntrigger: always_on\n---\n"
-    )
+    if not globs:
+        return "---\ntrigger: always_on\n---\n"
+
+    return f"---\ntrigger: glob\nglobs: {','.join(globs)}\n---\n"
 
 
 WINDSURF = RuleFormat("windsurf", ".windsurf/rules", "orbit-", ".md", False, _bare, _windsurf_head)
@@ -89,7 +87,9 @@ def _claude_spell(alternative: Alternative) -> str:
 def _claude_head(globs: Sequence[str]) -> str:
     if not globs:
         return ""
-    return "".join(("---\npaths:\n", *(f"  - {quoted(glob)}\n" for glob in globs), "---\n"))
+
+    lines = "".join(f"  - {quoted(glob)}\n" for glob in globs)
+    return f"---\npaths:\n{lines}---\n"
 
 
 CLAUDE = RuleFormat("claude", ".claude/rules/orbit", "", ".md", True, _claude_spell, _claude_head)

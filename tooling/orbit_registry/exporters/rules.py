@@ -1,5 +1,6 @@
-"""Rule files of agents: which records go into them, and under which globs; an exporter a module
-writes them.
+"""Rule files of agents: which records go into them, and under which globs.
+
+Each module of an agent's rules writes its own files.
 
 A record is exported if it is live, pushed by a path alone, and has globs. A glob that an agent's
 language can't express is not exported: it is reported. An agent may read a glob as a wider one, and
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -42,8 +44,9 @@ from orbit_registry.workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file that is not what it should be: `what` is add, change or remove;
-    `content` None where it is to go.
+    """A file that is not what it should be.
+
+    `what` is add, change or remove; `content` is None where the file is to go.
     """
 
     path: str
@@ -62,14 +65,15 @@ def differences(
     changes = []
     for path in sorted({*current, *expected}):
         before, after = current.get(path), expected.get(path)
-        if before != after:
-            changes.append(
-                Change(
-                    path,
-                    "add" if before is None else "remove" if after is None else "change",
-                    after,
-                )
-            )
+        if before == after:
+            continue
+
+        what = "change"
+        if before is None:
+            what = "add"
+        elif after is None:
+            what = "remove"
+        changes.append(Change(path, what, after))
 
     return changes
 
@@ -117,8 +121,8 @@ Spell = Callable[[Alternative], str]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """File of a rule: its globs (none: always loaded), records in rank order,
-    and how many had no room.
+    """The file of a rule: its globs (none: always loaded), its records in rank order, and how many
+    had no room.
     """
 
     name: str
@@ -137,7 +141,8 @@ class UnsupportedGlob:
 
 
 def exported(index: Index, now: float) -> list[Row]:
-    """Return the project's records that rule files may hold, in rank order;
+    """Return the project's records that rule files may hold, in rank order.
+
     `now` is in seconds since 1970.
     """
     rows = map(index.row, range(index.pushed))
@@ -176,13 +181,20 @@ def rules_for(rows: Sequence[Row], spell: Spell) -> tuple[list[Rule], list[Unsup
 
 
 def _is_everything(globs: Sequence[Glob]) -> bool:
-    texts = {alternative.text for glob in globs for alternative in glob.alternatives}
-    return EVERYTHING in texts and not any(glob.exclude for glob in globs)
+    if any(glob.exclude for glob in globs):
+        return False
+
+    alternatives = chain.from_iterable(glob.alternatives for glob in globs)
+    return any(alternative.text == EVERYTHING for alternative in alternatives)
 
 
 def plain(alternative: Alternative) -> str:
     """Return a glob without our spelling of an exclamation mark at its start."""
-    return "!" + alternative.text[3:] if alternative.text.startswith("{!}") else alternative.text
+    text = alternative.text
+    if text.startswith("{!}"):
+        return "!" + text.removeprefix("{!}")
+
+    return text
 
 
 def parsed(text: str) -> Glob:
@@ -216,9 +228,7 @@ def _rule(globs: tuple[str, ...], rows: Sequence[Row]) -> Rule:
 
 
 def _name(globs: Sequence[str]) -> str:
-    """Return the name of the file for a scope:
-    words of its first glob for people, a hash of all for the rest.
-    """
+    """Return the name of the file for a scope: words of its first glob, a hash of all globs."""
     if not globs:
         return PROJECT
     words = _APART.sub("-", globs[0].lower()).strip("-")[:40].strip("-")
@@ -237,9 +247,8 @@ class RuleExport:
     unsupported: Sequence[UnsupportedGlob] = ()
     omitted: int = 0
     ignore: str = ""  # the line for a `.gitignore`; empty where the files need none
-    own_folder: str = (
-        ""  # the folder that has no other files; a first export writes a `.gitignore` there
-    )
+    own_folder: str = ""
+    """The folder that has no other files; a first export writes a `.gitignore` there."""
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
@@ -255,32 +264,25 @@ class RuleExport:
 
 
 class Exporter(Protocol):
-    """Exporter of one agent's rules; a module of this package lists its exporters in
-    `EXPORTERS`.
-    """
+    """Exporter of one agent's rules; modules of this package list theirs in `EXPORTERS`."""
 
     @property
     def agent(self) -> str:
         """The name for `orbit export rules --agent`."""
 
     def plan(self, workspace: Workspace, rows: Sequence[Row]) -> RuleExport:
-        """Return what the agent's files should be;
-        `rows` are the records to export, in rank order.
-        """
+        """Return what the agent's files should be, from the records to export in rank order."""
 
 
 def exporters() -> Mapping[str, Exporter]:
     """Return the exporters of this package's modules by agent."""
-    names = sorted(
-        module.name for module in pkgutil.iter_modules(orbit_registry.exporters.__path__)
-    )
-    modules = [import_module(f"orbit_registry.exporters.{name}") for name in names]
-    listed = [exporter for module in modules for exporter in getattr(module, "EXPORTERS", ())]
+    by_agent: dict[str, Exporter] = {}
+    for listed in pkgutil.iter_modules(orbit_registry.exporters.__path__):
+        module = import_module(f"orbit_registry.exporters.{listed.name}")
+        for exporter in getattr(module, "EXPORTERS", ()):
+            by_agent[exporter.agent] = exporter
 
-    return {
-        exporter.agent: exporter
-        for exporter in sorted(listed, key=lambda exporter: str(exporter.agent))
-    }
+    return dict(sorted(by_agent.items()))
 
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
@@ -293,8 +295,9 @@ IGNORED = (
 
 @dataclass(frozen=True, slots=True)
 class RuleFormat:
-    """One agent's rule files: `folder/prefix + name + suffix`;
-    `own_folder`: the folder has no others.
+    """One agent's rule files: `folder/prefix + name + suffix`.
+
+    `own_folder` says that the folder has no others.
     """
 
     agent: str
@@ -323,11 +326,14 @@ class RuleFormat:
             self.path(rule): self.text(rule).encode() for rule in rules
         }
         changes = differences(self._existing_files(workspace, expected), expected)
-        ignore = "" if self.own_folder else f"/{self.folder}/{self.prefix}*{self.suffix}"
-        ids = sorted({row.values[ID] for rule in rules for row in rule.rows})
+        rows_in_rules = chain.from_iterable(rule.rows for rule in rules)
+        ids = sorted({row.values[ID] for row in rows_in_rules})
         omitted = sum(rule.omitted for rule in rules)
 
-        folder = self.folder if self.own_folder else ""
+        ignore, folder = "", self.folder
+        if not self.own_folder:
+            ignore, folder = f"/{self.folder}/{self.prefix}*{self.suffix}", ""
+
         return RuleExport(
             self.agent, sorted(expected), ids, changes, unsupported, omitted, ignore, folder
         )
@@ -337,13 +343,15 @@ class RuleFormat:
     ) -> dict[str, bytes | None]:
         folder = inside(workspace.root, self.folder)
         files: dict[str, bytes | None] = {}
-        for path in sorted(folder.glob(f"{self.prefix}*{self.suffix}")) if folder.is_dir() else ():
+        if not folder.is_dir():
+            return files
+
+        for path in sorted(folder.glob(f"{self.prefix}*{self.suffix}")):
             name = f"{self.folder}/{path.name}"
-            content = (
-                read_bytes(path, limit=DOCUMENT_LIMIT)
-                if path.is_file() and not path.is_symlink()
-                else b""
-            )
+            content = b""
+            if path.is_file() and not path.is_symlink():
+                content = read_bytes(path, limit=DOCUMENT_LIMIT)
+
             if f"<!-- {MARK}".encode() in content:
                 files[name] = content
             elif name in expected:
@@ -354,8 +362,9 @@ class RuleFormat:
 
 
 def plan(workspace: Workspace, agents: Sequence[str]) -> list[RuleExport]:
-    """Return what the rule files of some agents should be;
-    the index is brought up to date, nothing else written.
+    """Return what the rule files of some agents should be.
+
+    The index is brought up to date, nothing else is written.
     """
     available = exporters()
     for agent in agents:
@@ -373,9 +382,8 @@ def write(workspace: Workspace, export: RuleExport) -> None:
     apply_changes(workspace.root, export.changes)
     if export.own_folder and any(change.what == "add" for change in export.changes):
         folder = inside(workspace.root, export.own_folder)
-        if {path.name for path in folder.iterdir()} == {
-            Path(change.path).name for change in export.changes
-        }:
+        present = {path.name for path in folder.iterdir()}
+        if present == {Path(change.path).name for change in export.changes}:
             write_atomic(folder / IGNORE, IGNORED)
 
 
@@ -388,9 +396,7 @@ _MARKS = (b"<!-- orbit:begin", END.encode())
 
 
 def block_of(rows: Sequence[Row]) -> tuple[str, list[Row], int]:
-    """Return the block's text (empty without records), the records in it,
-    and how many had no room.
-    """
+    """Return the block's text (empty without records), its records, and how many had no room."""
     budget = TOKENS - FRAME_TOKENS
     lines: list[str] = []
     included: list[Row] = []
@@ -398,10 +404,11 @@ def block_of(rows: Sequence[Row]) -> tuple[str, list[Row], int]:
 
     for row in rows:
         described = _scope(row)
-        entry_lines = [f"Where {described}:"] if described != scope else []
-        entry_lines += entry(row.teaser.replace("<!--", "&lt;!--"))
-        cost = tokens("\n".join(entry_lines)) + 1
+        entry_lines = entry(row.teaser.replace("<!--", "&lt;!--"))
+        if described != scope:
+            entry_lines.insert(0, f"Where {described}:")
 
+        cost = tokens("\n".join(entry_lines)) + 1
         if cost <= budget:
             budget -= cost
             lines += entry_lines
@@ -412,25 +419,32 @@ def block_of(rows: Sequence[Row]) -> tuple[str, list[Row], int]:
         return "", [], len(rows)
 
     omitted = len(rows) - len(included)
-    notes = [START, INTRODUCTION, *lines, *([f"omitted: {omitted}"] if omitted else []), NOTES_END]
-    return "\n".join([BEGIN, "", *notes, "", END]), included, omitted
+    if omitted:
+        lines.append(f"omitted: {omitted}")
+
+    text = "\n".join([BEGIN, "", START, INTRODUCTION, *lines, NOTES_END, "", END])
+    return text, included, omitted
 
 
 def with_block(
     content: bytes | None, text: str, path: str = PATH, marks: tuple[bytes, bytes] = _MARKS
 ) -> bytes | None:
-    """Return a file's bytes with a block in the place of the one between the marks;
-    None for no file.
+    """Return a file's bytes with a block in the place of the one between the marks, None for no
+    file.
     """
     current = content or b""
-    begins, ends = (current.count(mark) for mark in marks)
+    begins, ends = map(current.count, marks)
     if not begins and not ends:
         if not text:
             return content
-        apart = b"" if not current else b"\n" if current.endswith(b"\n") else b"\n\n"
-        return current + apart + text.encode() + b"\n"
 
-    start, end = (current.find(mark) for mark in marks)
+        if current and not current.endswith(b"\n"):
+            current += b"\n"
+        if current:
+            current += b"\n"  # a blank line above the block
+        return current + text.encode() + b"\n"
+
+    start, end = map(current.find, marks)
     if (begins, ends) != (1, 1) or start > end:
         raise RefusedError(
             f"{path} does not have one beginning and one end of our block",
@@ -443,7 +457,10 @@ def with_block(
         return current[:start] + text.encode() + current[after:]
 
     remaining = current[:start] + current[after:]
-    return remaining if remaining.strip() else None
+    if not remaining.strip():
+        return None
+
+    return remaining
 
 
 def _scope(row: Row) -> str:
@@ -452,7 +469,10 @@ def _scope(row: Row) -> str:
     globs = [text.removeprefix(SYMBOL) for text in row.words(GLOBS)]
     included = " or ".join(_quoted(glob) for glob in globs if not glob.startswith("!"))
     excluded = " or ".join(_quoted(glob[1:]) for glob in globs if glob.startswith("!"))
-    return f"a file matches {included}" + (f" and not {excluded}" if excluded else "")
+    if not excluded:
+        return f"a file matches {included}"
+
+    return f"a file matches {included} and not {excluded}"
 
 
 def _quoted(glob: str) -> str:

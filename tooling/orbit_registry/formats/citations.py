@@ -27,9 +27,8 @@ class IdForms:
 
     numbered: tuple[str, ...]
     coded: tuple[str, ...] = ()
-    sources: tuple[
-        str, ...
-    ] = ()  # names before the ids of inherited records: `org` in `org:ADR-0007`
+    sources: tuple[str, ...] = ()
+    """Names before the ids of inherited records: `org` in `org:ADR-0007`."""
 
     @property
     def prefixes(self) -> tuple[str, ...]:
@@ -91,9 +90,7 @@ class Citation:
 
 
 def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tuple[Citation, ...]:
-    """Return the citations in `text` outside the `skip` spans (sorted,
-    not overlapping), in order.
-    """
+    """Return the citations in `text`, in order, outside the `skip` spans (sorted, disjoint)."""
     if forms.first.search(text) is None:
         return ()
 
@@ -110,7 +107,7 @@ def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tupl
 
 
 def citations_outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tuple[Citation, ...]:
-    """Return the citations that begin in none of the `skip` spans (sorted, not overlapping)."""
+    """Return the citations that begin in none of the `skip` spans (sorted, disjoint)."""
 
     def is_hidden(offset: int) -> bool:
         index = bisect_right(skip, offset, key=lambda span: span.start) - 1
@@ -124,16 +121,15 @@ def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]
         start = _namespace_start(text, match.start(), forms.sources)
         if start is None:
             continue
+
+        end = match.end()
         prefix, _, code = match.group().partition("-")
-        number = Span(match.end() - len(code), match.end())
         weak = f"{prefix}-" in forms.coded and _SURE_CODE.match(code) is None
-        yield text[start : match.end()], Span(start, match.end()), number, weak
+        yield text[start:end], Span(start, end), Span(end - len(code), end), weak
 
 
 def _namespace_start(text: str, at: int, sources: Sequence[str]) -> int | None:
-    """Return the start of the namespace before an id (`at` if it has none);
-    None inside a path or word.
-    """
+    """Return the start of the namespace before an id: `at` if it has none, None inside a word."""
     if at == 0:
         return at
 
@@ -141,14 +137,19 @@ def _namespace_start(text: str, at: int, sources: Sequence[str]) -> int | None:
     if last == ":" and (match := _SOURCE_END.match(text[max(0, at - 33) : at - 1][::-1])):
         name = match[0][::-1]
         return at - 1 - len(name) if name in sources else at
+
+    if last.isalnum() or last in "_#-":
+        return None
     if last not in "/.":
-        return None if last.isalnum() or last in "_#-" else at
+        return at
 
     before = text[max(0, at - _LONGEST_NAMESPACE) : at]
-    reversed_match = _NAMESPACE_END.match(before[::-1])
-    start = len(before) - (reversed_match.end() if reversed_match else 0)
-    namespace = before[start:]
-    return at - len(namespace) if _NAMESPACE.fullmatch(namespace) else None
+    backwards = _NAMESPACE_END.match(before[::-1])
+    size = backwards.end() if backwards else 0
+    if _NAMESPACE.fullmatch(before[len(before) - size :]) is None:
+        return None
+
+    return at - size
 
 
 def _weak(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
@@ -158,8 +159,8 @@ def _weak(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
     for match in forms.mention.finditer(text):
         word = match["word"]
         number = Span(match.start("first"), match.end("first"))
-        yield f"{word}-{match['first']}", Span(match.start(), match.end()), number, True
         end = match.end()
+        yield f"{word}-{match['first']}", Span(match.start(), end), number, True
 
         while following := forms.next_mention.match(text, end):
             number = Span(following.start("next"), following.end("next"))

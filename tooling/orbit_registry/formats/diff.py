@@ -33,14 +33,21 @@ class _Hunk:
 
 
 def unified_diff(path: str, before: str, after: str) -> str:
-    """Return the diff, for `git apply` and `patch -p1`, of the file at `path`;
-    no name or text can add a line to it.
+    """Return the diff, for `git apply` and `patch -p1`, of the file at `path`.
+
+    No name or text can add a line to it.
     """
     lines = [*difflib.unified_diff(_lines(before), _lines(after))][2:]
-    head = [f"{line}\n" for line in _head(path)] if lines else []
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n{NO_END}\n" for line in (*head, *lines)
-    )
+    if not lines:
+        return ""
+
+    parts = [f"{line}\n" for line in _head(path)]
+    for line in lines:
+        parts.append(line)
+        if not line.endswith("\n"):
+            parts.append(f"\n{NO_END}\n")
+
+    return "".join(parts)
 
 
 def digest_of(diff: str) -> str:
@@ -57,10 +64,12 @@ def apply_diff(diff: str, path: str, text: str) -> str | Conflict:
     lines = _lines(text)
     moved = 0
     floor = 0
+
     for hunk in hunks:
         position = _find_hunk(lines, hunk, hunk.start + moved, floor)
         if isinstance(position, Conflict):
             return position
+
         lines[position : position + len(hunk.before)] = hunk.after
         moved = position - hunk.start + len(hunk.after) - len(hunk.before)
         floor = position + len(hunk.after)
@@ -90,6 +99,7 @@ def _quoted_path(path: str) -> str:
     """Return a path as git writes it in a header: quoted where a character would be ambiguous."""
     if path.isascii() and path.isprintable() and '"' not in path and "\\" not in path:
         return path
+
     octal = _QUOTED.sub(lambda match: b"\\%03o" % match[0][0], os.fsencode(path))
     return f'"{octal.decode("ascii")}"'
 
@@ -101,6 +111,7 @@ def _hunks(diff: str, path: str) -> list[_Hunk] | Conflict:
 
     hunks: list[_Hunk] = []
     at = 2
+
     while at < len(lines):
         matched = _HUNK.match(lines[at])
         if matched is None:
@@ -139,8 +150,10 @@ def _sides(lines: Sequence[str], at: int) -> tuple[list[str], list[str], int]:
 def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> int | Conflict:
     """Return the position of a hunk's old lines: the expected one, or the only other one."""
     size = len(hunk.before)
-    if not size:  # a file that was empty
-        return 0 if not lines else Conflict(1, "the file was empty, and is not any more")
+    if not size and lines:  # a file that was empty
+        return Conflict(1, "the file was empty, and is not any more")
+    if not size:
+        return 0
     if expected >= floor and list(lines[expected : expected + size]) == hunk.before:
         return expected
 
@@ -153,25 +166,31 @@ def _find_hunk(lines: Sequence[str], hunk: _Hunk, expected: int, floor: int) -> 
         return positions[0]
 
     if positions:
-        return Conflict(
-            hunk.start + 1, f"the text that it changes is now at {len(positions)} lines of the file"
-        )
+        message = f"the text that it changes is now at {len(positions)} lines of the file"
+        return Conflict(hunk.start + 1, message)
 
-    # Compared where most of its old lines are, else the message would name a line that only moved.
-    numbers: dict[str, list[int]] = {}
-    for number, line in enumerate(hunk.before):
-        numbers.setdefault(line, []).append(number)
-
-    starts = Counter(
-        at - number for at, line in enumerate(lines) for number in numbers.get(line, ())
-    )
-    best = max(starts, key=lambda at: (starts[at], -abs(at - expected)), default=expected)
-    for at, line in enumerate(hunk.before, best):
+    for at, line in enumerate(hunk.before, _likeliest_start(lines, hunk, expected)):
         actual = lines[at] if 0 <= at < len(lines) else "the end of the file"
         if actual != line:
             break
 
     return Conflict(max(at, 0) + 1, f"expected `{_cut(line)}`, found `{_cut(actual)}`")
+
+
+def _likeliest_start(lines: Sequence[str], hunk: _Hunk, expected: int) -> int:
+    """Return where most of a hunk's old lines are.
+
+    Compared elsewhere, the message of a conflict would name a line that only moved.
+    """
+    numbers: dict[str, list[int]] = {}
+    for number, line in enumerate(hunk.before):
+        numbers.setdefault(line, []).append(number)
+
+    starts = Counter[int]()
+    for at, line in enumerate(lines):
+        starts.update(at - number for number in numbers.get(line, ()))
+
+    return max(starts, key=lambda at: (starts[at], -abs(at - expected)), default=expected)
 
 
 def _cut(line: str) -> str:

@@ -29,7 +29,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Generic, Literal, TypeVar
 
@@ -64,8 +64,9 @@ class Alternative:
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The segments, in groups separated by any number of segments;
-        a `**` at the end takes at least one.
+        """The segments, in groups separated by any number of segments.
+
+        A `**` at the end takes at least one.
         """
         groups: list[list[str]] = [[]]
         for segment in self.text.split("/"):
@@ -74,24 +75,36 @@ class Alternative:
             else:
                 groups[-1].append(segment)
 
-        return tuple(map(tuple, (*groups[:-1], groups[-1] or ["*"])))
+        if not groups[-1]:
+            groups[-1].append("*")
+
+        return tuple(map(tuple, groups))
 
     @cached_property
     def directory(self) -> str:
         """The literal directory of all matches."""
+        directories = self.groups[0]
+        if len(self.groups) == 1:
+            directories = directories[:-1]
+
         names: list[str] = []
-        for segment in self.groups[0] if len(self.groups) > 1 else self.groups[0][:-1]:
+        for segment in directories:
             name = literal_of(segment)
             if name is None:
                 break
+
             names.append(name)
+
         return "/".join(names)
 
     @cached_property
     def path(self) -> str | None:
         """The only path that matches, or None."""
         names = [literal_of(segment) for segment in self.text.split("/")]
-        return None if None in names else "/".join(map(str, names))
+        if None in names:
+            return None
+
+        return "/".join(map(str, names))
 
     @property
     def depth(self) -> int | None:
@@ -105,31 +118,32 @@ class Alternative:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        # Text between two stars is matched at its first place: if any place fits, the leftmost
-        # does.
+        # Text between two stars is matched at its first place: if any fits, the leftmost does.
         return re.compile(self._regex("(?>(?:[^/]*/)*?{})", "(?>[^/]*?{})"))
 
     def _regex(self, below: str, star: str) -> str:
-        first, *middle, last = self.groups if len(self.groups) > 1 else ((), *self.groups)
-        if len(self.groups) == 1:
-            return "/".join(_segment_regex(segment, star) for segment in last)
+        *groups, last = self.groups
+        end = "/".join(_segment_regex(segment, star) for segment in last)
+        if not groups:
+            return end
 
-        regexes = [
-            "".join(_segment_regex(segment, star) + "/" for segment in group)
-            for group in (first, *middle)
-        ]
-        start = regexes[0] + "".join(below.format(regex) for regex in regexes[1:])
+        regex = "".join(f"{_segment_regex(segment, star)}/" for segment in groups[0])
+        for group in groups[1:]:
+            regex += below.format("".join(f"{_segment_regex(segment, star)}/" for segment in group))
+
         if last == ("*",):
-            return start + r"[\s\S]*"
+            return rf"{regex}[\s\S]*"
 
-        return start + "(?:[^/]*/)*" + "/".join(_segment_regex(segment, star) for segment in last)
+        return f"{regex}(?:[^/]*/)*{end}"
 
     def matches(self, path: str) -> bool:
         """Say whether a path matches, in time linear in the path."""
         if self.path is not None:
             return path == self.path
+
         if len(path) > MAX_PATH or not path.startswith(self.directory):
             return False
+
         return self._pattern.fullmatch(path) is not None
 
 
@@ -148,19 +162,30 @@ class Glob:
 
     @property
     def regex(self) -> str:
-        """Regular expression of the whole path for RE2 and browsers;
+        """Regular expression of the whole path for RE2 and browsers.
+
         Python calls `matches`, which never backtracks.
         """
         choices = [alternative.regex for alternative in self.alternatives]
-        return choices[0] if len(choices) == 1 else f"(?:{'|'.join(choices)})"
+        if len(choices) == 1:
+            return choices[0]
+
+        return f"(?:{'|'.join(choices)})"
 
 
 def literal_of(segment: str) -> str | None:
-    """Return the only text that a canonical segment, or a part of one, matches;
-    None if there are several.
+    """Return the only text that a canonical segment, or a part of one, matches.
+
+    It is None if there are several.
     """
-    plain = _ESCAPED.sub("", segment) if "[" in segment or "{" in segment else segment
-    return None if any(mark in plain for mark in "*?[") else _ESCAPED.sub(r"\1", segment)
+    plain = segment
+    if "[" in segment or "{" in segment:
+        plain = _ESCAPED.sub("", segment)
+
+    if "*" in plain or "?" in plain or "[" in plain:
+        return None
+
+    return _ESCAPED.sub(r"\1", segment)
 
 
 @lru_cache(maxsize=8192)  # the globs of a project share their directories' names
@@ -171,47 +196,57 @@ def _chunks(segment: str) -> tuple[tuple[str, ...], ...]:
             chunks.append([])
         else:
             chunks[-1].append(unit)
+
     return tuple(map(tuple, chunks))
 
 
 def _segment_regex(segment: str, star: str) -> str:
     first, *later = ("".join(map(_unit_regex, chunk)) for chunk in _chunks(segment))
-    return (
-        first
-        + "".join(map(star.format, later[:-1]))
-        + "".join("[^/]*" + last for last in later[-1:])
-    )
+    if not later:
+        return first
+
+    between = "".join(map(star.format, later[:-1]))
+    return f"{first}{between}[^/]*{later[-1]}"
 
 
 def _unit_regex(unit: str) -> str:
     if unit == "?":
         return "[^/]"
+
     if len(unit) == 1 or len(unit) == 3:
         return _REGEX_SPECIAL.sub(r"\\\g<0>", unit[len(unit) // 2])
 
     negated = unit[1] == "!"
     members = ""
     for low, high in _ranges(unit[1 + negated : -1]):
-        for ends in (
-            ((low, "."), ("0", high)) if low < "/" < high else ((low, high),)
-        ):  # it is never "/"
-            members += "-".join(_class_character(end) for end in dict.fromkeys(ends))
+        if low < "/" < high:  # no class matches "/"
+            members += _range_regex(low, ".") + _range_regex("0", high)
+        else:
+            members += _range_regex(low, high)
 
     return f"[^/{members}]" if negated else f"[{members}]"
 
 
+def _range_regex(low: str, high: str) -> str:
+    return "-".join(map(_class_character, dict.fromkeys((low, high))))
+
+
 def _class_character(character: str) -> str:
-    return (
-        character if not character.isascii() or character.isalnum() else f"\\x{ord(character):02x}"
-    )
+    if not character.isascii() or character.isalnum():
+        return character
+
+    return f"\\x{ord(character):02x}"
 
 
 def _ranges(members: str) -> Iterator[tuple[str, str]]:
     at = 0
     while at < len(members):
-        width = 2 if members[at + 1 : at + 2] == "-" and at + 2 < len(members) else 0
-        yield members[at], members[at + width]
-        at += width + 1
+        end = at
+        if members[at + 1 : at + 2] == "-" and at + 2 < len(members):
+            end = at + 2
+
+        yield members[at], members[end]
+        at = end + 1
 
 
 class _RefusedError(Exception):
@@ -230,7 +265,7 @@ def parse_glob(text: str) -> Glob | Problem:
         _check_form(text)
         exclude = text.startswith("!")
         alternatives: dict[str, Alternative] = {}
-        for tokens in _Scanner(text, 1 if exclude else 0).expansions():
+        for tokens in _Scanner(text, int(exclude)).expansions():
             for segments in _segments(tokens, text):
                 canonical = _canonical(segments)
                 alternatives.setdefault(canonical, Alternative(canonical))
@@ -256,16 +291,12 @@ def _check_form(text: str) -> None:
         raise _RefusedError("the glob is empty", "write `**` for everything")
 
     if len(text) > MAX_LENGTH:
-        raise _RefusedError(
-            f"the glob has {len(text)} characters, more than {MAX_LENGTH}", "write several globs"
-        )
+        message = f"the glob has {len(text)} characters, more than {MAX_LENGTH}"
+        raise _RefusedError(message, "write several globs")
 
     if control := _CONTROL.search(text):
-        raise _RefusedError(
-            f"the glob has the control character U+{ord(control[0]):04X}",
-            "remove it",
-            control.start(),
-        )
+        message = f"the glob has the control character U+{ord(control[0]):04X}"
+        raise _RefusedError(message, "remove it", control.start())
 
     if body != body.strip():
         raise _RefusedError(
@@ -287,9 +318,8 @@ def _check_form(text: str) -> None:
         )
 
     if body.startswith("./"):
-        raise _RefusedError(
-            "the glob starts with `./`", f"write `{body[2:].lstrip('/') or '**'}`", start
-        )
+        hint = f"write `{body[2:].lstrip('/') or '**'}`"
+        raise _RefusedError("the glob starts with `./`", hint, start)
 
 
 def _too_many() -> _RefusedError:
@@ -298,8 +328,9 @@ def _too_many() -> _RefusedError:
 
 
 class _Scanner:
-    """Scanner that expands braces, into canonical spelling;
-    expansions are counted before they are made.
+    """Scanner that expands braces, into canonical spelling.
+
+    Expansions are counted before they are made.
     """
 
     def __init__(self, text: str, offset: int) -> None:
@@ -339,11 +370,8 @@ class _Scanner:
     def _braces(self, nesting: int) -> list[str]:
         opening = self.offset
         if nesting > MAX_NESTING:
-            raise _RefusedError(
-                f"the glob nests braces more than {MAX_NESTING} deep",
-                "write several globs",
-                opening,
-            )
+            message = f"the glob nests braces more than {MAX_NESTING} deep"
+            raise _RefusedError(message, "write several globs", opening)
 
         choices: list[str] = []
         while True:
@@ -353,11 +381,8 @@ class _Scanner:
                 raise _too_many()
 
             if self.offset == len(self.text):
-                raise _RefusedError(
-                    "the glob opens a brace and does not close it",
-                    "add `}`, or write `[{]`",
-                    opening,
-                )
+                message = "the glob opens a brace and does not close it"
+                raise _RefusedError(message, "add `}`, or write `[{]`", opening)
 
             if self.text[self.offset] == "}":
                 self.offset += 1
@@ -372,10 +397,14 @@ class _Scanner:
         if character == "*":
             while self.text.startswith("*", self.offset):
                 self.offset += 1
+
             return "*" if self.offset == start + 1 else _ANY_DEPTH
 
+        self.offset += 1
         run = _LITERAL_RUN.match(self.text, start)
-        self.offset = run.end() if run else start + 1
+        if run is not None:
+            self.offset = run.end()
+
         return self.text[start : self.offset]
 
     def _character_class(self) -> str:
@@ -404,9 +433,8 @@ class _Scanner:
 
         for low, high in _ranges(members):
             if low > high:
-                raise _RefusedError(
-                    f"the range `{low}-{high}` is empty", f"write `{high}-{low}`", start
-                )
+                message = f"the range `{low}-{high}` is empty"
+                raise _RefusedError(message, f"write `{high}-{low}`", start)
 
         return self.text[start : end + 1]
 
@@ -424,7 +452,7 @@ def _segments(expansion: str, text: str) -> list[list[str]]:
     if prod(map(len, choices)) > MAX_EXPANSIONS:
         raise _too_many()
 
-    return [[segment for option in chosen for segment in option] for chosen in product(*choices)]
+    return [list(chain.from_iterable(chosen)) for chosen in product(*choices)]
 
 
 def _check_segment(segment: str, position: int, number: int, text: str) -> None:
@@ -452,6 +480,7 @@ def _crossings(segment: str) -> list[list[str]]:
     """Return the alternatives of one segment: `a**b` is `a*b` or `a*/**/*b`."""
     if _ANY_DEPTH not in segment or segment == _ANY_DEPTH:
         return [[segment]]
+
     if segment.count(_ANY_DEPTH) > MAX_EXPANSIONS.bit_length():
         raise _too_many()
 
@@ -485,8 +514,9 @@ def matches(glob: Glob, path: str) -> bool:
 
 
 def match_any(globs: Iterable[Glob], path: str) -> str | None:
-    """Return the text of the first glob of a scope that matches `path`;
-    None if none matches or one excludes it.
+    """Return the text of the first glob of a scope that matches `path`.
+
+    It is None if none matches or one excludes the path.
     """
     first = None
     for glob in globs:
@@ -528,32 +558,38 @@ def _anchor(alternative: Alternative) -> Anchor:
     if alternative.path is not None:
         return Anchor("path", alternative.path, None, None, True)
 
-    groups, depth = alternative.groups, alternative.depth
-    last = groups[-1][-1]
+    groups = alternative.groups
+    depth = alternative.depth
+    *directories, last = chain.from_iterable(groups)
+
     tail = literal_of("".join(_chunks(last)[-1])) or ""
-    extension = tail.rpartition(".")[2] if "." in tail else None
-    plain = last == "*" or (
-        tail == f".{extension}" and last == "*" + _SPECIAL.sub(r"[\g<0>]", tail)
-    )
+    extension = None
+    if "." in tail:
+        extension = tail.rpartition(".")[2]
 
-    others = sum(map(len, groups)) - 1
-    if alternative.directory:
-        literal = len(alternative.directory.split("/"))
-        shape = plain and others == literal == len(groups[0]) - (len(groups) == 1)
-        return Anchor(
-            "directory", alternative.directory, extension, depth, shape and len(groups) < 3
-        )
+    plain = last == "*"
+    if tail == f".{extension}":
+        plain = plain or last == "*" + _SPECIAL.sub(r"[\g<0>]", tail)
 
-    if (name := literal_of(last)) is not None:
-        return Anchor("basename", name, None, depth, others == 0)
+    directory = alternative.directory
+    if directory:
+        literal = len(directory.split("/"))
+        decides = len(groups) < 3 and len(directories) == literal
+        if len(groups) > 1:
+            decides = decides and literal == len(groups[0])
 
-    parts = (part for group in groups for part in group[: -1 if group is groups[-1] else None])
-    names = [name for part in parts if (name := literal_of(part))]
+        return Anchor("directory", directory, extension, depth, plain and decides)
+
+    name = literal_of(last)
+    if name is not None:
+        return Anchor("basename", name, None, depth, not directories)
+
+    names = list(filter(None, map(literal_of, directories)))
     if names:
-        free = len(groups) == 3 and others == 1 and not groups[0]
-        return Anchor("segment", max(names, key=len), extension, depth, plain and free)
+        decides = len(groups) == 3 and len(directories) == 1 and not groups[0]
+        return Anchor("segment", max(names, key=len), extension, depth, plain and decides)
 
-    return Anchor("directory", "", extension, depth, plain and others == 0)
+    return Anchor("directory", "", extension, depth, plain and not directories)
 
 
 _Key = tuple[AnchorKind, str, str | None]  # kind and text of an anchor, and its extension
@@ -583,8 +619,9 @@ _Use = tuple[int, int, str]  # the item, the position in its scope, the text
 
 
 class GlobIndex(Generic[Key]):
-    """Index of many scopes by their globs' anchors:
-    about thirty look-ups a path give `match_any` for each scope.
+    """Index of many scopes by their globs' anchors.
+
+    About thirty look-ups a path give `match_any` for each scope.
     """
 
     def __init__(self, items: Iterable[tuple[Key, Iterable[Glob]]]) -> None:
@@ -607,6 +644,7 @@ class GlobIndex(Generic[Key]):
                         anchor = _anchor(alternative)
                         key = (anchor.kind, anchor.text, anchor.extension)
                         self._by_anchor[key].append((alternative, uses[alternative.text]))
+
                     uses[alternative.text].append((item, position, glob.text))
 
     def match(self, path: str) -> list[tuple[Key, str]]:
@@ -614,14 +652,17 @@ class GlobIndex(Generic[Key]):
         matched: dict[int, tuple[int, str]] = {}
         for key in _keys_of_path(path):
             for alternative, uses in self._by_anchor.get(key, ()):
-                if alternative.matches(path):
-                    for item, position, text in uses:
-                        if item not in matched or position < matched[item][0]:
-                            matched[item] = (position, text)
+                if not alternative.matches(path):
+                    continue
 
-        return [
-            (self._keys[item], matched[item][1])
-            for item in sorted(matched)
-            if item not in self._excludes
-            or not any(matches(glob, path) for glob in self._excludes[item])
-        ]
+                for item, position, text in uses:
+                    if item not in matched or position < matched[item][0]:
+                        matched[item] = (position, text)
+
+        hits = []
+        for item in sorted(matched):
+            excludes = self._excludes.get(item, ())
+            if not any(matches(glob, path) for glob in excludes):
+                hits.append((self._keys[item], matched[item][1]))
+
+        return hits

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import unquote
@@ -32,15 +32,11 @@ Item = TypeVar("Item")
 LinkKind = Literal["inline", "reference", "autolink", "image"]
 
 _MAX_NESTING = 40
-"""Nesting of quotes and lists (a list counts double);
-deeper brackets would be parsed again and again.
-"""
+"""Nesting of quotes and lists (lists count double); deeper ones would be parsed again and again."""
 _TITLED = frozenset({"heading_open", "th_open", "td_open"})
 """Tokens whose text is always parsed; a paragraph is parsed only where it may hold a link."""
 HARD_BLANK = re.compile(r"^([ ]{0,3}#{1,6})[\u00a0\u202f\u3000]", re.MULTILINE)
-"""A no-break blank after the mark of a heading:
-CommonMark sees no heading there, its author does.
-"""
+"""A no-break blank after a heading's mark: CommonMark sees no heading there, its author does."""
 _ATTRIBUTE = (
     r"""(?:[#.][\w.:-]{1,200}|[\w-]{1,60}=(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s"'{}]{1,200}))"""
 )
@@ -57,7 +53,8 @@ _NOT_SLUG = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading outside quotes, lists and code;
+    """A heading outside quotes, lists and code.
+
     `text` is plain, `title` spans the title as written.
     """
 
@@ -120,14 +117,18 @@ class Document:
 
     @property
     def anchors(self) -> dict[int, str]:
-        """Anchors by the start of a heading's section:
-        an explicit `{#id}` or a slug, numbered where it repeats.
+        """Anchors by the start of a heading's section.
+
+        An anchor is an explicit `{#id}` or a slug, numbered where it repeats.
         """
         count: Counter[str] = Counter()
         anchors: dict[int, str] = {}
         for heading in self.headings:
-            name = heading.id or slug(heading.text)
-            anchors[heading.section.start] = f"{name}-{count[name]}" if count[name] else name
+            anchor = name = heading.id or slug(heading.text)
+            if count[name]:
+                anchor += f"-{count[name]}"
+
+            anchors[heading.section.start] = anchor
             count[name] += 1
 
         return anchors
@@ -145,26 +146,29 @@ def split_link(target: str) -> tuple[str, str]:
 
 
 def path_from_root(file: str, folder: str) -> str:
-    """Return the path from the root of a file that a text in a folder names;
-    a leading slash is the root.
+    """Return the path from the root of a file that a text in a folder names.
+
+    A leading slash is the root.
     """
-    return posixpath.normpath(
-        posixpath.join("" if file.startswith("/") else folder, file.lstrip("/"))
-    )
+    if file.startswith("/"):
+        folder = ""
+
+    return posixpath.normpath(posixpath.join(folder, file.lstrip("/")))
 
 
 def slug(text: str) -> str:
-    """Return a heading's anchor as forges make it, without leading underscores:
-    `ADR-1 — A` is `adr-1--a`.
+    """Return a heading's anchor as forges make it: `ADR-1 — A` is `adr-1--a`.
+
+    Leading underscores are left out.
     """
     return _NOT_SLUG.sub("", text.strip().lower()).replace(" ", "-").lstrip("_")
 
 
 def within(items: Sequence[Item], span: Span, start: Callable[[Item], int]) -> Sequence[Item]:
     """Return the items that start inside `span`; they must be ordered by `start`."""
-    return items[
-        bisect_left(items, span.start, key=start) : bisect_left(items, span.end, key=start)
-    ]
+    first = bisect_left(items, span.start, key=start)
+    beyond = bisect_left(items, span.end, key=start)
+    return items[first:beyond]
 
 
 @lru_cache(maxsize=4096)
@@ -181,9 +185,8 @@ def base_parser(**options: bool) -> MarkdownIt:
     from markdown_it import MarkdownIt  # 45 ms: a run that reads no changed text needs none
     from markdown_it.rules_block import table
 
-    markdown = MarkdownIt(
-        "commonmark", {"html": True, "maxNesting": _MAX_NESTING, **options}
-    ).enable("table")
+    markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING, **options})
+    markdown.enable("table")
     markdown.block.ruler.at("table", _with_columns(table), {"alt": ["paragraph", "reference"]})
     return markdown
 
@@ -200,27 +203,26 @@ def _parser() -> MarkdownIt:
 
 
 def _with_span(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
-    """Wrap a link's rule so that its token has the spans of link and label within the
-    inline text.
-    """
+    """Wrap a link's rule so that its token has the spans of link and label in the inline text."""
 
     def wrapped(state: StateInline, silent: bool) -> bool:
-        start, first = state.pos, len(state.tokens)
+        start = state.pos
+        first = len(state.tokens)
 
         if not rule(state, silent):
             return False
+        if silent:
+            return True
 
-        if not silent:
-            token = next(
-                token for token in state.tokens[first:] if token.type in ("link_open", "image")
-            )
-            token.meta["span"], token.meta["label_end"] = (start, state.pos), None
+        tokens = state.tokens[first:]
+        token = next(token for token in tokens if token.type in ("link_open", "image"))
+        token.meta["span"] = (start, state.pos)
+        token.meta["label_end"] = None
 
-            if token.markup != "autolink":
-                is_link = token.type == "link_open"
-                token.meta["label_end"] = state.md.helpers.parseLinkLabel(
-                    state, start + (not is_link), is_link
-                )
+        if token.markup != "autolink":
+            is_link = token.type == "link_open"
+            bracket = start + (not is_link)
+            token.meta["label_end"] = state.md.helpers.parseLinkLabel(state, bracket, is_link)
 
         return True
 
@@ -235,14 +237,16 @@ def _with_columns(
 
         if not rule(state, start, end, silent):
             return False
+        if silent:
+            return True
 
-        if not silent:
-            for token in state.tokens[first:]:
-                if token.type == "tr_open" and token.map:
-                    line = token.map[0]
-                    row = state.bMarks[line] + state.tShift[line]
-                    token.meta["row"] = state.src[row : state.eMarks[line]]
-                    token.meta["column"] = row - (state.eMarks[line - 1] + 1 if line else 0)
+        for token in state.tokens[first:]:
+            if token.type == "tr_open" and token.map:
+                line = token.map[0]
+                row = state.bMarks[line] + state.tShift[line]
+                line_start = state.eMarks[line - 1] + 1 if line else 0
+                token.meta["row"] = state.src[row : state.eMarks[line]]
+                token.meta["column"] = row - line_start
 
         return True
 
@@ -250,11 +254,15 @@ def _with_columns(
 
 
 def _titles_and_links(state: StateCore) -> None:
-    marks = ("](", "<", "[") if state.env.get("references") else ("](", "<")
+    marks = ["](", "<"]
+    if state.env.get("references"):
+        marks.append("[")
+
     for previous, token in pairwise(state.tokens):  # an inline token is never the first
-        if token.type == "inline" and (
-            previous.type in _TITLED or any(mark in token.content for mark in marks)
-        ):
+        if token.type != "inline":
+            continue
+
+        if previous.type in _TITLED or any(mark in token.content for mark in marks):
             token.children = []
             state.md.inline.parse(token.content, state.md, state.env, token.children)
 
@@ -263,8 +271,14 @@ def row_cells(text: str, start: int, end: int) -> list[Span]:
     """Return the spans of the cells of a table's row."""
     bounds = [start - 1, *(pipe.start() for pipe in PIPE.finditer(text, start, end)), end]
     spans = [_stripped(text, Span(before + 1, after)) for before, after in pairwise(bounds)]
-    first = int(not spans[0].of(text))
-    return spans[first : len(spans) - (len(spans) > first and not spans[-1].of(text))]
+
+    # Pipes at both ends are decoration.
+    if not spans[0].of(text):
+        del spans[0]
+    if spans and not spans[-1].of(text):
+        del spans[-1]
+
+    return spans
 
 
 def _stripped(text: str, span: Span) -> Span:
@@ -275,30 +289,31 @@ def _stripped(text: str, span: Span) -> Span:
 
 def _plain(tokens: Iterable[Token] | None) -> str:
     """Return inline tokens as plain text; code and unknown tags stay as written."""
-    return "".join(
-        " "
-        if token.type in ("softbreak", "hardbreak")
-        else _plain(token.children)
-        if token.children
-        else token.content
-        for token in tokens or ()
-    )
+    texts = []
+    for token in tokens or ():
+        if token.type in ("softbreak", "hardbreak"):
+            texts.append(" ")
+        elif token.children:
+            texts.append(_plain(token.children))
+        else:
+            texts.append(token.content)
+
+    return "".join(texts)
 
 
 _Places = list[tuple[int, int]]
-"""Pairs of offsets, in an inline token's content and in the text,
-where runs of equal characters begin.
-"""
+"""Pairs of offsets, in an inline token's content and in the text, where equal runs begin."""
 
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self.text, self.lines = text, TextLines(text)
+        self.text = text
+        self.lines = TextLines(text)
         self.front_matter, self.first_line = _find_front_matter(text, self.lines)
         self.start = self.lines.start_of(self.first_line) or int(text.startswith("\ufeff"))
+
         self.references: dict[str, Any] = {}
         self.headings: list[Heading] = []
-
         self.blocks: dict[str, list[Span]] = {
             name: [] for name in ("fence", "code_block", "html_block", "hr")
         }
@@ -311,98 +326,109 @@ class _Reader:
         self.references = env.get("references", {})
         self._read(tokens)
 
+        headings = tuple(_with_sections(self.headings, len(self.text)))
+        code = self.blocks["fence"] + self.blocks["code_block"]
+        code.sort(key=lambda span: span.start)
+        html = tuple(self.blocks["html_block"])
+        rules = tuple(self.blocks["hr"])
         return Document(
             self.text,
             self.lines,
             self.front_matter,
             self.start,
-            tuple(_with_sections(self.headings, len(self.text))),
-            tuple(
-                sorted(
-                    (*self.blocks["fence"], *self.blocks["code_block"]), key=lambda span: span.start
-                )
-            ),
-            tuple(self.blocks["html_block"]),
-            tuple(self.blocks["hr"]),
+            headings,
+            tuple(code),
+            html,
+            rules,
             tuple(self.tables),
             tuple(self.links),
         )
 
     def _read(self, tokens: Sequence[Token]) -> None:
         rows: list[list[Cell]] = []
-        cells: Iterator[Span] = iter(())
+        spans: Iterator[Span] = iter(())
         start = 0
+
         for index, token in enumerate(tokens):
             if token.type in self.blocks:
                 self.blocks[token.type].append(self._lines_of(token))
             elif token.type == "table_open":
-                rows, start = [], self._lines_of(token).start
+                rows = []
+                start = self._lines_of(token).start
             elif token.type == "tr_open":
                 row = self._lines_of(token)
-                cells = iter(row_cells(self.text, row.start + token.meta["column"], row.end))
+                spans = iter(row_cells(self.text, row.start + token.meta["column"], row.end))
                 rows.append([])
-            elif (
-                token.type == "table_close"
-            ):  # it begins with its first line, be there nothing in the cells of that
-                end = max(
-                    (cell.span.end for row in rows for cell in row if cell.span), default=start
-                )
+            elif token.type == "table_close":
+                # It begins with its first line, even if the cells of that are empty.
+                ends = [cell.span.end for cell in chain.from_iterable(rows) if cell.span]
+                end = max(ends, default=start)
                 self.tables.append(Table(tuple(map(tuple, rows)), Span(start, end)))
             elif token.type == "inline":
                 opening = tokens[index - 1]
                 if opening.type in ("th_open", "td_open"):
-                    span = next(cells, None) if token.content else next(cells, None) and None
-                    rows[-1].append(Cell(_plain(token.children), span))
-                    places = self._cell_places(span) if span else []
+                    rows[-1].append(self._cell(token, next(spans, None)))
                 else:
-                    places = self._line_places(token) if token.children else []
-                    if opening.type == "heading_open" and opening.level == 0:
-                        self._heading(opening, _plain(token.children).rstrip())
+                    self._line(token, opening)
 
-                self._links(token, places)
+    def _cell(self, token: Token, span: Span | None) -> Cell:
+        """Return a table's cell, and keep its links."""
+        if not token.content:
+            span = None
+
+        self._links(token, self._cell_places(span) if span else [])
+        return Cell(_plain(token.children), span)
+
+    def _line(self, token: Token, opening: Token) -> None:
+        if opening.type == "heading_open" and opening.level == 0:
+            self._heading(opening, _plain(token.children).rstrip())
+        if token.children:
+            self._links(token, self._line_places(token))
 
     def _lines_of(self, token: Token) -> Span:
         first, end = token.map or (0, 0)
-        return Span(
-            self.lines.start_of(first + self.first_line), self.lines.start_of(end + self.first_line)
-        )
+        start = self.lines.start_of(first + self.first_line)
+        return Span(start, self.lines.start_of(end + self.first_line))
 
     def _line_places(self, token: Token) -> _Places:
-        """Return the places of a content whose lines end like those of the text,
-        after quotes and list marks.
-        """
+        """Return the places of a content whose lines are those of the text but for their start."""
         places: _Places = []
         offset = 0
-        for line, content in enumerate(
-            token.content.split("\n"), (token.map or (0, 0))[0] + self.first_line
-        ):
-            bare = content.strip()
-            start, end = self.lines.starts[line], self.lines.ends[line]
-            position = self.text.rfind(bare, start, end)
-            lead = len(content) - len(content.lstrip())
-            places.append(
-                (offset + lead, position if position >= 0 else max(start, end - len(bare)))
-            )
+        line = (token.map or (0, 0))[0] + self.first_line
 
+        for content in token.content.split("\n"):
+            bare = content.strip()
+            start = self.lines.starts[line]
+            end = self.lines.ends[line]
+            position = self.text.rfind(bare, start, end)
+            if position < 0:
+                position = max(start, end - len(bare))
+
+            lead = len(content) - len(content.lstrip())
+            places.append((offset + lead, position))
             offset += len(content) + 1
+            line += 1
 
         return places
 
     def _cell_places(self, cell: Span) -> _Places:
         """Return the places of a cell's content, in which an escaped pipe is one character."""
-        escaped = (match.start() for match in re.finditer(r"\\\|", cell.of(self.text)))
-        return [
-            (0, cell.start),
-            *((at - number, cell.start + at + 1) for number, at in enumerate(escaped)),
-        ]
+        places = [(0, cell.start)]
+        for number, match in enumerate(re.finditer(r"\\\|", cell.of(self.text))):
+            at = match.start()
+            places.append((at - number, cell.start + at + 1))
+
+        return places
 
     def _heading(self, token: Token, text: str) -> None:
         lines = self._lines_of(token)
         title = self._title(Span(max(lines.start, self.start), lines.end))
-        attributes = ATTRIBUTES.search(title.of(self.text)) if text.endswith("}") else None
         explicit = None
+        attributes = None
+        if text.endswith("}"):
+            attributes = ATTRIBUTES.search(title.of(self.text))
 
-        if attributes:
+        if attributes is not None:
             title = Span(title.start, title.start + attributes.start())
             text = ATTRIBUTES.sub("", text)
             explicit = next((word[1:] for word in attributes[1].split() if word[0] == "#"), None)
@@ -417,6 +443,7 @@ class _Reader:
         if hashes is None:
             underline = max(content.rfind("\n"), content.rfind("\r"))
             return _stripped(self.text, Span(lines.start, lines.start + underline))
+
         start = lines.start + hashes.end()
         return Span(start, start + len(_CLOSING.sub("", content[hashes.end() :]).rstrip()))
 
@@ -426,43 +453,38 @@ class _Reader:
             if "span" not in child.meta:
                 continue
 
-            start, end = child.meta["span"]
-            label_end = child.meta["label_end"]
-            span = _translated(places, start, end)
-            target_span: Span | None = None
-            kind: LinkKind = (
-                "image"
-                if child.type == "image"
-                else "autolink"
-                if label_end is None
-                else "reference"
-            )
+            span = _translated(places, *child.meta["span"])
+            position = self.lines.position(span.start)
+            kind, target_span = self._target(child, span, token.content, places)
 
-            if kind == "autolink":
-                target_span = Span(span.start + 1, span.end - 1)
-            elif token.content[end - 1] == ")":
-                kind = "inline" if kind == "reference" else kind
-                target_span = _destination(token.content, label_end + 2, end)
-                target_span = target_span and _translated(
-                    places, target_span.start, target_span.end
-                )
+            if child.type == "image":
+                text = child.content
+                target = child.attrGet("src")
             else:
-                start_of_text = start + 1 + (kind == "image")
-                label = (
-                    token.content[label_end + 2 : end - 1] or token.content[start_of_text:label_end]
-                )
-                target_span = self._definition(label)
+                text = _plain(takewhile(_is_inside, children[index + 1 :]))
+                target = child.attrGet("href")
 
-            text = (
-                child.content
-                if kind == "image"
-                else _plain(takewhile(_is_inside, children[index + 1 :]))
-            )
+            self.links.append(Link(text, str(target or ""), position, span, target_span, kind))
 
-            target = str(child.attrGet("src" if kind == "image" else "href") or "")
-            self.links.append(
-                Link(text, target, self.lines.position(span.start), span, target_span, kind)
-            )
+    def _target(
+        self, token: Token, span: Span, content: str, places: _Places
+    ) -> tuple[LinkKind, Span | None]:
+        """Return the kind of a link, and where its target is written."""
+        start, end = token.meta["span"]
+        label_end = token.meta["label_end"]
+        if label_end is None:
+            return "autolink", Span(span.start + 1, span.end - 1)
+
+        is_image = token.type == "image"
+        if content[end - 1] == ")":
+            target_span = _destination(content, label_end + 2, end)
+            if target_span is not None:
+                target_span = _translated(places, target_span.start, target_span.end)
+
+            return "image" if is_image else "inline", target_span
+
+        label = content[label_end + 2 : end - 1] or content[start + 1 + is_image : label_end]
+        return "image" if is_image else "reference", self._definition(label)
 
     def _definition(self, label: str) -> Span | None:
         from markdown_it.common.utils import normalizeReference
@@ -470,9 +492,13 @@ class _Reader:
         definition = self.references.get(normalizeReference(label))
         if definition is None:
             return None
+
         start, end = (self.lines.start_of(line + self.first_line) for line in definition["map"])
         head = self.text.find("]:", start, end)
-        return _destination(self.text, head + 2, end) if head >= 0 else None
+        if head < 0:
+            return None
+
+        return _destination(self.text, head + 2, end)
 
 
 def _is_inside(token: Token) -> bool:
@@ -499,14 +525,17 @@ def _destination(text: str, start: int, limit: int) -> Span | None:
 
     bracket = text[start] == "<"
     end = parseLinkDestination(text, start, limit).pos
-    return Span(start + bracket, end - bracket) if end > start + 2 * bracket else None
+    if end <= start + 2 * bracket:
+        return None
+
+    return Span(start + bracket, end - bracket)
 
 
 def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[Heading]:
-    next_start = [
-        end_of_text
-    ] * 8  # by level: where the next heading of that level or higher begins
+    # By level: where the next heading of that level or higher begins.
+    next_start = [end_of_text] * 8
     sections: list[tuple[Heading, int]] = []
+
     for heading in reversed(headings):
         sections.append((heading, next_start[heading.level]))
         next_start[heading.level :] = [heading.section.start] * (8 - heading.level)
@@ -517,9 +546,8 @@ def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[He
 
 
 _MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
-_TIGHT_LINE = re.compile(
-    r"[a-z][\w.-]*:(?!//)\S"
-)  # `tag:the web` between fences: no YAML, and no sentence either
+_TIGHT_LINE = re.compile(r"[a-z][\w.-]*:(?!//)\S")
+"""`tag:the web` between fences: no YAML, and no sentence either."""
 _COMMENTS = re.compile(
     r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL
 )
@@ -534,17 +562,18 @@ def content_start(text: str) -> int:
     """Return the offset after the front matter or the byte order mark."""
     if _PLAIN_START.match(text):
         return 0
+
     lines = TextLines(text)
-    return lines.start_of(_find_front_matter(text, lines)[1]) or int(text.startswith("\ufeff"))
+    _, first_line = _find_front_matter(text, lines)
+    return lines.start_of(first_line) or int(text.startswith("\ufeff"))
 
 
 def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
-    """Return the span between the `---` fences and the number of the first line after them (0:
-    none).
+    """Return the span between the `---` fences, and the number of the first line after them.
 
-    A missing opening fence is accepted if every line down to the closing one is an entry, and so
-    are comments above the fence, where licences are written. TOML (`+++`) is skipped and has no
-    span.
+    That number is 0 without front matter. A missing opening fence is accepted if every line down to
+    the closing one is an entry, and so are comments above the fence, where licences are written.
+    TOML (`+++`) is skipped and has no span.
     """
     toml = _TOML.match(text)
     if toml is not None and _TOML_LINE.search(toml.group()):
@@ -559,22 +588,27 @@ def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
         return None, 0
 
     forgiven = not fenced or noted is not None
-    mappings, others = 0, 0
+    mappings = 0
+    others = 0
+
     for number in range(top + fenced, min(len(lines), top + _FENCE_LIMIT)):
         line = text[lines.starts[number] : lines.ends[number]] if number else first
         if line.rstrip(" \t") in ("---", "..."):
             if (others and not mappings) or (forgiven and (others or mappings < 2)):
                 return None, 0
-            start = lines.starts[top + 1] if fenced else text.startswith("\ufeff")
-            return Span(int(start), lines.starts[number]), number + 1
+
+            start = lines.starts[top + 1] if fenced else int(text.startswith("\ufeff"))
+            return Span(start, lines.starts[number]), number + 1
 
         if not fenced and not line.strip():
             return None, 0
 
-        if line.strip() and not line.startswith((" ", "\t", "#", "- ")):
-            matched = _MAPPING_LINE.match(line) is not None or (
-                fenced and _TIGHT_LINE.match(line) is not None
-            )
-            mappings, others = mappings + matched, others + (not matched)
+        if not line.strip() or line.startswith((" ", "\t", "#", "- ")):
+            continue
+
+        if _MAPPING_LINE.match(line) or (fenced and _TIGHT_LINE.match(line)):
+            mappings += 1
+        else:
+            others += 1
 
     return None, 0

@@ -1,5 +1,6 @@
-"""HTML of Markdown as GitHub renders it: alerts, task lists, footnotes, bare addresses,
-a safe part of raw HTML.
+"""HTML of Markdown as GitHub renders it.
+
+Alerts, task lists, footnotes, bare addresses and a safe part of raw HTML are among it.
 """
 
 from __future__ import annotations
@@ -42,45 +43,11 @@ _ALERTS = {
 }
 """Kinds of alerts, and the theme's admonitions in about the same colours."""
 _EMPTY = frozenset(("br", "hr", "img", "wbr"))
-_TAGS = _EMPTY.union(
-    (
-        "a",
-        "b",
-        "blockquote",
-        "code",
-        "dd",
-        "del",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "em",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-    ),
-    (
-        "h6",
-        "i",
-        "ins",
-        "kbd",
-        "li",
-        "mark",
-        "ol",
-        "p",
-        "pre",
-        "s",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "summary",
-        "sup",
-    ),
-    ("table", "tbody", "td", "th", "thead", "tr", "ul"),
+_PAIRED = (
+    "a b blockquote code dd del details div dl dt em h1 h2 h3 h4 h5 h6 i ins kbd li mark ol p pre "
+    "s small span strong sub summary sup table tbody td th thead tr ul"
 )
+_TAGS = _EMPTY.union(_PAIRED.split())
 """Raw HTML that is rendered; other tags are text, as in `List<String>` and `<your name>`."""
 _DROPPED = {"center": "center", "font": "font", "picture": "picture", "source": "picture", "u": "u"}
 """Raw HTML whose content is rendered without it, and the tag around it."""
@@ -89,24 +56,25 @@ _KEPT = {
     "img": ("src", "alt", "width", "height"),
     "details": ("open",),
     "ol": ("start",),
+    "td": ("colspan", "rowspan"),
+    "th": ("colspan", "rowspan"),
 }
-_KEPT |= {"td": ("colspan", "rowspan"), "th": ("colspan", "rowspan")}
 """Attributes of raw HTML that are rendered."""
 _RAW = re.compile(
     r"<!--.{0,20000}?-->|<(?P<over>/?)(?P<tag>[a-z][a-z0-9]{0,10})(?P<rest>\s[^<>]{0,300})?/?>|<",
     re.DOTALL,
 )
-_LONGEST_HIDDEN = (
-    200  # a longer comment leaves a blank: `snapshot.redact` finds no name that continues after it
-)
+_LONGEST_HIDDEN = 200
+"""A longer comment leaves a blank: `snapshot.redact` finds no name that continues after it."""
 _RAW_ATTRIBUTE = re.compile(
     r"""([a-z]{1,20})(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+))?""", re.IGNORECASE
 )
 
 
 def render_html(text: str, fence: Fence) -> tuple[str, bool]:
-    """Return `text` as HTML without its front matter, and whether tags in it are the text's own,
-    balanced or not.
+    """Return `text` as HTML without its front matter, and whether it has tags of its own.
+
+    Those may be balanced or not.
     """
     source = HARD_BLANK.sub(r"\1 ", text[content_start(text) :])
     env: dict[str, Any] = {"source": source, "raw": False}
@@ -120,18 +88,16 @@ def _parser(fence: Fence) -> MarkdownIt:
     from mdit_py_plugins.footnote import footnote_plugin
     from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
-    markdown = base_parser(alerts=True, tasklists=True, strikethrough_single_tilde=True).enable(
-        "strikethrough"
-    )
+    markdown = base_parser(alerts=True, tasklists=True, strikethrough_single_tilde=True)
+    markdown.enable("strikethrough")
     markdown.use(footnote_plugin, inline=False).use(deflist_plugin).use(gfm_autolink_plugin)
 
     def known_html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         raw = _RAW.match(state.src, state.bMarks[start] + state.tShift[start])
-        return (
-            raw is not None
-            and _is_rendered(raw, state.src)
-            and html_block(state, start, end, silent)
-        )
+        if raw is None or not _is_rendered(raw, state.src):
+            return False
+
+        return html_block(state, start, end, silent)
 
     markdown.block.ruler.at(
         "html_block", known_html, {"alt": ["paragraph", "reference", "blockquote"]}
@@ -139,30 +105,26 @@ def _parser(fence: Fence) -> MarkdownIt:
     markdown.core.ruler.after("block", "whole_rows", _whole_rows)
     markdown.core.ruler.after("inline", "stated_ids", _stated_ids)
 
-    for name, rule in (
-        ("html_block", _html),
-        ("html_inline", _html),
-        ("list_item_open", _list_item),
-    ):
-        markdown.add_render_rule(name, rule)
-
+    markdown.add_render_rule("html_block", _html)
+    markdown.add_render_rule("html_inline", _html)
+    markdown.add_render_rule("list_item_open", _list_item)
     markdown.add_render_rule("alert_open", _alert)
     markdown.add_render_rule("alert_title_open", lambda *_: '<p class="admonition-title">')
-    markdown.add_render_rule(
-        "footnote_caption", lambda _, tokens, index, *__: str(tokens[index].meta["id"] + 1)
-    )
+    markdown.add_render_rule("footnote_caption", _footnote_number)
 
     def code(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
         words = tokens[index].info.split(maxsplit=1)
-        return fence(tokens[index].content, words[0].lower() if words else "")
+        language = words[0].lower() if words else ""
+        return fence(tokens[index].content, language)
 
     markdown.add_render_rule("fence", code)
     return markdown
 
 
 def _whole_rows(state: StateCore) -> None:
-    """Join surplus cells of a row, most from an unescaped `|` in code (`Edit | Write`),
-    into its last cell.
+    """Join surplus cells of a row into its last cell.
+
+    Most come from an unescaped `|` in code: `Edit | Write`.
     """
     columns = 0
     contents: Iterator[str] = iter(())
@@ -186,18 +148,27 @@ def _whole_rows(state: StateCore) -> None:
 def _stated_ids(state: StateCore) -> None:
     """Take `{ #id .class }` off the end of headings, and give them that id."""
     for heading, title in pairwise(state.tokens):
-        last = title.children[-1] if heading.type == "heading_open" and title.children else None
-        attributes = (
-            ATTRIBUTES.search(last.content) if last is not None and last.type == "text" else None
-        )
-        if last is not None and attributes is not None:
+        if heading.type != "heading_open" or not title.children:
+            continue
+
+        last = title.children[-1]
+        if last.type != "text":
+            continue
+
+        attributes = ATTRIBUTES.search(last.content)
+        if attributes is not None:
             last.content = last.content[: attributes.start()]
-            if name := next((word[1:] for word in attributes[1].split() if word[0] == "#"), None):
+            name = next((word[1:] for word in attributes[1].split() if word[0] == "#"), None)
+            if name:
                 heading.attrSet("id", name)
 
 
 def _alert(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
     return f'<div class="admonition {_ALERTS[tokens[index].info]}">\n'
+
+
+def _footnote_number(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
+    return str(tokens[index].meta["id"] + 1)
 
 
 def _list_item(
@@ -206,7 +177,13 @@ def _list_item(
     item = renderer.renderToken(tokens, index, options, env)
     if "checked" not in tokens[index].meta:
         return item
-    css, label = (" orbit-done", "done") if tokens[index].meta["checked"] else ("", "to do")
+
+    css = ""
+    label = "to do"
+    if tokens[index].meta["checked"]:
+        css = " orbit-done"
+        label = "done"
+
     return f'{item}<span class="task-list-indicator{css}" role="img" aria-label="{label}"></span>'
 
 
@@ -218,9 +195,11 @@ def _html(
 
 
 def _is_rendered(raw: re.Match[str], source: str) -> bool:
-    return (
-        (raw["tag"] in _TAGS and _is_whole(raw["tag"], source)) if raw["tag"] else len(raw[0]) > 1
-    )
+    tag = raw["tag"]
+    if not tag:
+        return len(raw[0]) > 1
+
+    return tag in _TAGS and _is_whole(tag, source)
 
 
 def _is_whole(tag: str, source: str) -> bool:
@@ -231,20 +210,22 @@ def _is_whole(tag: str, source: str) -> bool:
 def _raw_html(raw: re.Match[str], source: str) -> str:
     tag = raw["tag"]
     if not _is_rendered(raw, source):
-        return "" if tag in _DROPPED and _is_whole(_DROPPED[tag], source) else escape(raw[0])
+        is_dropped = tag in _DROPPED and _is_whole(_DROPPED[tag], source)
+        return "" if is_dropped else escape(raw[0])
+
     if tag is None:
         return " " if len(raw[0]) > _LONGEST_HIDDEN or "\n" in raw[0] else ""
     if raw["over"]:
         return f"</{tag}>"
 
-    attributes = {
-        name.lower(): unescape(value[1:-1] if value[:1] in ('"', "'") else value)
-        for name, value in _RAW_ATTRIBUTE.findall(raw["rest"] or "")
-    }
+    attributes = {}
+    for name, value in _RAW_ATTRIBUTE.findall(raw["rest"] or ""):
+        bare = value[1:-1] if value.startswith(('"', "'")) else value
+        attributes[name.lower()] = unescape(bare)
+
     if tag == "a" and "name" in attributes:
         attributes.setdefault("id", attributes["name"])
 
-    remaining = "".join(
-        f' {name}="{escape(attributes[name])}"' for name in _KEPT.get(tag, ()) if name in attributes
-    )
-    return f"<{tag}{remaining}>"
+    names = [name for name in _KEPT.get(tag, ()) if name in attributes]
+    written = "".join(f' {name}="{escape(attributes[name])}"' for name in names)
+    return f"<{tag}{written}>"

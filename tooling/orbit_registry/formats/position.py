@@ -36,12 +36,10 @@ class Problem:
 
     def at(self, path: str) -> str:
         """Return the message after its place in a file: `path:line:column: message`."""
-        place = (
-            f"{path}:{self.position.line}:{self.position.column}"
-            if self.position is not None
-            else path
-        )
-        return f"{place}: {self.message}"
+        if self.position is None:
+            return f"{path}: {self.message}"
+
+        return f"{path}:{self.position.line}:{self.position.column}: {self.message}"
 
 
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -57,12 +55,10 @@ class TextLines:
         self.text = text
         self.starts: list[int] = [0, *(end for _, end in line_ends)]
         self.ends: list[int] = [*(start for start, _ in line_ends), len(text)]
-        has_lone = "\r" in text.replace("\r\n", "\n")
-        self._newlines = (
-            [0, *(at for at in self.starts[1:] if text[at - 1] == "\n")]
-            if has_lone
-            else self.starts
-        )
+
+        self._newlines = self.starts
+        if "\r" in text.replace("\r\n", "\n"):  # one alone
+            self._newlines = [0, *(at for at in self.starts[1:] if text[at - 1] == "\n")]
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -78,7 +74,10 @@ class TextLines:
 
     def start_of(self, line: int) -> int:
         """Return the offset of line `line` (from 0), or the end of the text after the last line."""
-        return self.starts[line] if line < len(self.starts) else len(self.text)
+        if line < len(self.starts):
+            return self.starts[line]
+
+        return len(self.text)
 
 
 def position_at(text: str, offset: int) -> Position:

@@ -23,9 +23,7 @@ _HIDDEN = (
     "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
 )
-"""All of `HIDDEN` and more: tags (U+E0000 on) spell words for a model,
-lone surrogates fit in no file.
-"""
+"""All of `HIDDEN` and more: tags (U+E0000 on) spell words for a model, no file has surrogates."""
 _UNSEEN = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
 _UNSEEN_BUT_LAYOUT = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]+")
 _UNSEEN_IN_JSON = re.compile(f"[{_HIDDEN}]")
@@ -42,25 +40,27 @@ _MAIL = re.compile(
 
 
 def first_hidden(text: str) -> tuple[int, str] | None:
-    """Return where the first hidden character of a text is, and which it is and how many follow;
-    None without one.
-    """
-    is_plain = text.isascii() and text.replace("\n", " ").isprintable()
-    matches = [] if is_plain else list(HIDDEN.finditer(text))
+    """Return where the first hidden character of a text is, and which it is and how many follow."""
+    if text.isascii() and text.replace("\n", " ").isprintable():
+        return None
+
+    matches = list(HIDDEN.finditer(text))
     if not matches:
         return None
 
     first = matches[0][0]
     name = unicodedata.name(first, _CONTROL_NAMES.get(first, "control character")).lower()
-    more = f" and {len(matches) - 1} more" if len(matches) > 1 else ""
-    return matches[0].start(), f"the hidden character U+{ord(first):04X} ({name}){more}"
+    words = f"the hidden character U+{ord(first):04X} ({name})"
+    if len(matches) > 1:
+        words += f" and {len(matches) - 1} more"
+
+    return matches[0].start(), words
 
 
 def inert_line(text: str) -> str:
-    """Return a text as one line, without hidden characters, tags,
-    home folders and e-mail addresses.
-    """
-    return _TAG.sub("&lt;", " ".join(_UNSEEN.sub(" ", _without_personal_data(text)).split()))
+    """Return a text as one line without hidden characters, tags, homes and e-mail addresses."""
+    words = _UNSEEN.sub(" ", _without_personal_data(text)).split()
+    return _TAG.sub("&lt;", " ".join(words))
 
 
 def inert_text(text: str) -> str:
@@ -75,8 +75,12 @@ def inert_json(text: str) -> str:
 
 
 def _without_personal_data(text: str) -> str:
-    no_homes = _HOME.sub("~", text) if "/home/" in text or "Users" in text else text
-    return _MAIL.sub("[e-mail]", no_homes) if "@" in no_homes else no_homes
+    if "/home/" in text or "Users" in text:
+        text = _HOME.sub("~", text)
+    if "@" in text:
+        text = _MAIL.sub("[e-mail]", text)
+
+    return text
 
 
 def visible(text: str) -> str:
@@ -86,7 +90,10 @@ def visible(text: str) -> str:
 
 def cut(text: str, longest: int) -> str:
     """Return a text of at most `longest` characters: a longer one ends with an ellipsis."""
-    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+    if len(text) <= longest:
+        return text
+
+    return f"{text[: longest - 1].rstrip()}…"
 
 
 def json_text(data: object) -> str:
@@ -95,7 +102,5 @@ def json_text(data: object) -> str:
 
 
 def escaped_line(text: str) -> str:
-    """Return a text with its line breaks written as escapes,
-    so that it can't begin a line of the output.
-    """
+    """Return a text with its line breaks as escapes, so that it can't begin a line of output."""
     return text.replace("\r", "\\r").replace("\n", "\\n")

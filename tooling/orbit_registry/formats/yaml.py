@@ -7,7 +7,7 @@ a hundred times slower, and its import costs more than reading a hundred records
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import ryaml
 
@@ -26,12 +26,10 @@ def load(text: str) -> object:
     Refuses duplicate keys, several documents, alias bombs, tags and `<<`, and what JSON can't hold:
     keys that are no texts, `.nan` and `.inf`. Dates stay strings.
     """
-    if text.startswith("\ufeff"):
-        text = text[1:]
+    text = text.removeprefix("\ufeff")
 
-    if ("!" in text or "<<" in text) and _SUSPECT.search(
-        text
-    ):  # the two looks cost a tenth of the pattern
+    # The two looks cost a tenth of the pattern.
+    if ("!" in text or "<<" in text) and _SUSPECT.search(text):
         from orbit_registry.formats.yaml_nodes import refuse_tags
 
         refuse_tags(text)
@@ -58,8 +56,9 @@ def load(text: str) -> object:
 
 
 def _beyond_json(value: object) -> tuple[object, ...] | None:
-    """Return the pointer to a key or number that JSON can't hold;
-    the last step may be a key that is no text.
+    """Return the pointer to a key or number that JSON can't hold.
+
+    The last step may be a key that is no text.
     """
     stack: list[tuple[tuple[object, ...], object]] = [((), value)]
     while stack:
@@ -71,11 +70,9 @@ def _beyond_json(value: object) -> tuple[object, ...] | None:
                 if not isinstance(inner, str):
                     stack.append(((*at, key), inner))
         elif isinstance(current, list):
-            stack += (
-                ((*at, index), inner)
-                for index, inner in enumerate(current)
-                if not isinstance(inner, str)
-            )
+            for index, inner in enumerate(current):
+                if not isinstance(inner, str):
+                    stack.append(((*at, index), inner))
         elif isinstance(current, float) and not math.isfinite(current):
             return at
 
@@ -83,37 +80,41 @@ def _beyond_json(value: object) -> tuple[object, ...] | None:
 
 
 def position_of(text: str, pointer: Sequence[str | int]) -> Position:
-    """Return the position of the value at `pointer`:
-    of its key in a mapping, of itself in a list.
-    """
+    """Return the position of the value at `pointer`: of its key, or of the item of a list."""
     from orbit_registry.formats.yaml_nodes import place_of
 
     return place_of(text, pointer)
 
 
 def position_in(text: str, pointer: Pointer) -> Position:
-    """Return the position of the value at `pointer`, as `position_of` does,
-    but quickly for block style.
-    """
-    position = _by_lines(text, pointer) if pointer else Position(1)
-    return position or position_of(text, pointer)
+    """Return what `position_of` does, but quickly for block style."""
+    if not pointer:
+        return Position(1)
+
+    return _by_lines(text, pointer) or position_of(text, pointer)
 
 
 def _by_lines(text: str, pointer: Pointer) -> Position | None:
-    """Follow keys and list items by their indentation;
-    None where the text's form is not that plain.
+    """Follow keys and list items by their indentation.
+
+    Return None where the text's form is not that plain.
     """
-    start, end, column = 0, len(text), 0
+    start = 0
+    end = len(text)
+    column = 0
     offset: int | None = None
+
     for step in pointer:
         if isinstance(step, int):
             items = _items(text, start, end)
             if items is None or step >= len(items):
                 return None
+
             offset = items[step]
             start = offset
             column = offset - (text.rfind("\n", 0, offset) + 1)
-            end = next((text.rfind("\n", 0, item) for item in items[step + 1 :]), end)
+            if step + 1 < len(items):
+                end = text.rfind("\n", 0, items[step + 1])
         else:
             key = re.compile(rf"^{' ' * column}{re.escape(step)}[ ]*:(?=[ \r\n])", re.MULTILINE)
             matches = list(key.finditer(text, start, end))
@@ -122,14 +123,18 @@ def _by_lines(text: str, pointer: Pointer) -> Position | None:
 
             offset = matches[0].start() + column
             start = matches[0].end()
-            following = re.compile(rf"^ {{0,{column}}}(?!- )[^\s#]", re.MULTILINE).search(
-                text, start, end
-            )
-            end = following.start() if following else end
+            next_key = re.compile(rf"^ {{0,{column}}}(?!- )[^\s#]", re.MULTILINE)
+            following = next_key.search(text, start, end)
+            if following:
+                end = following.start()
+
             inner = re.compile(r"^( *)[^\s#]", re.MULTILINE).search(text, start, end)
             column = len(inner[1]) if inner else column + 2
 
-    return position_at(text, offset) if offset is not None else None
+    if offset is None:
+        return None
+
+    return position_at(text, offset)
 
 
 def _items(text: str, start: int, end: int) -> list[int] | None:
@@ -138,13 +143,15 @@ def _items(text: str, start: int, end: int) -> list[int] | None:
         return None
     if re.compile(rf"^{first[1]}-[ ]*\r?$", re.MULTILINE).search(text, start, end):
         return None  # an entry that starts on the next line, or holds nothing
+
     dashes = re.compile(rf"^{first[1]}-[ ]+", re.MULTILINE)
     return [match.end() for match in dashes.finditer(text, start, end)]
 
 
 def scalar_text(value: object, indent: int = 0) -> str:
-    """Return a value as YAML after `key: ` or `- ` at `indent` spaces;
-    several lines become a literal block.
+    """Return a value as YAML after `key: ` or `- ` at `indent` spaces.
+
+    Several lines become a literal block.
     """
     if value is None:
         return "null"
@@ -153,22 +160,29 @@ def scalar_text(value: object, indent: int = 0) -> str:
     if isinstance(value, int):
         return json.dumps(value)
 
+    if isinstance(value, float) and not math.isfinite(value):
+        return ".nan"  # `load` refuses it, and would take JSON's word for a text
     if isinstance(value, float):
-        return (
-            json.dumps(value) if math.isfinite(value) else ".nan"
-        )  # which `load` refuses; JSON's word is a text
+        return json.dumps(value)
 
     text = str(value)
     if "\n" in text and _block_safe(text):
-        body = text.rstrip("\n")
-        trailing = len(text) - len(body)
-        style = {0: "|-", 1: "|"}.get(trailing, "|+")
-        lines = body.split("\n") + [""] * max(0, trailing - 1)
-        pad = " " * (indent + 2)
-        return style + "".join(f"\n{pad}{line}" if line else "\n" for line in lines)
+        return _literal_block(text, indent)
+    if _PLAIN.match(text) and text.strip() == text and text.lower() not in _RESERVED:
+        return text
 
-    bare = _PLAIN.match(text) and text.strip() == text and text.lower() not in _RESERVED
-    return text if bare else double_quoted(text)
+    return double_quoted(text)
+
+
+def _literal_block(text: str, indent: int) -> str:
+    body = text.rstrip("\n")
+    trailing = len(text) - len(body)
+    block = {0: "|-", 1: "|"}.get(trailing, "|+")
+    pad = " " * (indent + 2)
+    for line in body.split("\n"):
+        block += f"\n{pad}{line}" if line else "\n"
+
+    return block + "\n" * (trailing - 1)
 
 
 def double_quoted(text: str) -> str:
@@ -178,27 +192,19 @@ def double_quoted(text: str) -> str:
 
 
 def _block_safe(text: str) -> bool:
-    lines = text.split("\n")
-    if (
-        not text.strip()
-        or lines[0].startswith((" ", "\t"))
-        or not lines[0]
-        or "\r" in text
-        or "\t" in text
-    ):
+    if not text.strip() or text.startswith((" ", "\n")) or "\r" in text or "\t" in text:
+        return False
+    if any(line.isspace() for line in text.split("\n")):
         return False
 
-    return _UNPRINTABLE.search(text) is None and not any(
-        line != "" and not line.strip() for line in lines
-    )
+    return _UNPRINTABLE.search(text) is None
 
 
 def dump(data: Mapping[str, object], *, comment: str | None = None) -> str:
-    """Return a mapping as a new YAML text in block style, keys in their order,
-    with an optional first-line comment.
-    """
-    head = f"# {comment}\n" if comment else ""
-    return head + "".join(f"{line}\n" for line in entry_lines(data, 0))
+    """Return a mapping as a new YAML text in block style; `comment` becomes its first line."""
+    lines = [f"# {comment}"] if comment else []
+    lines += entry_lines(data, 0)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def entry_lines(data: Mapping[str, object], indent: int) -> Iterator[str]:
@@ -210,14 +216,9 @@ def entry_lines(data: Mapping[str, object], indent: int) -> Iterator[str]:
 def after_key(value: object, indent: int) -> str:
     """Return what follows `key:`, with its leading space or line break."""
     if isinstance(value, Mapping):
-        return "".join(f"\n{line}" for line in entry_lines(value, indent + 2)) if value else " {}"
-
+        return "".join(f"\n{line}" for line in entry_lines(value, indent + 2)) or " {}"
     if isinstance(value, (list, tuple)):
-        return (
-            "".join(f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value)
-            if value
-            else " []"
-        )
+        return _items_text(value, indent + 2) or " []"
 
     return f" {scalar_text(value, indent)}"
 
@@ -226,11 +227,11 @@ def list_item(value: object, indent: int) -> str:
     """Return `- value` for a list whose dash is at `indent`."""
     if isinstance(value, Mapping) and value:
         lines = "\n".join(entry_lines(value, indent + 2))
-        return "- " + lines.lstrip()
+        return f"- {lines.lstrip()}"
 
-    if isinstance(value, (list, tuple)) and value:
-        return "-" + "".join(
-            f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value
-        )
+    return f"-{after_key(value, indent)}"
 
-    return "-" + after_key(value, indent)
+
+def _items_text(values: Iterable[object], indent: int) -> str:
+    pad = " " * indent
+    return "".join(f"\n{pad}{list_item(value, indent)}" for value in values)

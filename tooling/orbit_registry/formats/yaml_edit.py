@@ -12,6 +12,7 @@ from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlPr
 from orbit_registry.formats.yaml import (
     after_key,
     double_quoted,
+    entry_lines,
     list_item,
     load,
     position_of,
@@ -28,22 +29,19 @@ class _Splice:
 
 
 def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) -> str:
-    """Return `text` changed to mean `new`, in its form elsewhere;
-    `order` places new top-level keys.
-    """
+    """Return `text` changed to mean `new`, in its form elsewhere; `order` places top-level keys."""
     old = load(text)
     if not isinstance(old, dict):
-        problem = Problem(
-            MALFORMED, "the file holds no mapping", Position(1), "start it with `key: value`"
-        )
-        raise YamlProblemError(problem)
+        hint = "start it with `key: value`"
+        raise YamlProblemError(Problem(MALFORMED, "the file holds no mapping", Position(1), hint))
 
     plain = dict(new)
     if old == plain:
         return text
 
     newline = "\r\n" if "\r\n" in text else "\n"
-    bom, body = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+    body = text.removeprefix("\ufeff")
+    mark = text[: len(text) - len(body)]
     if body and not body.endswith("\n"):
         body += newline
 
@@ -52,20 +50,20 @@ def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) 
         raise YamlProblemError(Problem(MALFORMED, "the file holds no mapping", Position(1)))
 
     splices = list(_edit_mapping(body, root, old, plain, 0, list(order)))
+    splices.sort(key=lambda edit: (edit.start, edit.end))
     result = body
     # From the end, so that offsets hold; at one offset the last one first, so that the first ends
     # up in front of it.
-    for splice in sorted(splices, key=lambda edit: (edit.start, edit.end))[::-1]:
+    for splice in reversed(splices):
         result = result[: splice.start] + splice.text.replace("\n", newline) + result[splice.end :]
 
     if not means(result, plain):
-        position = position_of(
-            body, (next((key for key in plain if old.get(key) != plain[key]), ""),)
-        )
+        changed = next((key for key in plain if old.get(key) != plain[key]), "")
+        position = position_of(body, (changed,))
         message = "this file's form can't be edited without touching other lines"
         raise YamlProblemError(Problem(MALFORMED, message, position, "edit it by hand"))
 
-    return bom + result
+    return mark + result
 
 
 def means(text: str, value: object) -> bool:
@@ -99,26 +97,23 @@ def _edit_mapping(
 
     added = [name for name in new if name not in pairs]
     for anchor, names in _group_by_anchor(added, list(pairs), order, list(new)):
-        lines = "".join(
-            f"{' ' * indent}{scalar_text(name)}:{after_key(new[name], indent)}\n" for name in names
-        )
-
-        if anchor is None:
-            start = (
-                _line_start(text, node.value[0][0].start_mark.index) if node.value else len(text)
-            )
+        if anchor is not None:
+            key, value = pairs[anchor]
+            start = _after_line(text, _content_end(text, value, key))
+        elif node.value:
+            start = _line_start(text, node.value[0][0].start_mark.index)
         else:
-            start = _after_line(text, _content_end(text, pairs[anchor][1], pairs[anchor][0]))
+            start = len(text)
 
+        entries = {name: new[name] for name in names}
+        lines = "".join(f"{line}\n" for line in entry_lines(entries, indent))
         yield _Splice(start, start, lines)
 
 
 def _group_by_anchor(
     added: list[str], present: list[str], order: list[str], new_order: list[str]
 ) -> Iterator[tuple[str | None, list[str]]]:
-    """Group new keys by the existing key that they follow,
-    in `order` or else in the order of the new value.
-    """
+    """Group new keys by the existing key that they follow, in `order` or else in the new value."""
     groups: dict[str | None, list[str]] = {}
     for name in added:
         sequence = order if name in order else new_order
@@ -126,6 +121,7 @@ def _group_by_anchor(
         anchor = next((key for key in reversed(before) if key in present), None)
         if anchor is None and present and name not in order:
             anchor = present[-1]
+
         groups.setdefault(anchor, []).append(name)
 
     yield from groups.items()
@@ -160,17 +156,13 @@ def _edit_value(
         and node.style not in ("|", ">")
         and _is_one_line(new)
     ):
-        rendered = _render_like(
-            text[node.start_mark.index : node.start_mark.index + 1], new, indent
-        )
-        yield _Splice(node.start_mark.index, node.end_mark.index, rendered)
+        start = node.start_mark.index
+        rendered = _render_like(text[start : start + 1], new, indent)
+        yield _Splice(start, node.end_mark.index, rendered)
     else:
-        start = key.end_mark.index
-        while text[start] != ":":
-            start += 1
-        yield _Splice(
-            start + 1, _content_end(text, node, key), after_key(new, key.start_mark.column)
-        )
+        start = text.index(":", key.end_mark.index) + 1
+        written = after_key(new, key.start_mark.column)
+        yield _Splice(start, _content_end(text, node, key), written)
 
 
 def _has_text(node: Node) -> bool:
@@ -179,9 +171,10 @@ def _has_text(node: Node) -> bool:
 
 
 def _is_one_line(value: object) -> bool:
-    return not isinstance(value, (Mapping, list, tuple)) and not (
-        isinstance(value, str) and "\n" in value
-    )
+    if isinstance(value, str):
+        return "\n" not in value
+
+    return not isinstance(value, (Mapping, list, tuple))
 
 
 def _render_like(quote: str, value: object, indent: int) -> str:
@@ -189,6 +182,7 @@ def _render_like(quote: str, value: object, indent: int) -> str:
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, str) and quote == '"':
         return double_quoted(value)
+
     return scalar_text(value, indent)
 
 
@@ -200,10 +194,7 @@ def _edit_sequence(
         return
 
     dash = node.start_mark.column
-    before, after = (
-        [json.dumps(value, sort_keys=True, default=str) for value in side] for side in (old, new)
-    )
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, _comparable(old), _comparable(new), autojunk=False)
     for tag, first, last, start, stop in matcher.get_opcodes():
         if tag == "equal":
             continue
@@ -218,36 +209,38 @@ def _edit_sequence(
 
         lines = "".join(f"{' ' * dash}{list_item(value, dash)}\n" for value in new[start:stop])
         if first == last:
-            where = _item_start(text, node, 0) if first == 0 else _item_end(text, node, first - 1)
-            yield _Splice(where, where, lines)
-        else:
-            for index in range(first, last):
-                start_of_item, end_of_item = (
-                    _item_start(text, node, index),
-                    _item_end(text, node, index),
-                )
-                yield _Splice(start_of_item, end_of_item, lines if index == first else "")
+            at = _item_end(text, node, first - 1) if first else _item_start(text, node, 0)
+            yield _Splice(at, at, lines)
+            continue
+
+        # The new items take the place of the first one, the others go.
+        for index in range(first, last):
+            yield _Splice(_item_start(text, node, index), _item_end(text, node, index), lines)
+            lines = ""
+
+
+def _comparable(values: Sequence[object]) -> list[str]:
+    return [json.dumps(value, sort_keys=True, default=str) for value in values]
 
 
 def _is_editable(item: Node, old: object, new: object) -> bool:
-    """Say whether an item of a list can be edited in its place:
-    a mapping that keeps its keys and its first one.
+    """Say whether an item of a list can be edited in its place.
+
+    It can if it is a mapping that keeps its keys, and its first one where it is.
     """
-    if (
-        not isinstance(item, MappingNode)
-        or not isinstance(old, dict)
-        or not isinstance(new, Mapping)
-    ):
+    if not isinstance(item, MappingNode):
+        return False
+    if not isinstance(old, dict) or not isinstance(new, Mapping):
         return False
 
     return set(old) <= set(new) and [*old][:1] == [*new][:1] != []
 
 
 def _item_start(text: str, node: SequenceNode, index: int) -> int:
-    at = node.value[index].start_mark.index
-    dash = text.rfind("-", 0, at + 1) if text[at : at + 1] != "-" else at
+    dash = text.rfind("-", 0, node.value[index].start_mark.index + 1)
     while dash > 0 and text[_line_start(text, dash) : dash].strip():
         dash = text.rfind("-", 0, dash)
+
     return _line_start(text, dash)
 
 
@@ -257,16 +250,12 @@ def _item_end(text: str, node: SequenceNode, index: int) -> int:
 
 def _flow(value: object) -> str:
     if isinstance(value, Mapping):
-        return (
-            "{"
-            + ", ".join(f"{scalar_text(key)}: {_flow(entry)}" for key, entry in value.items())
-            + "}"
-        )
-
+        entries = ", ".join(f"{scalar_text(key)}: {_flow(entry)}" for key, entry in value.items())
+        return f"{{{entries}}}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_flow(entry) for entry in value) + "]"
-    if isinstance(value, str):
-        return scalar_text(value) if "\n" not in value else json.dumps(value)
+        return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, str) and "\n" in value:
+        return json.dumps(value)
 
     return scalar_text(value)
 
@@ -274,8 +263,11 @@ def _flow(value: object) -> str:
 def _content_end(text: str, node: Node, key: Node | None) -> int:
     """Return the offset after a value's last character, before comments and blank lines."""
     while isinstance(node, (MappingNode, SequenceNode)) and not node.flow_style and node.value:
-        last = node.value[-1]
-        key, node = last if isinstance(last, tuple) else (None, last)
+        if isinstance(node, MappingNode):
+            key, node = node.value[-1]
+        else:
+            key = None
+            node = node.value[-1]
 
     if isinstance(node, ScalarNode) and node.style in ("|", ">"):
         block = text[node.start_mark.index : node.end_mark.index]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from ruamel.yaml import YAML, tokens
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -16,8 +17,9 @@ from orbit_registry.formats.position import (
 )
 
 LONGEST = 150_000
-"""Longest text that is composed: the parser takes up to 26 µs a character,
-and a hostile file must not hold us.
+"""Longest text that is composed.
+
+The parser takes up to 26 µs a character, and a hostile file must not hold us.
 """
 _DEEPEST = 128  # nesting that ryaml accepts
 _OPENS = (tokens.FlowSequenceStartToken, tokens.FlowMappingStartToken)
@@ -39,9 +41,8 @@ def compose(text: str) -> Node | None:
     """Return the node tree of a text; None for an empty text."""
     if len(text) > LONGEST:
         message = f"the text has {len(text):,} characters; places are told in up to {LONGEST:,}"
-        raise YamlProblemError(
-            Problem(MALFORMED, message, Position(1), "move long text into a document")
-        )
+        hint = "move long text into a document"
+        raise YamlProblemError(Problem(MALFORMED, message, Position(1), hint))
 
     reader = YAML(typ="safe", pure=True)
     reader.allow_duplicate_keys = True
@@ -61,6 +62,7 @@ def _parse_stop(error: Exception) -> tuple[Problem, int]:
         position = Position(mark.line + 1, mark.column + 1) if mark else Position(1)
         problem = Problem(MALFORMED, f"not valid YAML: {error.problem or error.context}", position)
         return problem, mark.index if mark else 0
+
     message = str(error).splitlines()[0] if str(error) else "nested too deeply"
     return Problem(MALFORMED, f"not valid YAML: {message}", Position(1)), 0
 
@@ -70,10 +72,12 @@ def has_comment(text: str) -> bool:
     if not _MARK.search(text):
         return False
 
+    if len(text) > LONGEST:
+        return True
+
     try:
-        return len(text) > LONGEST or any(
-            "#" in str(token.comment) for token in YAML().scan(text) if token.comment
-        )
+        comments = (token.comment for token in YAML().scan(text) if token.comment)
+        return any("#" in str(comment) for comment in comments)
     except (YAMLError, RecursionError, ValueError):
         return True
 
@@ -86,38 +90,34 @@ def _compose_or_none(text: str) -> Node | None:
 
 
 def place_of(text: str, pointer: Sequence[str | int]) -> Position:
-    """Return the position of a mapping's key or a list's item,
-    or of the deepest part of the pointer that exists.
+    """Return the position of a mapping's key or a list's item.
+
+    It is that of the deepest part of the pointer that exists.
     """
     try:
         node = compose(text)
     except YamlProblemError as error:
         return error.problem.position or Position(1)
 
-    marked = _follow(node, pointer)[0]
-    return (
-        Position(marked.start_mark.line + 1, marked.start_mark.column + 1)
-        if marked is not None
-        else Position(1)
-    )
+    marked, _ = _follow(node, pointer)
+    return _start_of(marked) if marked is not None else Position(1)
+
+
+def _start_of(node: Node | tokens.Token) -> Position:
+    mark = node.start_mark
+    return Position(mark.line + 1, mark.column + 1)
 
 
 def _follow(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | None, Node | None]:
+    """Return the node that a pointer leads to: its key or itself, and its value."""
     marked = node
     for step in pointer:
         if isinstance(node, MappingNode):
-            pair = next(
-                (
-                    (k, v)
-                    for k, v in node.value
-                    if isinstance(k, ScalarNode) and k.value == str(step)
-                ),
-                None,
-            )
-            if pair is None:
+            pairs = [pair for pair in node.value if _is_key(pair[0], str(step))]
+            if not pairs:
                 break
 
-            marked, node = pair
+            marked, node = pairs[0]
         elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
             marked = node = node.value[step]
         else:
@@ -126,24 +126,22 @@ def _follow(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | Non
     return marked, node
 
 
+def _is_key(node: Node, name: str) -> bool:
+    return isinstance(node, ScalarNode) and node.value == name
+
+
 def refuse_tags(text: str) -> None:
     """Raise if the text uses a tag or a merge key, not just their characters."""
-    root = compose(text)
-    for node in _walk(root) if root is not None else ():
-        if isinstance(node, MappingNode):
-            for key, _ in node.value:
-                if isinstance(key, ScalarNode) and key.value == "<<" and key.style is None:
-                    raise YamlProblemError(
-                        _problem_at(key, "merge keys (`<<`) are not accepted", "write the keys out")
-                    )
+    for node in _walk(compose(text)):
+        for key in _keys_of(node):
+            if isinstance(key, ScalarNode) and key.value == "<<" and key.style is None:
+                message = "merge keys (`<<`) are not accepted"
+                raise YamlProblemError(_problem_at(key, message, "write the keys out"))
 
-        tag = text[node.start_mark.index : node.start_mark.index + 1]
-        if tag == "!":
-            raise YamlProblemError(
-                _problem_at(
-                    node, "YAML tags are not accepted", "remove the tag, or quote the value"
-                )
-            )
+        start = node.start_mark.index
+        if text[start : start + 1] == "!":
+            message = "YAML tags are not accepted"
+            raise YamlProblemError(_problem_at(node, message, "remove the tag, or quote the value"))
 
 
 def refuse_depth(text: str, allowed: int) -> None:
@@ -161,9 +159,8 @@ def refuse_depth(text: str, allowed: int) -> None:
         for token in YAML(typ="safe", pure=True).scan(text):
             depth += isinstance(token, _OPENS) - isinstance(token, _CLOSES)
             if depth > _DEEPEST:
-                raise YamlProblemError(
-                    _problem_at(token, "nested too deeply", "flatten the structure")
-                )
+                problem = _problem_at(token, "nested too deeply", "flatten the structure")
+                raise YamlProblemError(problem)
     except YAMLError as error:
         problem, offset = _parse_stop(error)
         if _opening(text, offset) > allowed:
@@ -174,9 +171,10 @@ def _opening(text: str, start: int) -> int:
     return text.count("[", start) + text.count("{", start)
 
 
-def _walk(node: Node) -> Iterator[Node]:
+def _walk(root: Node | None) -> Iterator[Node]:
+    """Yield the nodes of a tree in the order of the text, each once."""
     visited: set[int] = set()
-    stack = [node]
+    stack = [] if root is None else [root]
     while stack:
         current = stack.pop()
         if id(current) in visited:
@@ -186,14 +184,20 @@ def _walk(node: Node) -> Iterator[Node]:
         yield current
 
         if isinstance(current, MappingNode):
-            stack += (part for pair in reversed(current.value) for part in reversed(pair))
+            stack += reversed([*chain.from_iterable(current.value)])
         elif isinstance(current, SequenceNode):
             stack += reversed(current.value)
 
 
+def _keys_of(node: Node | None) -> list[Node]:
+    if not isinstance(node, MappingNode):
+        return []
+
+    return [key for key, _ in node.value]
+
+
 def _problem_at(node: Node | tokens.Token, message: str, hint: str | None) -> Problem:
-    mark = node.start_mark
-    return Problem(MALFORMED, message, Position(mark.line + 1, mark.column + 1), hint)
+    return Problem(MALFORMED, message, _start_of(node), hint)
 
 
 def explain(text: str, message: str) -> Problem:
@@ -201,12 +205,8 @@ def explain(text: str, message: str) -> Problem:
     if conflict := _CONFLICT.search(text):
         line = text.count("\n", 0, conflict.start()) + 1
         detail = "not valid YAML: a merge left both sides of a conflict in it"
-        return Problem(
-            MALFORMED,
-            detail,
-            Position(line, 1),
-            "`orbit resolve` repairs it until the merge is committed",
-        )
+        hint = "`orbit resolve` repairs it until the merge is committed"
+        return Problem(MALFORMED, detail, Position(line), hint)
 
     for words, (locate, detail, hint) in _EXPLANATIONS.items():
         if words in message:
@@ -222,44 +222,31 @@ def explain(text: str, message: str) -> Problem:
 
 
 def explain_beyond_json(text: str, pointer: Sequence[object]) -> Problem:
-    """Return the problem of a value that JSON can't hold:
-    a key that is no text, `.inf` or `.nan`.
-    """
+    """Return the problem of a value that JSON can't hold: a key that is no text, `.inf`, `.nan`."""
     steps = [step if isinstance(step, int) else str(step) for step in pointer]
-    node = _follow(_compose_or_none(text), steps[:-1])[1]
+    _, node = _follow(_compose_or_none(text), steps[:-1])
     if pointer and isinstance(node, MappingNode) and not isinstance(pointer[-1], str):
-        key = next(
-            (key for key, _ in node.value if isinstance(key, ScalarNode) and key.tag in _NO_TEXTS),
-            node,
-        )
-        return _problem_at(
-            key, f"the key `{getattr(key, 'value', pointer[-1])}` is not a text", "put it in quotes"
-        )
+        keys = [key for key in _keys_of(node) if key.tag in _NO_TEXTS]
+        key = keys[0] if keys else node
+        name = getattr(key, "value", pointer[-1])
+        return _problem_at(key, f"the key `{name}` is not a text", "put it in quotes")
 
-    position = place_of(text, steps)
-    return Problem(
-        MALFORMED,
-        "a number without end or value (`.inf`, `.nan`)",
-        position,
-        "write a number, or quote it",
-    )
+    message = "a number without end or value (`.inf`, `.nan`)"
+    return Problem(MALFORMED, message, place_of(text, steps), "write a number, or quote it")
 
 
 def _explain_duplicate(text: str, message: str) -> Problem:
     match = re.search(r'key "(.*)"', message)
-    key, hint = match[1] if match else "", "keep one of the two"
-    root = _compose_or_none(text)
-    for node in _walk(root) if root is not None else ():
-        if isinstance(node, MappingNode):
-            keys = [
-                k
-                for k, _ in node.value
-                if isinstance(k, ScalarNode) and (not key or k.value == key)
-            ]
-            if len(keys) > 1:
-                return _problem_at(keys[1], f"the key `{keys[1].value}` appears twice", hint)
+    name = match[1] if match else ""
+    hint = "keep one of the two"
+    for node in _walk(_compose_or_none(text)):
+        keys = [key for key in _keys_of(node) if isinstance(key, ScalarNode)]
+        if name:
+            keys = [key for key in keys if key.value == name]
+        if len(keys) > 1:
+            return _problem_at(keys[1], f"the key `{keys[1].value}` appears twice", hint)
 
-    return Problem(MALFORMED, f"the key `{key}` appears twice", Position(1), hint)
+    return Problem(MALFORMED, f"the key `{name}` appears twice", Position(1), hint)
 
 
 def _last_document(text: str, _: str) -> Position:
@@ -273,11 +260,11 @@ def _byte_position(text: str, message: str) -> Position:
 
 
 def _first_collection_key(text: str, _: str) -> Position:
-    root = _compose_or_none(text)
-    for node in _walk(root) if root is not None else ():
-        for key, _value in node.value if isinstance(node, MappingNode) else ():
+    for node in _walk(_compose_or_none(text)):
+        for key in _keys_of(node):
             if not isinstance(key, ScalarNode):
-                return Position(key.start_mark.line + 1, key.start_mark.column + 1)
+                return _start_of(key)
+
     return Position(1)
 
 

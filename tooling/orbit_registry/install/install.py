@@ -42,8 +42,8 @@ class HookState:
     agent: Agent
     scope: Scope
     path: Path
-    installed: bool
-    current: bool
+    installed: bool = False
+    current: bool = False
     changed: bool = False
     launcher: bool = False
     problem: str | None = None
@@ -92,6 +92,7 @@ def file_in_scope(
         raise RefusedError(
             f"{agent.title} has no settings of scope {chosen}", hint=f"choose {options}"
         )
+
     return chosen, files[chosen]
 
 
@@ -100,12 +101,11 @@ def reach(agent: Agent, files: Collection[Scope], scope: Scope) -> str:
     if scope != "user":
         return ""
 
-    narrower = "local" if "local" in files else "project"
-    reason = (
-        ""
-        if narrower == "local"
-        else f"{agent.title} has no settings for you alone in one project: "
-    )
+    narrower, reason = "local", ""
+    if "local" not in files:
+        narrower = "project"
+        reason = f"{agent.title} has no settings for you alone in one project: "
+
     return (
         f"{reason}it acts in all your projects that have .orbit/; `--scope {narrower}`: in "
         f"this one alone"
@@ -118,9 +118,10 @@ def settings_path(root: Path, file: SettingsFile | ServersFile) -> Path:
         return inside(root, file.path)
     first, *below = PurePosixPath(file.path).parts[1:]
     moved = os.environ.get(file.home, "") if file.home else ""
-    return (
-        Path(moved).joinpath(*(below or [first])) if moved else user_home().joinpath(first, *below)
-    )
+    if moved:
+        return Path(moved).joinpath(*(below or [first]))
+
+    return user_home().joinpath(first, *below)
 
 
 def status(root: Path, names: Iterable[str] = ()) -> list[HookState]:
@@ -135,21 +136,31 @@ def status(root: Path, names: Iterable[str] = ()) -> list[HookState]:
                 states.append(state_of(root, agent, scope))
             except OrbitError as error:
                 path = Path(agent.settings[scope].path)
-                states.append(HookState(agent, scope, path, False, False, problem=str(error)))
+                states.append(HookState(agent, scope, path, problem=str(error)))
 
     return states
 
 
+def read_file(
+    root: Path, agent: Agent, files: Mapping[Scope, File], scope: Scope | None
+) -> tuple[Scope, File, Path, str | None]:
+    """Return one of an agent's files, as `file_in_scope`, with its path and its text."""
+    scope, file = file_in_scope(agent, files, scope)
+    path = settings_path(root, file)
+    return scope, file, path, file_text(path)
+
+
 def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
     """Return the state of one settings file."""
-    scope, file = file_in_scope(agent, agent.settings, scope)
-    path = settings_path(root, file)
-    text = file_text(path)
-    if text is None or not format_of(file).commands(text, str(path)):
-        return HookState(agent, scope, path, False, False)
+    scope, file, path, text = read_file(root, agent, agent.settings, scope)
+    settings = format_of(file)
+    if text is None or not settings.commands(text, str(path)):
+        return HookState(agent, scope, path)
 
-    current = format_of(file).is_current(text, command_of(agent, scope, root), str(path))
-    current = current and (scope != "project" or file_text(root / LAUNCHER) == launcher_text())
+    current = settings.is_current(text, command_of(agent, scope, root), str(path))
+    if current and scope == "project":
+        current = file_text(root / LAUNCHER) == launcher_text()
+
     return HookState(agent, scope, path, True, current)
 
 
@@ -162,10 +173,10 @@ def install(
         return state
 
     text = file_text(state.path)
-    file = agent.settings[state.scope]
-    new_text = format_of(file).with_entries(
-        text, command_of(agent, state.scope, root), str(state.path)
-    )
+    command = command_of(agent, state.scope, root)
+    settings = format_of(agent.settings[state.scope])
+    new_text = settings.with_entries(text, command, str(state.path))
+
     launcher = state.scope == "project" and file_text(inside(root, LAUNCHER)) != launcher_text()
 
     if launcher and not dry_run:
@@ -183,10 +194,11 @@ def uninstall(
     """Remove our entries from a settings file;
     an empty file goes, and the launcher with its last user.
     """
-    scope, file = file_in_scope(agent, agent.settings, scope)
-    path = settings_path(root, file)
-    text = file_text(path)
-    new_text = None if text is None else format_of(file).without_entries(text, str(path))
+    scope, file, path, text = read_file(root, agent, agent.settings, scope)
+    new_text = None
+    if text is not None:
+        new_text = format_of(file).without_entries(text, str(path))
+
     diff = replace_text(path, text, new_text, dry_run=dry_run)
 
     launcher = inside(root, LAUNCHER)
@@ -198,9 +210,8 @@ def uninstall(
     if is_last and not dry_run:
         launcher.unlink()
 
-    return HookState(
-        agent, scope, path, False, False, changed=new_text != text, launcher=is_last, diff=diff
-    )
+    is_changed = new_text != text
+    return HookState(agent, scope, path, changed=is_changed, launcher=is_last, diff=diff)
 
 
 def found_agents(root: Path) -> list[str]:
@@ -215,27 +226,29 @@ def found_agents(root: Path) -> list[str]:
 def _agent_folders(root: Path, agent: Agent) -> Iterator[Path]:
     for file in agent.settings.values():
         parts = PurePosixPath(file.path.removeprefix("~/")).parts
-        shared = parts[0] in (".config", ".github")  # of many programs
-        if parts[0] != ".orbit":
-            yield settings_path(root, file).parents[len(parts) - (3 if shared else 2)]
+        if parts[0] == ".orbit":
+            continue
+
+        levels = 3 if parts[0] in (".config", ".github") else 2  # which many programs share
+        yield settings_path(root, file).parents[len(parts) - levels]
 
 
 def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> str | None:
     """Return the installed command; only today's to the letter:
     a repository may bring one that looks like it.
     """
-    scope, file = file_in_scope(agent, agent.settings, scope)
-    path = settings_path(root, file)
-    text = file_text(path)
+    scope, file, path, text = read_file(root, agent, agent.settings, scope)
     commands = format_of(file).commands(text, str(path)) if text is not None else []
+    if not commands:
+        return None
 
-    if commands and not state_of(root, agent, scope).current:
+    if not state_of(root, agent, scope).current:
         hint = f"run `orbit hook install {agent.name} --scope {scope}`"
         raise RefusedError(
             f"{path} has a hook that is not the one installed today, so it was not run", hint=hint
         )
 
-    return commands[0] if commands else None
+    return commands[0]
 
 
 def _is_started(root: Path, but: Path) -> bool:
@@ -248,7 +261,9 @@ def _is_started(root: Path, but: Path) -> bool:
 
 def _below_top(root: Path) -> str:
     top = work_tree(root)
-    return f"{root.relative_to(top).as_posix()}/" if top != root else ""
+    if top == root:
+        return ""
+    return f"{root.relative_to(top).as_posix()}/"
 
 
 def replace_text(path: Path, old: str | None, new: str | None, *, dry_run: bool) -> str:
@@ -258,11 +273,13 @@ def replace_text(path: Path, old: str | None, new: str | None, *, dry_run: bool)
 
     before, after = ((text or "").splitlines(keepends=True) for text in (old, new))
     old_name, new_name = ("/dev/null" if text is None else str(path) for text in (old, new))
-    lines = difflib.unified_diff(before, after, old_name, new_name)
+    diff: list[str] = []
+    for line in difflib.unified_diff(before, after, old_name, new_name):
+        diff.append(line)
+        if not line.endswith("\n"):
+            diff.append("\n\\ No newline at end of file\n")
 
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
+    return "".join(diff)
 
 
 def write_or_remove(path: Path, text: str | None) -> None:
@@ -286,4 +303,7 @@ def file_text(path: Path) -> str | None:
         raise RefusedError(
             f"{path} is a symbolic link", hint="make the change by hand in the file it leads to"
         )
-    return decode(read_bytes(path, limit=LARGEST), path) if path.exists() else None
+    if not path.exists():
+        return None
+
+    return decode(read_bytes(path, limit=LARGEST), path)

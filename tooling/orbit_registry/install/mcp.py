@@ -8,15 +8,12 @@ from pathlib import Path
 
 from orbit_registry.agents.agent import ROOT, Agent, Scope, ServersFile, hook_agents, load_agent
 from orbit_registry.errors import OrbitError, RefusedError
-from orbit_registry.install.install import file_in_scope, file_text, replace_text, settings_path
+from orbit_registry.install.install import read_file, replace_text
 from orbit_registry.install.settings import JsonText
 
 NAME = "orbit"
-COMMAND = (
-    "orbit-registry",
-    "mcp",
-    "serve",
-)  # without a path of this machine, so that the file can be committed
+COMMAND = ("orbit-registry", "mcp", "serve")
+"""Has no path of this machine, so that the file can be committed."""
 TABLE = f"[mcp_servers.{NAME}]"
 BLOCK = f'{TABLE}\ncommand = "{COMMAND[0]}"\nargs = {json.dumps(list(COMMAND[1:]))}\n'
 
@@ -51,17 +48,26 @@ def server_agents() -> tuple[str, ...]:
 
 def sharing_agents(state: ServerState) -> str:
     """Return the titles of the other agents that read the same file of servers."""
-    others = (load_agent(name) for name in server_agents() if name != state.agent.name)
     file = state.agent.servers[state.scope]
-    return " and ".join(other.title for other in others if other.servers.get(state.scope) == file)
+    titles = []
+    for name in server_agents():
+        other = load_agent(name)
+        if name != state.agent.name and other.servers.get(state.scope) == file:
+            titles.append(other.title)
+
+    return " and ".join(titles)
 
 
 def install_server(
     root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False
 ) -> ServerState:
     """Name our server in an agent's file; other bytes stay."""
-    scope, file, path, text = _file(root, agent, scope)
-    new_text = _with_entry(text, file, root, str(path)) if file.keys else _with_block(text, path)
+    scope, file, path, text = read_file(root, agent, agent.servers, scope)
+    if file.keys:
+        new_text = _with_entry(text, file, root, str(path))
+    else:
+        new_text = _with_block(text, path)
+
     diff = replace_text(path, text, new_text, dry_run=dry_run)
     return ServerState(agent, scope, path, True, new_text != text, diff)
 
@@ -70,12 +76,12 @@ def uninstall_server(
     root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False
 ) -> ServerState:
     """Remove our server from an agent's file; a file with only our server is removed."""
-    scope, file, path, text = _file(root, agent, scope)
+    scope, file, path, text = read_file(root, agent, agent.servers, scope)
     new_text = text
-    if text is not None:
-        new_text = (
-            _without_entry(text, file, root, str(path)) if file.keys else _without_block(text)
-        )
+    if text is not None and file.keys:
+        new_text = _without_entry(text, file, root, str(path))
+    elif text is not None:
+        new_text = _without_block(text)
 
     diff = replace_text(path, text, new_text, dry_run=dry_run)
     return ServerState(agent, scope, path, False, new_text != text, diff)
@@ -86,18 +92,12 @@ def other_files(root: Path, state: ServerState) -> list[str]:
     lines = []
     for scope in state.agent.servers.keys() - {state.scope}:
         with suppress(OrbitError):  # of a file that can't be read
-            if (other := uninstall_server(root, state.agent, scope, dry_run=True)).changed:
+            other = uninstall_server(root, state.agent, scope, dry_run=True)
+            if other.changed:
                 command = f"orbit mcp uninstall {state.agent.name} --scope {scope}"
                 lines.append(f"it is still in {other.path}: `{command}`")
+
     return sorted(lines)
-
-
-def _file(
-    root: Path, agent: Agent, scope: Scope | None
-) -> tuple[Scope, ServersFile, Path, str | None]:
-    scope, file = file_in_scope(agent, agent.servers, scope)
-    path = settings_path(root, file)
-    return scope, file, path, file_text(path)
 
 
 def _with_entry(text: str | None, file: ServersFile, root: Path, what: str) -> str:
@@ -122,25 +122,24 @@ def _with_entry(text: str | None, file: ServersFile, root: Path, what: str) -> s
 
 
 def _without_entry(text: str, file: ServersFile, root: Path, what: str) -> str | None:
-    settings, path = JsonText(text, what, comments=file.comments), _entry_path(file, root)
+    settings = JsonText(text, what, comments=file.comments)
+    path = _entry_path(file, root)
     current = settings.get(path)
     if current is None or current.value != _entry(file):
         return text
+
     remaining = settings.without(path)
     return None if remaining is None else remaining.text
 
 
-def _entry_path(file: ServersFile, root: Path) -> list[str]:
-    return [key.replace(ROOT, str(root)) for key in (*file.keys, NAME)]
+def _entry_path(file: ServersFile, root: Path) -> tuple[str, ...]:
+    return tuple(key.replace(ROOT, str(root)) for key in (*file.keys, NAME))
 
 
 def _entry(file: ServersFile) -> dict[str, object]:
-    command = (
-        {"command": list(COMMAND)}
-        if file.one_list
-        else {"command": COMMAND[0], "args": list(COMMAND[1:])}
-    )
-    return {**file.more, **command}
+    if file.one_list:
+        return {**file.more, "command": list(COMMAND)}
+    return {**file.more, "command": COMMAND[0], "args": list(COMMAND[1:])}
 
 
 def _with_block(text: str | None, path: Path) -> str:
@@ -158,10 +157,14 @@ def _with_block(text: str | None, path: Path) -> str:
             f"{path} has another server `{NAME}`", hint="rename it there; nothing was changed"
         )
 
-    return BLOCK if text is None else f"{text}\n{BLOCK}"
+    if text is None:
+        return BLOCK
+    return f"{text}\n{BLOCK}"
 
 
 def _without_block(text: str) -> str | None:
     if f"\n{BLOCK}" in text:
         return text.replace(f"\n{BLOCK}", "", 1)
-    return text.replace(BLOCK, "", 1) or None if BLOCK in text else text
+    if BLOCK in text:
+        return text.replace(BLOCK, "", 1) or None
+    return text

@@ -8,7 +8,7 @@ empty, does not. So removal gives back the earlier text.
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +18,8 @@ from orbit_registry import agents
 from orbit_registry.agents.agent import CommandFile, JsonHooks, SettingsFile
 from orbit_registry.errors import RefusedError
 
+ItemPath = tuple[str | int, ...]
+"""Keys and positions that lead to an item of a JSON text."""
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
@@ -48,7 +50,10 @@ class Container:
         which counts for every JSON reader.
         """
         if isinstance(key, int):
-            return self.items[key] if 0 <= key < len(self.items) else None
+            if not 0 <= key < len(self.items):
+                return None
+            return self.items[key]
+
         return next((item for item in reversed(self.items) if item.key == key), None)
 
 
@@ -71,7 +76,9 @@ def container(text: str, start: int | None = None) -> Container:
     """Return the object or array that begins at a position of a valid JSON text,
     by default at its first bracket.
     """
-    start = _skip(text, 1 if text.startswith("\ufeff") else 0) if start is None else start
+    if start is None:
+        start = _skip(text, int(text.startswith("\ufeff")))
+
     keyed = text[start] == "{"
     items: list[Item] = []
     at = _skip(text, start + 1)
@@ -93,9 +100,13 @@ def container(text: str, start: int | None = None) -> Container:
 
 def without_comments(text: str) -> str:
     """Return a text of the same length with spaces in place of `//` and `/* */` comments."""
-    return _COMMENT.sub(
-        lambda match: match[0] if match[0][0] == '"' else _BLACK.sub(" ", match[0]), text
-    )
+    return _COMMENT.sub(_without_comment, text)
+
+
+def _without_comment(match: re.Match[str]) -> str:
+    if match[0][0] == '"':
+        return match[0]
+    return _BLACK.sub(" ", match[0])
 
 
 def _skip(text: str, at: int) -> int:
@@ -121,12 +132,14 @@ class JsonText:
         """Return the value of the text."""
         return parse(self._plain, self._what)
 
-    def get(self, path: Sequence[str | int]) -> Item | None:
+    def get(self, path: ItemPath) -> Item | None:
         """Return an item; None if there is none."""
         parents = self._parents(path)
-        return parents[-1].get(path[-1]) if len(parents) == len(path) else None
+        if len(parents) < len(path):
+            return None
+        return parents[-1].get(path[-1])
 
-    def with_item(self, path: Sequence[str | int], value: object) -> "JsonText":
+    def with_item(self, path: ItemPath, value: object) -> "JsonText":
         """Return the text with an item that it does not have,
         and with the objects and lists on the way to it.
         """
@@ -135,25 +148,26 @@ class JsonText:
         for key in reversed(rest):
             value = [value] if key == END else {key: value}
 
-        added = json.dumps(value, indent=2, ensure_ascii=False).replace(
-            "\n", "\n" + "  " * len(parents)
-        )
-        added = added if first == END else f"{json.dumps(first)}: {added}"
-        text, into = self.text, parents[-1]
-        if not into.items:
-            return self._changed(f"{text[: into.start + 1]}{added}{text[into.start + 1 :]}")
+        added = json.dumps(value, indent=2, ensure_ascii=False)
+        added = added.replace("\n", "\n" + "  " * len(parents))
+        if first != END:
+            added = f"{json.dumps(first)}: {added}"
 
+        into = parents[-1]
+        if not into.items:
+            return self._replaced(into.start + 1, into.start + 1, added)
+
+        # It stands below the last item, as far to the right.
         last = into.items[-1]
         begin = last.start
-        while text[begin - 1] in _SPACE:
+        while self.text[begin - 1] in _SPACE:
             begin -= 1
 
-        return self._changed(
-            f"{text[: last.end]},{text[begin : last.start]}{added}{text[last.end :]}"
-        )
+        space = self.text[begin : last.start]
+        return self._replaced(last.end, last.end, f",{space}{added}")
 
     def without(
-        self, path: Sequence[str | int], head: Mapping[str, object] = MappingProxyType({})
+        self, path: ItemPath, head: Mapping[str, object] = MappingProxyType({})
     ) -> "JsonText | None":
         """Return the text without an item; None if the file held nothing else but `head`.
 
@@ -166,34 +180,34 @@ class JsonText:
             return self
 
         others = {other.key: other.value for other in source.items if other is not item}
-        if (
-            others == ({} if path[1:] else head)
-            and item is source.items[0]
-            and self.text[source.start + 1] in _SPACE
-        ):
-            if path[1:]:
+        is_ours = item is source.items[0] and self.text[source.start + 1] in _SPACE
+        if path[1:]:
+            if is_ours and not others:
                 return self.without(path[:-1], head)
-            if self._plain == self.text:
-                return None
+        elif is_ours and others == head and self._plain == self.text:
+            return None
 
         before = source.items[: source.items.index(item)]
         behind = source.items[len(before) + 1 :]
-        if before or not behind:
-            start = before[-1].end if before else source.start + 1
-            return self._changed(
-                self.text[:start] + self._comments_in(start, item.start) + self.text[item.end :]
-            )
+        start, end = item.start, item.end
+        if before:
+            start = before[-1].end
+        elif behind:
+            end = behind[0].start
+        else:
+            start = source.start + 1
 
-        comments = self._comments_in(item.end, behind[0].start)
-        return self._changed(self.text[: item.start] + comments + self.text[behind[0].start :])
+        comments = self._comments_in(start, item.start) + self._comments_in(item.end, end)
+        return self._replaced(start, end, comments)
 
-    def _parents(self, path: Sequence[str | int]) -> list[Container]:
+    def _parents(self, path: ItemPath) -> list[Container]:
         """Return the objects and lists on the way to an item, the whole file's first,
         as far as they exist.
         """
         value, parents, start = self.value(), list[Container](), None
         for key in path:
-            if not isinstance(value, dict if isinstance(key, str) else list):
+            form = dict if isinstance(key, str) else list
+            if not isinstance(value, form):
                 name = f"object `{path[len(parents) - 1]}`" if parents else "object"
                 raise RefusedError(
                     f"{self._what} has no {name}", hint="correct it there; nothing was changed"
@@ -213,10 +227,15 @@ class JsonText:
         else nothing.
         """
         text, plain = self.text[start:end], self._plain[start:end]
-        comma = plain.find(",")
-        return "" if text == plain else text if comma < 0 else text[:comma] + text[comma + 1 :]
+        if text == plain:
+            return ""
 
-    def _changed(self, text: str) -> "JsonText":
+        comma = plain.find(",")
+        return text if comma < 0 else text[:comma] + text[comma + 1 :]
+
+    def _replaced(self, start: int, end: int, new: str) -> "JsonText":
+        """Return the text with another one between two positions."""
+        text = self.text[:start] + new + self.text[end:]
         return JsonText(text, self._what, comments=self._comments)
 
 
@@ -228,11 +247,9 @@ COMMAND = "ORBIT_COMMAND"  # placeholder of the command in the template of a com
 
 def format_of(file: SettingsFile) -> "JsonSettings | CommandFileSettings":
     """Return the format of a settings file; `what` names the file in its errors."""
-    return (
-        JsonSettings(file.format)
-        if isinstance(file.format, JsonHooks)
-        else CommandFileSettings(file.format)
-    )
+    if isinstance(file.format, JsonHooks):
+        return JsonSettings(file.format)
+    return CommandFileSettings(file.format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,10 +263,8 @@ class JsonSettings:
         entries = self._created(command)
         remaining = None if text is None else self.without_entries(text, what)
         if remaining is None:
-            content = {
-                HOOKS: {event: [entry] for event, entry in entries.items()},
-                **self.spec.head,
-            }
+            hooks = {event: [entry] for event, entry in entries.items()}
+            content = {HOOKS: hooks, **self.spec.head}
             return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
         edited = self._read(remaining, what)
@@ -262,13 +277,15 @@ class JsonSettings:
 
     def without_entries(self, text: str, what: str) -> str | None:
         """Return the settings without our entries; None if the file held nothing else."""
+        paths: dict[ItemPath, None] = {}
+        for path, entry, _ in self._installed(text, what):
+            is_whole = all(map(self._is_ours, self._handlers(entry)))
+            paths[path[:3] if is_whole else path] = None
+
         edited: JsonText | None = self._read(text, what)
-        paths = dict.fromkeys(
-            path[:3] if all(map(self._is_ours, self._handlers(entry))) else path
-            for path, entry, _ in self._installed(text, what)
-        )
         for path in reversed(paths):
-            edited = edited.without(path, self.spec.head) if edited is not None else None
+            if edited is not None:
+                edited = edited.without(path, self.spec.head)
 
         return None if edited is None else edited.text
 
@@ -282,13 +299,16 @@ class JsonSettings:
         installed = [
             (path[1], entry, present) for path, entry, present in self._installed(text, what)
         ]
-        return len(installed) == len(expected) and all(entry in installed for entry in expected)
+        if len(installed) != len(expected):
+            return False
+
+        return all(entry in installed for entry in expected)
 
     def _read(self, text: str, what: str) -> JsonText:
         return JsonText(text, what, comments=self.spec.comments)
 
-    def _installed(self, text: str, what: str) -> list[tuple[tuple[str | int, ...], object, str]]:
-        """Return the path of each handler that starts our hook, the entry that holds it,
+    def _installed(self, text: str, what: str) -> Iterator[tuple[ItemPath, object, str]]:
+        """Yield the path of each handler that starts our hook, the entry that holds it,
         and its command.
         """
         data = self._read(text, what).value()
@@ -307,22 +327,31 @@ class JsonSettings:
             )
             raise RefusedError(message, hint="correct it there; nothing was changed")
 
-        return [
-            ((HOOKS, event, position, HOOKS, number), entry, handler[self.spec.key])
-            for event, entries in hooks.items()
-            for position, entry in enumerate(entries if isinstance(entries, list) else ())
-            for number, handler in enumerate(self._handlers(entry))
-            if self._is_ours(handler)
-        ]
+        for event, entries in hooks.items():
+            if not isinstance(entries, list):
+                continue
+
+            for position, entry in enumerate(entries):
+                for number, handler in enumerate(self._handlers(entry)):
+                    if self._is_ours(handler):
+                        path = (HOOKS, event, position, HOOKS, number)
+                        yield path, entry, handler[self.spec.key]
 
     def _created(self, command: str) -> dict[str, dict[str, object]]:
         handler = {**self.spec.handler, self.spec.key: command}
         entries: dict[str, dict[str, object]] = {}
         for event, matcher in self.spec.events.items():
-            start: dict[str, object] = {"matcher": matcher} if matcher else {}
-            entries[event] = (
-                {**start, HOOKS: [handler]} if self.spec.grouped else {**start, **handler}
-            )
+            entry: dict[str, object] = {}
+            if matcher:
+                entry["matcher"] = matcher
+
+            if self.spec.grouped:
+                entry[HOOKS] = [handler]
+            else:
+                entry |= handler
+
+            entries[event] = entry
+
         return entries
 
     def _demand_head(self, settings: Mapping[str, object], what: str) -> None:
@@ -337,11 +366,17 @@ class JsonSettings:
     def _handlers(self, entry: object) -> list[Any]:
         if not self.spec.grouped:
             return [entry]
-        listed = entry.get(HOOKS) if isinstance(entry, dict) else None
-        return listed if isinstance(listed, list) else []
+        if not isinstance(entry, dict):
+            return []
+
+        handlers = entry.get(HOOKS)
+        return handlers if isinstance(handlers, list) else []
 
     def _is_ours(self, handler: object) -> bool:
-        command = handler.get(self.spec.key) if isinstance(handler, dict) else None
+        if not isinstance(handler, dict):
+            return False
+
+        command = handler.get(self.spec.key)
         return isinstance(command, str) and command.endswith(MARK)
 
 
@@ -364,14 +399,14 @@ class CommandFileSettings:
     def commands(self, text: str, what: str) -> list[str]:
         """Return the command in the file."""
         self._refuse(text, what)
-        before, _, after = next(
-            line for line in self._template().splitlines() if COMMAND in line
-        ).partition(COMMAND)
+        template = next(line for line in self._template().splitlines() if COMMAND in line)
+        before, _, after = template.partition(COMMAND)
         lines = [
             line for line in text.splitlines() if line.startswith(before) and line.endswith(after)
         ]
+        quoted = (line.removeprefix(before).removesuffix(after) for line in lines)
         try:
-            return [self._unquoted(line[len(before) : len(line) - len(after)]) for line in lines]
+            return list(map(self._unquoted, quoted))
         except ValueError:
             return []
 
@@ -395,8 +430,6 @@ class CommandFileSettings:
         return json.dumps(command, ensure_ascii=True)[1:-1]
 
     def _unquoted(self, text: str) -> str:
-        return (
-            " ".join(shlex.split(text))
-            if self.spec.language == "shell"
-            else str(json.loads(f'"{text}"'))
-        )
+        if self.spec.language == "shell":
+            return " ".join(shlex.split(text))
+        return str(json.loads(f'"{text}"'))

@@ -88,18 +88,15 @@ class Cost:
 
 class _Call:
     def __init__(self, workspace: Workspace, agent: Agent, path: str) -> None:
-        session = f"trial-{secrets.token_hex(6)}"
-        words = {ROOT: str(workspace.root), PATH: str(workspace.root / path), SESSION: session}
         self._root = workspace.root
-        self._ledger = (
-            workspace.state / "log/sessions" / SessionLog(str(workspace.root), session).name
-        )
-        self._content = json.dumps(filled(agent.payload, words)).encode()
+        root, session = str(workspace.root), f"trial-{secrets.token_hex(6)}"
+        self._ledger = workspace.state / "log/sessions" / SessionLog(root, session).name
 
-        self._environment = {
-            **os.environ,
-            **{name: words.get(word, word) for name, word in agent.environment.items()},
-        }
+        words = {ROOT: root, PATH: str(workspace.root / path), SESSION: session}
+        self._content = json.dumps(filled(agent.payload, words)).encode()
+        self._environment = dict(os.environ)
+        for name, word in agent.environment.items():
+            self._environment[name] = words.get(word, word)
 
     def run(self, command: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
@@ -127,27 +124,20 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> HookTrial:
         done = call.run(command)
         took = (time.monotonic() - started) * 1000
     except subprocess.TimeoutExpired:
-        return HookTrial(
-            command,
-            path,
-            (f"it ran for more than {TIMEOUT_SECONDS} s",),
-            "",
-            TIMEOUT_SECONDS * 1000.0,
-            reasons,
-        )
+        problem = f"it ran for more than {TIMEOUT_SECONDS} s"
+        return HookTrial(command, path, (problem,), "", TIMEOUT_SECONDS * 1000.0, reasons)
     finally:
         call.forget()
 
     problems, text = judged(agent, agent.event, done.returncode, done.stdout)
     if path is not None and not text and not problems:
-        problems = (f"it said nothing about {path}, for which a record is pushed",)
+        problem = f"it said nothing about {path}, for which a record is pushed"
         if not is_writable(workspace.state / "log"):
-            problems = (
-                (
-                    f"it says nothing: {workspace.state}, where it keeps what a session saw, can't "
-                    f"be written"
-                ),
+            problem = (
+                f"it says nothing: {workspace.state}, where it keeps what a session saw, can't "
+                f"be written"
             )
+        problems = (problem,)
 
     return HookTrial(command, path, problems, text, took, reasons)
 
@@ -180,16 +170,17 @@ def filled(payload: Any, words: Mapping[str, str]) -> Any:
     if isinstance(payload, Mapping):
         return {key: filled(value, words) for key, value in payload.items()}
 
-    return (
-        [filled(value, words) for value in payload]
-        if isinstance(payload, list | tuple)
-        else payload
-    )
+    if isinstance(payload, list | tuple):
+        return [filled(value, words) for value in payload]
+
+    return payload
 
 
 def judged(agent: Agent, event: str, code: int, output: bytes) -> tuple[tuple[str, ...], str]:
     """Return the problems of a reply to an event, and the text that the model would see."""
-    problems = [f"exit code {code}; the agent may take it as a refusal"] if code else []
+    problems = []
+    if code:
+        problems.append(f"exit code {code}; the agent may take it as a refusal")
     if not output:
         return tuple(problems), ""
 
@@ -203,7 +194,8 @@ def judged(agent: Agent, event: str, code: int, output: bytes) -> tuple[tuple[st
         return (*problems, f"{agent.title} takes no answer to {event}"), ""
 
     for problem in RecordSchema(schema, Path(agent.name)).problems(reply):
-        problems.append(f"{'.'.join(map(str, problem.pointer)) or 'the reply'}: {problem.message}")
+        member = ".".join(map(str, problem.pointer)) or "the reply"
+        problems.append(f"{member}: {problem.message}")
 
     texts = (_at(reply, way) for way in agent.texts)
     return tuple(problems), next((text for text in texts if isinstance(text, str)), "")

@@ -11,7 +11,7 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
 from orbit_registry.errors import UsageError
-from orbit_registry.mcp.server import McpServer, act_as_agent
+from orbit_registry.mcp.server import McpServer, begin_serving
 
 PATH = "/mcp"
 LARGEST_BODY = 1_000_000
@@ -43,7 +43,7 @@ def serve_http(
             "the token is too short", hint=f"give {SHORTEST_TOKEN} characters or more, or none"
         )
 
-    act_as_agent()
+    begin_serving()
     shared_token = token or secrets.token_urlsafe(32)
     listening = _listening(host, port)
     at = listening.getsockname()[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import secrets
@@ -29,6 +30,7 @@ from orbit_registry.mcp.proxy import META
 from orbit_registry.mcp.tool import Caller, Tool
 from orbit_registry.mcp.tools import listed_tools
 from orbit_registry.registry import Registry
+from orbit_registry.workspace.cache import close_caches
 from orbit_registry.workspace.workspace import Workspace
 
 
@@ -65,6 +67,7 @@ def _folders(roots: Sequence[str]) -> list[Path]:
 
 NAME = "orbit"
 ACTOR, AGENT = "ORBIT_ACTOR", "ORBIT_AGENT"
+COLLECTIONS = (700, 10, 10)  # Python's own thresholds: a server must not keep what a call left
 ROOTS_WITHIN = 5.0  # seconds that a client has to name its roots; one that does not answer has none
 INSTRUCTIONS = (
     "What this project has decided and learned. Before you begin a task, call `brief` with its "
@@ -81,13 +84,16 @@ Result = TypeVar("Result")
 
 def serve_stdio(root: Path | None, *, aliases: bool = False) -> None:
     """Serve one client over standard input and output, until the input ends."""
-    act_as_agent()
+    begin_serving()
     anyio.run(_over_stdio, McpServer(root, aliases=aliases))
 
 
-def act_as_agent() -> None:
-    """Make every write of this process an agent's, even if a person started it."""
+def begin_serving() -> None:
+    """Make every write of this process an agent's, even if a person started it,
+    and collect garbage as Python does, which a command that soon ends need not.
+    """
     os.environ[ACTOR] = "agent"
+    gc.set_threshold(*COLLECTIONS)
 
 
 async def _over_stdio(door: McpServer) -> None:
@@ -120,6 +126,16 @@ def _unread(error: Exception) -> types.JSONRPCError:
         code=types.PARSE_ERROR, message="this is not a message of the protocol, or no valid Unicode"
     )
     return types.JSONRPCError(jsonrpc="2.0", id=number, error=data)
+
+
+def _answered(
+    work: Callable[[Callable[[], Registry]], Result], opened: Callable[[], Registry]
+) -> Result:
+    """Do the work of one request, and close the databases that it opened."""
+    try:
+        return work(opened)
+    finally:
+        close_caches()
 
 
 class McpServer:
@@ -161,7 +177,7 @@ class McpServer:
         """Run a call in a thread, one after another: the registry's locks are between processes."""
         roots = await self._roots_of(context)
         async with self._turn:
-            return await run_sync(lambda: work(lambda: open_registry(self._root, roots)))
+            return await run_sync(_answered, work, lambda: open_registry(self._root, roots))
 
     async def _roots_of(self, context: Context) -> list[str]:
         able = context.session.client_capabilities

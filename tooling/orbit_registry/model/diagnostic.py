@@ -61,48 +61,53 @@ class Diagnostic:
 
     @property
     def fingerprint(self) -> str:
-        """Identity of a finding in the baseline: code, path, record and message, without the line,
-        which moves.
-        """
+        """Identity of a finding in the baseline, without the line, which moves."""
         return f"{self.code} {self.location.path} {self.record or '-'} {self.message}"
 
     def as_dict(self) -> dict[str, object]:
         """Return the diagnostic as the JSON outputs show it."""
+        data: dict[str, object] = {"code": self.code}
+        if self.check:
+            data["check"] = self.check
+
         position = self.location.position
-        check = {"check": self.check} if self.check else {}
-        return {
-            "code": self.code,
-            **check,
+        data |= {
             "severity": self.severity.value,
             "message": self.message,
             "path": self.location.path,
-            "line": position.line if position else None,
-            "column": position.column if position else None,
+            "line": position and position.line,
+            "column": position and position.column,
             "hint": self.hint,
             "record": self.record,
             "related": [str(location) for location in self.related],
             "fixable": self.fixable,
         }
+        return data
 
 
 def from_problem(problem: Problem, path: str, severity: Severity = Severity.ERROR) -> Diagnostic:
     """Return a problem of a text as a diagnostic of the file at `path`."""
-    return Diagnostic(
-        problem.code, severity, problem.message, Location(path, problem.position), problem.hint
-    )
+    location = Location(path, problem.position)
+    return Diagnostic(problem.code, severity, problem.message, location, problem.hint)
 
 
 def from_error(
     code: str, path: str, error: OrbitError, root: str, record: str | None = None
 ) -> Diagnostic:
-    """Return an error about the file at `path`;
-    one that begins with the place, `path:3:7: …`, gives the position.
+    """Return an error about the file at `path`.
+
+    An error that begins with its place, `path:3:7: …`, gives the position.
     """
-    match = re.match(
-        rf"(?:{re.escape(root)}/)?{re.escape(path)}(?::(\d+):(\d+))?:? ", error.message
-    )
-    message = error.message[match.end() if match is not None else 0 :].replace(f"{root}/", "")
-    position = Position(int(match[1]), int(match[2])) if match is not None and match[1] else None
+    place = rf"(?:{re.escape(root)}/)?{re.escape(path)}(?::(\d+):(\d+))?:? "
+    message = error.message
+    position = None
+    match = re.match(place, message)
+    if match is not None:
+        message = message[match.end() :]
+        if match[1]:
+            position = Position(int(match[1]), int(match[2]))
+
+    message = message.replace(f"{root}/", "")
     return Diagnostic(code, Severity.ERROR, message, Location(path, position), error.hint, record)
 
 
@@ -122,4 +127,8 @@ def envelope(
         "diagnostics": list(diagnostics),
         "next": list(next_commands),
     }
-    return {**body, "error": error, "hint": hint} if error is not None else body
+    if error is not None:
+        body["error"] = error
+        body["hint"] = hint
+
+    return body

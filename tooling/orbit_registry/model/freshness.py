@@ -36,9 +36,7 @@ _WEIGHTIEST_FIRST = (Cause.EXPIRED, *Cause)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One fingerprint entry: a file, a folder or a field of a file,
-    and its hash at verification.
-    """
+    """One fingerprint entry: a file, a folder or a field of a file, and its hash then."""
 
     input: str
     hash: str | None = None
@@ -58,15 +56,13 @@ class InputState:
 class FilesystemView:
     """State of the files and commits that records depend on."""
 
-    inputs: Mapping[str, InputState] = field(
-        default_factory=dict
-    )  # fingerprint inputs, by their text in records
+    inputs: Mapping[str, InputState] = field(default_factory=dict)
+    """Fingerprint inputs, by their text in records."""
     present: frozenset[tuple[str, str]] = frozenset()  # evidence that exists, as kind and reference
     missing: frozenset[tuple[str, str]] = frozenset()
     """Evidence that does not exist; what can't be checked is in neither set."""
-    unanswered: tuple[
-        tuple[str, str], ...
-    ] = ()  # questions without an answer here, and what would allow one
+    unanswered: tuple[tuple[str, str], ...] = ()
+    """Questions without an answer here, and what would allow one."""
     changed_sources: Mapping[tuple[str, str], bool] = field(default_factory=dict)
     """Sources that no longer have the hash they were copied with, and whether they are missing."""
 
@@ -78,11 +74,10 @@ class Reason:
     cause: Cause
     subject: str  # its input, reference, path or moment
     message: str
-    # what the record depends on does not exist any more, so verifying again does not help
     is_gone: bool = False
-    is_unreadable: bool = (
-        False  # what the record depends on can't be read, so it can't be hashed or copied again
-    )
+    """What the record depends on does not exist any more, so verifying again does not help."""
+    is_unreadable: bool = False
+    """What the record depends on can't be read, so it can't be hashed or copied again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +89,26 @@ class Freshness:
     @property
     def state(self) -> State:
         """Whether the record is fresh, stale or expired."""
-        if not self.reasons:
+        if self.cause is None:
             return State.FRESH
-        return State.EXPIRED if self.reasons[0].cause is Cause.EXPIRED else State.STALE
+        if self.cause is Cause.EXPIRED:
+            return State.EXPIRED
+
+        return State.STALE
 
     @property
     def cause(self) -> Cause | None:
         """The weightiest cause; None if the record is fresh."""
-        return self.reasons[0].cause if self.reasons else None
+        if not self.reasons:
+            return None
+
+        return self.reasons[0].cause
 
     @property
     def is_gone(self) -> bool:
-        """Whether it expired or lost its subject, so that it is to retire;
-        a missing input alone is no reason.
+        """Whether it expired or lost its subject, so that it is to retire.
+
+        A missing input alone is no reason.
         """
         return any(
             reason.is_gone and reason.cause is not Cause.FINGERPRINT for reason in self.reasons
@@ -125,24 +127,26 @@ def freshness_fields(record: Record) -> Mapping[str, object]:
 def fingerprint_inputs(record: Record) -> tuple[Input, ...]:
     """Return the fingerprint of a record, in the file's order."""
     listed = freshness_fields(record).get("fingerprint")
-    entries = (
-        [entry for entry in listed if isinstance(entry, Mapping)]
-        if isinstance(listed, list)
-        else []
-    )
-    return tuple(
-        Input(str(row["input"]), None if "hash" not in row else str(row["hash"])) for row in entries
-    )
+    if not isinstance(listed, list):
+        return ()
+
+    inputs = []
+    for row in listed:
+        if isinstance(row, Mapping):
+            checksum = str(row["hash"]) if "hash" in row else None
+            inputs.append(Input(str(row["input"]), checksum))
+
+    return tuple(inputs)
 
 
 def source_hash(record: Record) -> tuple[str, str] | None:
     """Return the file that a record's text was copied from, or is, and its hash at that time."""
-    path, checksum = record.text("path"), record.text("content_hash")
-    return (
-        (path, checksum)
-        if record.kind.in_file and path is not None and checksum is not None
-        else None
-    )
+    path = record.text("path")
+    checksum = record.text("content_hash")
+    if not record.kind.in_file or path is None or checksum is None:
+        return None
+
+    return path, checksum
 
 
 def freshness_time(record: Record, name: str) -> datetime | None:
@@ -164,7 +168,10 @@ def stale_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> dat
     """Return when a record's volatility makes it stale; None: never."""
     days = windows.get(str(freshness_fields(record).get("volatility")))
     since = last_reviewed(record)
-    return None if days is None or since is None else _days_after(since, days)
+    if days is None or since is None:
+        return None
+
+    return _days_after(since, days)
 
 
 def _days_after(since: datetime, days: int) -> datetime | None:
@@ -180,15 +187,17 @@ def has_expiry(record: Record) -> bool:
 
 
 def expires_at(record: Record) -> datetime | None:
-    """Return when a record expires: as it states,
-    else its kind's `ttl_days` after creation or verification.
+    """Return when a record expires.
+
+    That is when it states, else its kind's `ttl_days` after its verification or creation.
     """
     stated_end = freshness_time(record, "expires_at")
-    schema = (
-        record.kind.schema.document["properties"].get("ttl_days") if stated_end is None else None
-    )
-    if schema is None:
+    if stated_end is not None:
         return stated_end
+
+    schema = record.kind.schema.document["properties"].get("ttl_days")
+    if schema is None:
+        return None
 
     days = record.data.get("ttl_days", schema.get("default"))
     if not isinstance(days, int) or days <= 0:
@@ -201,8 +210,9 @@ def expiry_moments(
     record: Record, windows: Mapping[str, int | None] = WINDOWS
 ) -> Iterator[datetime]:
     """Yield the times at which the clock alone changes a record's freshness."""
-    verified = freshness_time(record, "verified_at")
     yield from filter(None, (expires_at(record), stale_at(record, windows)))
+
+    verified = freshness_time(record, "verified_at")
     if verified is not None and verified.year > 1:
         yield verified - AHEAD
 
@@ -216,8 +226,9 @@ def derive(
     unmatched_scopes: Collection[str] = (),
     missing_documents: Collection[str] = (),
 ) -> Freshness:
-    """Return the freshness of a record; `unmatched_scopes` holds paths of records whose scope
-    matches no file.
+    """Return the freshness of a record.
+
+    `unmatched_scopes` holds the paths of records whose scope matches no file.
     """
     reasons = [
         *_expiry(record, now),
@@ -227,9 +238,8 @@ def derive(
         *_content(record, filesystem, missing_documents),
         *_age(record, now, windows),
     ]
-    return Freshness(
-        tuple(sorted(reasons, key=lambda reason: _WEIGHTIEST_FIRST.index(reason.cause)))
-    )
+    reasons.sort(key=lambda reason: _WEIGHTIEST_FIRST.index(reason.cause))
+    return Freshness(tuple(reasons))
 
 
 def _expiry(record: Record, now: datetime) -> Iterator[Reason]:
@@ -262,9 +272,8 @@ def _anchors(
     record: Record, filesystem: FilesystemView, unmatched_scopes: Collection[str]
 ) -> Iterator[Reason]:
     if record.path in unmatched_scopes:
-        yield Reason(
-            Cause.ANCHOR, "scope.paths", "its scope matches no tracked file any more", is_gone=True
-        )
+        message = "its scope matches no tracked file any more"
+        yield Reason(Cause.ANCHOR, "scope.paths", message, is_gone=True)
 
     if not filesystem.missing or "evidence" not in record.data:
         return
@@ -275,46 +284,43 @@ def _anchors(
 
     for kind, reference in evidence:
         if (kind, reference) in filesystem.missing:
-            yield Reason(
-                Cause.ANCHOR,
-                f"{kind}:{reference}",
-                f"its evidence is gone: {kind} {reference}",
-                is_gone=True,
-            )
+            message = f"its evidence is gone: {kind} {reference}"
+            yield Reason(Cause.ANCHOR, f"{kind}:{reference}", message, is_gone=True)
 
 
 def _source(record: Record, missing_documents: Collection[str]) -> Iterator[Reason]:
-    source = record.source if missing_documents else None
+    if not missing_documents:  # spares most records the look at their source
+        return
+
+    source = record.source
     if source is not None and source.path in missing_documents:
-        yield Reason(
-            Cause.SOURCE, source.path, f"its document {source.path} is not there", is_gone=True
-        )
+        message = f"its document {source.path} is not there"
+        yield Reason(Cause.SOURCE, source.path, message, is_gone=True)
 
 
 def _content(
     record: Record, filesystem: FilesystemView, missing_documents: Collection[str]
 ) -> Iterator[Reason]:
-    source = source_hash(record) if filesystem.changed_sources else None
-    if (
-        source is not None
-        and source in filesystem.changed_sources
-        and source[0] not in missing_documents
-    ):
-        is_lost = filesystem.changed_sources[source]
-        message = (
-            f"{source[0]}, which it was taken from, "
-            f"{'is not there' if is_lost else 'has changed since'}"
-        )
+    if not filesystem.changed_sources:
+        return
+
+    source = source_hash(record)
+    if source is None or source[0] in missing_documents:
+        return
+
+    is_lost = filesystem.changed_sources.get(source)
+    if is_lost is not None:
+        change = "is not there" if is_lost else "has changed since"
+        message = f"{source[0]}, which it was taken from, {change}"
         yield Reason(Cause.SOURCE, source[0], message, is_unreadable=is_lost)
 
 
 def _age(record: Record, now: datetime, windows: Mapping[str, int | None]) -> Iterator[Reason]:
     volatility = str(freshness_fields(record).get("volatility"))
-    limit, since = stale_at(record, windows), last_reviewed(record)
+    limit = stale_at(record, windows)
+    since = last_reviewed(record)
     if limit is not None and since is not None and limit <= now:
         verb = "verified" if freshness_time(record, "verified_at") else "changed"
-        message = (
-            f"last {verb} on {since:%Y-%m-%d}; {volatility} records hold for "
-            f"{windows[volatility]} days"
-        )
+        days = windows[volatility]
+        message = f"last {verb} on {since:%Y-%m-%d}; {volatility} records hold for {days} days"
         yield Reason(Cause.AGE, volatility, message)

@@ -45,6 +45,7 @@ def code_id(prefix: str, uid: str, length: int = CODE_LENGTH) -> str:
     for _ in range(length):
         number, digit = divmod(number, len(CROCKFORD))
         letters.append(CROCKFORD[digit])
+
     return prefix + "".join(letters)
 
 
@@ -56,19 +57,24 @@ def sequence_id(prefix: str, number: int) -> str:
 def sequence_number(record_id: str, prefix: str) -> int | None:
     """Return the number in a sequence id, or None for another form."""
     match = _SEQUENCE.match(record_id)
-    return int(match[2]) if match and match[1] == prefix else None
+    if match is None or match[1] != prefix:
+        return None
+
+    return int(match[2])
 
 
 def is_safe_id(record_id: str) -> bool:
-    """Say whether an id is a valid folder name on every system:
-    no separator, leading dot or control character.
+    """Say whether an id is a valid folder name on every system.
+
+    It has no separator, leading dot or control character.
     """
     return _SAFE.match(record_id) is not None
 
 
 def is_shown_id(text: str) -> bool:
-    """Say whether a text is an id as people see it:
-    that of an inherited record has the name of its source.
+    """Say whether a text is an id as people see it.
+
+    That of an inherited record begins with the name of its source.
     """
     source, colon, record_id = text.rpartition(":")
     return is_safe_id(record_id) and (not colon or is_safe_id(source))
@@ -77,11 +83,10 @@ def is_shown_id(text: str) -> bool:
 def natural_key(record_id: str) -> tuple[str, int, str]:
     """Return a sort key in human order: ADR-9999 before ADR-10000, codes by their letters."""
     match = _SEQUENCE.match(record_id)
-    return (
-        (match[1], int(match[2]), record_id)
-        if match
-        else (record_id.partition("-")[0] + "-", -1, record_id)
-    )
+    if match is None:
+        return (record_id.partition("-")[0] + "-", -1, record_id)
+
+    return (match[1], int(match[2]), record_id)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -17,7 +18,6 @@ from orbit_registry.model.schema import RecordSchema, compile_schema, read_part,
 
 Phase = Literal["pending", "live", "closed"]
 PHASES: tuple[Phase, ...] = ("pending", "live", "closed")
-NUMBERINGS: tuple[Literal["sequence", "code"], ...] = ("sequence", "code")
 LAST_PLACE = 99  # position in a brief of kinds that state none
 SHIPPED = Path(__file__).parents[1] / "kinds"
 _COMPARE = f"compare it with a shipped one: {SHIPPED / 'learning/kind.yaml'}"
@@ -35,9 +35,8 @@ class Status:
     word: str
     banner: str | None
     to: tuple[str, ...]
-    waits: bool = (
-        False  # whether a review is expected; not where a source alone leaves the state open
-    )
+    waits: bool = False
+    """Whether a review is expected; not where a source alone leaves the state open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +68,16 @@ class Kind:
     def status(self, name: str) -> Status:
         """Return a status by name; an unknown one is pending and hidden."""
         status = self.statuses.get(name)
-        return status or Status(
-            name, "pending", False, False, False, name, f"Status {name!r} is not known", ()
-        )
+        if status is not None:
+            return status
+
+        banner = f"Status {name!r} is not known"
+        return Status(name, "pending", False, False, False, name, banner, ())
 
     def next_status(self, status: Status, phase: Phase) -> str | None:
-        """Return the first status of a phase in a status's `to`:
-        `live` approves, `closed` rejects.
+        """Return the first status of a phase in a status's `to`.
+
+        A live one approves a record, a closed one rejects it.
         """
         return next((name for name in status.to if self.status(name).phase == phase), None)
 
@@ -83,31 +85,37 @@ class Kind:
     def with_article(self) -> str:
         """The label with its article: a decision."""
         name = self.label.lower()
-        return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+        article = "an" if name[0] in "aeiou" else "a"
+        return f"{article} {name}"
 
     def transitions_help(self, status: Status, record_id: str) -> str:
         """Return the statuses that a record can change to, in words, each with its command."""
+        if not status.to:
+            return f"from {status.name} it can become nothing: that status is final"
+
         commands = {
-            to: f"`orbit {self.name} {self.verb_of(to)} {record_id}`" for to in self.verbs.values()
+            to: f" (`orbit {self.name} {self.verb_of(to)} {record_id}`)"
+            for to in self.verbs.values()
         }
-        commands |= {"superseded": f"`orbit {self.name} supersede {record_id} --with NEW`"}
-        targets = ", ".join(f"{to} ({commands[to]})" if to in commands else to for to in status.to)
-        return f"from {status.name} it can become {targets or 'nothing: that status is final'}"
+        commands["superseded"] = f" (`orbit {self.name} supersede {record_id} --with NEW`)"
+        targets = [to + commands.get(to, "") for to in status.to]
+        return f"from {status.name} it can become {', '.join(targets)}"
 
     def verb_of(self, name: str) -> str:
-        """Return the verb for a status that every kind has (accept, retire),
-        else the kind's own one; "" if none.
-        """
-        status, verb = (
-            self.status(name),
-            next((verb for verb, to in self.verbs.items() if to == name), ""),
-        )
-        before = [other for other in self.statuses.values() if name in other.to]
-        if verb and status.phase == "live" and any(other.phase == "pending" for other in before):
-            return "accept"
+        """Return the verb for a status that every kind has (accept, retire), else the kind's own.
 
-        closes = status.phase == "closed" and any(other.phase == "live" for other in before)
-        return "retire" if closes and verb == "deprecate" else verb
+        It is empty if no verb sets the status.
+        """
+        verb = next((verb for verb, to in self.verbs.items() if to == name), "")
+        phase = self.status(name).phase
+        before = {other.phase for other in self.statuses.values() if name in other.to}
+
+        if verb and phase == "live" and "pending" in before:
+            return "accept"
+        if verb == "deprecate" and phase == "closed" and "live" in before:
+            return "retire"
+
+        return verb
 
     @property
     def approving_verb(self) -> str:
@@ -132,15 +140,13 @@ class Kind:
         return f"{self.plural}/{record_id}/{self.name}.yaml"
 
     def place(self, data: Mapping[str, object]) -> int:
-        """Return the position of a record with these fields in a text of several kinds,
-        the first lowest.
-        """
-        positions = (
-            places[value]
-            for name, places in self.places.items()
-            if (value := str(data.get(name))) in places
-        )
-        return next(positions, self.brief.get("place", LAST_PLACE))
+        """Return the position of a record with these fields in a text of several kinds."""
+        for name, places in self.places.items():
+            value = str(data.get(name))
+            if value in places:
+                return places[value]
+
+        return self.brief.get("place", LAST_PLACE)
 
     @property
     def in_document(self) -> bool:
@@ -149,9 +155,7 @@ class Kind:
 
     @property
     def in_file(self) -> bool:
-        """Whether the prose of this kind is a whole file,
-        which search and snapshot split into chunks.
-        """
+        """Whether the prose of this kind is a whole file, which search splits into chunks."""
         return self.prose == "file"
 
     @property
@@ -202,11 +206,9 @@ class KindTable:
     @cached_property
     def id_forms(self) -> IdForms:
         """Forms of ids that texts can cite."""
-        prefixes = {
-            name: tuple(kind.prefix for kind in self if kind.numbering == name)
-            for name in NUMBERINGS
-        }
-        return IdForms(prefixes["sequence"], prefixes["code"], self.sources)
+        numbered = tuple(kind.prefix for kind in self if kind.numbering == "sequence")
+        coded = tuple(kind.prefix for kind in self if kind.numbering == "code")
+        return IdForms(numbered, coded, self.sources)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -238,18 +240,14 @@ class KindTable:
 def load_kinds(*more: Path) -> KindTable:
     """Return the shipped kinds and those in the folders `more`, each with one folder a kind."""
     kinds = dict(_shipped())
-    for file in (file for parent in more for file in _files(parent)):
+    for file in chain.from_iterable(map(_files, more)):
         kind = _read_kind(file, is_shipped=False)
         names = {kind.name, kind.plural, kind.prefix}
-        conflict = next(
-            (other for other in kinds.values() if names & {other.name, other.plural, other.prefix}),
-            None,
-        )
-        if conflict is not None:
-            message = f"{file}: {conflict.name!r} already has that name, plural or prefix"
-            raise ConfigError(
-                message, hint="change `kind`, `plural` or `prefix` in it: each belongs to one kind"
-            )
+        for other in kinds.values():
+            if names & {other.name, other.plural, other.prefix}:
+                message = f"{file}: {other.name!r} already has that name, plural or prefix"
+                hint = "change `kind`, `plural` or `prefix` in it: each belongs to one kind"
+                raise ConfigError(message, hint=hint)
 
         kinds[kind.name] = kind
 
@@ -263,8 +261,9 @@ def _shipped() -> Mapping[str, Kind]:
 
 
 def _files(parent: Path) -> list[Path]:
-    """Return the `kind.yaml` files of a folder of kinds, dangling links too:
-    reading them reports the error.
+    """Return the `kind.yaml` files of a folder of kinds.
+
+    Dangling links are among them: reading one reports the error.
     """
     files: list[Path] = []
     try:
@@ -275,10 +274,9 @@ def _files(parent: Path) -> list[Path]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
+        message = f"{error.filename}: {(error.strerror or '').lower()}"
         hint = "check the owner and the permissions of the folder"
-        raise ConfigError(
-            f"{error.filename}: {(error.strerror or '').lower()}", hint=hint
-        ) from None
+        raise ConfigError(message, hint=hint) from None
 
     return sorted(files)
 
@@ -292,9 +290,8 @@ def _read_kind(file: Path, *, is_shipped: bool) -> Kind:
         message = f"{file}:{position.line if position else 1}: {error.problem.message}"
         raise ConfigError(message, hint=error.problem.hint or _COMPARE) from None
 
-    for problem in [] if is_shipped else _kind_schema().problems(data):
-        line = position_of(text, problem.pointer).line if isinstance(data, dict) else 1
-        raise ConfigError(f"{file}:{line}: {problem.message}", hint=problem.hint or _COMPARE)
+    if not is_shipped:
+        _refuse_invalid(data, text, file)
 
     kind = _kind_from(cast("Mapping[str, Any]", data), file.parent)
     if not is_shipped:
@@ -304,36 +301,50 @@ def _read_kind(file: Path, *, is_shipped: bool) -> Kind:
     return kind
 
 
+def _refuse_invalid(data: object, text: str, file: Path) -> None:
+    problems = _kind_schema().problems(data)
+    if problems:
+        line = position_of(text, problems[0].pointer).line if isinstance(data, dict) else 1
+        message = f"{file}:{line}: {problems[0].message}"
+        raise ConfigError(message, hint=problems[0].hint or _COMPARE)
+
+
 @lru_cache(maxsize=1)
 def _kind_schema() -> RecordSchema:
     return read_schema(SHIPPED / "kind.schema.json")
 
 
+_AS_WRITTEN = (
+    "plural",
+    "prefix",
+    "label",
+    "labels",
+    "numbering",
+    "headline",
+    "prose",
+    "gate",
+    "initial",
+    "brief",
+)
+"""Fields of a kind that are what its file says."""
+
+
 def _kind_from(data: Mapping[str, Any], folder: Path) -> Kind:
-    statuses = {name: _status_from(name, entry) for name, entry in data["statuses"].items()}
-    plain = (
-        "plural",
-        "prefix",
-        "label",
-        "labels",
-        "numbering",
-        "headline",
-        "prose",
-        "gate",
-        "initial",
-        "brief",
-    )
+    name = data["kind"]
+    plain = {key: data[key] for key in _AS_WRITTEN}
+    statuses = {status: _status_from(status, entry) for status, entry in data["statuses"].items()}
+    schema = compile_schema(folder / "schema.json", name, tuple(statuses))
 
     return Kind(
-        **{name: data[name] for name in plain},
-        name=data["kind"],
+        **plain,
+        name=name,
         statuses=statuses,
         places=data.get("places", {}),
         columns=tuple(data["columns"]),
         verbs=data.get("verbs", {}),
         voted=data.get("voted", False),
         folder=folder,
-        schema=compile_schema(folder / "schema.json", data["kind"], tuple(statuses)),
+        schema=schema,
     )
 
 
@@ -345,7 +356,7 @@ def _status_from(name: str, entry: Mapping[str, Any]) -> Status:
 
 def _refuse_contradictions(kind: Kind, file: Path) -> None:
     """Raise for what the schema of kinds can't express."""
-    targets = {to for status in kind.statuses.values() for to in status.to}
+    targets = chain.from_iterable(status.to for status in kind.statuses.values())
     unknown = sorted({*kind.initial.values(), *kind.verbs.values(), *targets} - set(kind.statuses))
     message = ""
     if unknown:

@@ -35,9 +35,8 @@ class Record:
     prose: str = ""  # the long text: a field, `body.md` or the document
     votes: tuple[Vote, ...] = ()
     page: str | None = None  # page of the site that already shows its document, set by a build
-    first_commit: str = (
-        ""  # day of the first commit of its document if that states no date, set by a build
-    )
+    first_commit: str = ""
+    """Day of the first commit of its document if that states no date, set by a build."""
     options: Options = NO_OPTIONS  # the options that its long text states, filled in with it
 
     @property
@@ -47,9 +46,7 @@ class Record:
 
     @property
     def origin(self) -> str:
-        """Name of the source that it is inherited from: `org` of `org:ADR-0007`;
-        empty for an own record.
-        """
+        """Name of the source that it is inherited from: `org` of `org:ADR-0007`, else empty."""
         return self.id.rpartition(":")[0]
 
     @property
@@ -60,19 +57,16 @@ class Record:
     @property
     def digest(self) -> str:
         """Digest of its fields and its long text: 16 hexadecimal digits."""
-        return hashlib.sha256(
-            json.dumps([self.data, self.prose], default=str).encode()
-        ).hexdigest()[:16]
+        return _digest(self.data, self.prose)
 
     @property
     def change_digest(self) -> str:
         """Digest of the change that it proposes, target and diff; empty for no change."""
         diff = self.data.get("diff")
-        return (
-            hashlib.sha256(json.dumps([self.data.get("target"), diff]).encode()).hexdigest()[:16]
-            if diff
-            else ""
-        )
+        if not diff:
+            return ""
+
+        return _digest(self.data.get("target"), diff)
 
     @property
     def folder(self) -> str:
@@ -88,9 +82,8 @@ class Record:
     def status(self) -> Status:
         """The status, with its kind's properties of it."""
         name = str(self.data["status"])
-        return self.kind.statuses.get(name) or self.kind.status(
-            name
-        )  # asked of every record by most checks
+        # Most checks ask every record.
+        return self.kind.statuses.get(name) or self.kind.status(name)
 
     @property
     def phase(self) -> Phase:
@@ -114,17 +107,19 @@ class Record:
 
     def _created_by(self, name: str) -> str:
         value = self.data.get("created_by")
-        return str(value.get(name, "")) if isinstance(value, dict) else ""
+        if not isinstance(value, dict):
+            return ""
+
+        return str(value.get(name, ""))
 
     @property
     def approval(self) -> Mapping[str, str]:
         """The review: who suggested and who decided, when and why, as far as recorded."""
         value = self.data.get("approval")
-        return (
-            {str(key): str(entry) for key, entry in value.items()}
-            if isinstance(value, dict)
-            else {}
-        )
+        if not isinstance(value, dict):
+            return {}
+
+        return {str(key): str(entry) for key, entry in value.items()}
 
     @property
     def body_path(self) -> str:
@@ -135,7 +130,10 @@ class Record:
     def scope(self) -> Scope:
         """Where the record applies."""
         value = self.data.get("scope")
-        return scope_from(value) if isinstance(value, dict) else Scope()
+        if not isinstance(value, dict):
+            return Scope()
+
+        return scope_from(value)
 
     @property
     def globs(self) -> tuple[str, ...]:
@@ -154,8 +152,10 @@ class Record:
 
     def _axis(self, name: str) -> tuple[str, ...]:
         scope = self.data.get("scope")
-        words = scope.get(name) if isinstance(scope, dict) else None
-        return tuple(map(str, words)) if isinstance(words, list) else ()
+        if not isinstance(scope, dict):
+            return ()
+
+        return _words(scope.get(name))
 
     @property
     def is_unreachable(self) -> bool:
@@ -164,54 +164,59 @@ class Record:
         A kind that links lead to is also shown by its project and its own links. A record with a
         target is shown where that target is planned.
         """
-        is_pushed = (
-            self.phase == "live"
-            and self.status.pushed
-            and self.kind.in_record
-            and "target" not in self.data
-        )
-        if not is_pushed or self.globs or self.kind.gate not in ("scoped", "relevant_and_linked"):
+        is_pushed = self.phase == "live" and self.status.pushed and self.kind.in_record
+        if not is_pushed or "target" in self.data or self.globs:
             return False
 
-        led = self.kind.gate != "scoped" and (self.links or self.data.get("project"))
-        return self.scope.is_empty and not led and self.data.get("procedural") is not True
+        gate = self.kind.gate
+        if gate == "relevant_and_linked" and (self.links or self.data.get("project")):
+            return False
+        if gate not in ("scoped", "relevant_and_linked"):
+            return False
+
+        return self.scope.is_empty and self.data.get("procedural") is not True
 
     @property
     def links(self) -> tuple[Link, ...]:
         """The links in the file; supersession is not among them."""
-        return tuple(
-            Link(str(link["rel"]), str(link["to"]), str(link.get("reason", "")))
-            for link in self._maps("links")
-        )
+        links = []
+        for link in self._maps("links"):
+            reason = str(link.get("reason", ""))
+            links.append(Link(str(link["rel"]), str(link["to"]), reason))
+
+        return tuple(links)
 
     @property
     def evidence(self) -> tuple[tuple[str, str], ...]:
         """Pairs of kind and reference."""
-        return tuple(
-            [(str(entry["kind"]), str(entry["reference"])) for entry in self._maps("evidence")]
-        )
+        entries = self._maps("evidence")
+        return tuple([(str(entry["kind"]), str(entry["reference"])) for entry in entries])
 
     @property
     def rejected(self) -> tuple[RejectedOption, ...]:
-        """Rejected options: those that its text states, if it is decided,
-        then those that only its file does.
-        """
-        in_text = self.options.rejected if self.phase != "pending" else ()
-        entries = self._maps("rejected")
-        options = [
-            RejectedOption(str(entry["option"]), str(entry.get("reason") or ""))
-            for entry in entries
-        ]
-        names = {option.option.casefold() for option in in_text}
-        return (*in_text, *(option for option in options if option.option.casefold() not in names))
+        """Rejected options: those of its text, if it is decided, then those of its file alone."""
+        options: list[RejectedOption] = []
+        if self.phase != "pending":
+            options += self.options.rejected
+
+        names = {option.option.casefold() for option in options}
+        for entry in self._maps("rejected"):
+            name = str(entry["option"])
+            if name.casefold() not in names:
+                options.append(RejectedOption(name, str(entry.get("reason") or "")))
+
+        return tuple(options)
 
     @property
     def source(self) -> Source | None:
         """The document that holds the prose, or is it; None if there is none."""
         if self.kind.in_file:
-            file, path = self.text("file"), self.text("path")
-            full_path = f"{self.folder}/{file}" if file else path
-            return None if full_path is None else Source(full_path)
+            file = self.text("file")
+            if file:
+                return Source(f"{self.folder}/{file}")
+
+            path = self.text("path")
+            return None if path is None else Source(path)
 
         value = self.data.get("source")
         if not isinstance(value, dict):
@@ -222,8 +227,7 @@ class Record:
 
     def words(self, name: str) -> tuple[str, ...]:
         """Return a field that is a list of texts; empty if absent."""
-        value = self.data.get(name)
-        return tuple(map(str, value)) if isinstance(value, list) else ()
+        return _words(self.data.get(name))
 
     def text(self, name: str) -> str | None:
         """Return a field that is a text; None if absent."""
@@ -252,6 +256,19 @@ class Record:
 
     def _maps(self, name: str) -> Sequence[Mapping[str, object]]:
         value = self.data.get(name)
-        return (
-            [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else ()
-        )
+        if not isinstance(value, list):
+            return ()
+
+        return [entry for entry in value if isinstance(entry, dict)]
+
+
+def _words(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+
+    return tuple(map(str, value))
+
+
+def _digest(*parts: object) -> str:
+    """Return a digest of values: 16 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]

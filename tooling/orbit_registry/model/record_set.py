@@ -21,14 +21,20 @@ NAMED = 3  # examples in a hint about an unknown id
 
 
 def _is_loosely(any_id: str, record_id: str) -> bool:
-    """Say whether a loose id means a record: `1`, `ADR-1` and `adr-0001` mean ADR-0001,
-    `l-7k3fq` means L-7k3fq.
+    """Say whether a loose id means a record.
+
+    `1`, `ADR-1` and `adr-0001` mean ADR-0001, `l-7k3fq` means L-7k3fq.
     """
-    number, sequence = _NUMBER.fullmatch(any_id), _NUMBERED.fullmatch(record_id)
+    number = _NUMBER.fullmatch(any_id)
+    sequence = _NUMBERED.fullmatch(record_id)
     if number is None or sequence is None:
         return any_id.casefold() == record_id.casefold()
-    is_prefix = (number["prefix"] or sequence["prefix"]).casefold() == sequence["prefix"].casefold()
-    return is_prefix and int(number["number"]) == int(sequence["number"])
+
+    prefix = number["prefix"] or sequence["prefix"]
+    if prefix.casefold() != sequence["prefix"].casefold():
+        return False
+
+    return int(number["number"]) == int(sequence["number"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +47,8 @@ class Retirement:
     def __str__(self) -> str:
         record = self.record
         if self.successors:
-            return (
-                f"{record.id} was superseded by "
-                f"{' and '.join(successor.id for successor in self.successors)}"
-            )
+            successors = " and ".join(successor.id for successor in self.successors)
+            return f"{record.id} was superseded by {successors}"
 
         if record.status.name == SUPERSEDED:
             return f"{record.id} was superseded, and no live record replaces it"
@@ -101,15 +105,17 @@ class RecordSet:
         return list(self._by_legacy.get(name, ()))
 
     def with_former_name(self, name: str) -> list[Record]:
-        """Return every record with this legacy id or, for a name without namespace,
-        with this last part of one.
+        """Return every record with this legacy id.
+
+        A name without a namespace may also be the last part of one.
         """
-        records = self.with_legacy_id(name) if "/" in name else self._by_tail.get(name, ())
-        return list({id(record): record for record in records}.values())
+        by_name = self._by_legacy if "/" in name else self._by_tail
+        return list({id(record): record for record in by_name.get(name, ())}.values())
 
     def candidates(self, any_id: str) -> list[Record]:
-        """Return the records that an id can mean: by id, else by legacy id,
-        else by the last part of a legacy id.
+        """Return the records that an id can mean.
+
+        It is the id of a record, else a legacy id, else the last part of one.
         """
         return self.with_id(any_id) or self.with_legacy_id(any_id) or self.with_former_name(any_id)
 
@@ -118,8 +124,9 @@ class RecordSet:
         return [record for record in self._records if _is_loosely(any_id, record.id)]
 
     def matches(self, any_id: str) -> list[Record]:
-        """Return the records that an id, a legacy id or a loose form of an id (`1`, `ADR-1`,
-        `adr-0001`) means.
+        """Return the records that an id means.
+
+        It may be an id, a legacy id or a loose form of an id: `1`, `ADR-1`, `adr-0001`.
         """
         return self.candidates(any_id) or self._with_loose_id(any_id)
 
@@ -135,13 +142,7 @@ class RecordSet:
             )
 
         if not records:
-            for problem in self._problems:
-                for name in (problem.record or "", *problem.location.path.split("/")):
-                    if _is_loosely(any_id, name):
-                        message = f"{name} can't be read: {problem.location}: {problem.message}"
-                        hint = problem.hint or "correct it there; `orbit check` says more"
-                        raise RecordNotFoundError(message, hint=hint)
-
+            self._refuse_unreadable(any_id)
             raise RecordNotFoundError(f"no record has the id {any_id!r}", hint=self._hint(any_id))
 
         ids = tuple(record.id for record in records)
@@ -149,37 +150,58 @@ class RecordSet:
         message = f"{any_id!r} means {len(records)} records:\n{listed}"
         raise AmbiguousIdError(message, candidates=ids, hint="name one by its own id")
 
+    def _refuse_unreadable(self, any_id: str) -> None:
+        """Raise if an id means a file that can't be read."""
+        for problem in self._problems:
+            for name in (problem.record or "", *problem.location.path.split("/")):
+                if _is_loosely(any_id, name):
+                    message = f"{name} can't be read: {problem.location}: {problem.message}"
+                    hint = problem.hint or "correct it there; `orbit check` says more"
+                    raise RecordNotFoundError(message, hint=hint)
+
     def _hint(self, any_id: str) -> str:
+        hint = "`orbit list --all` shows the ids there are"
+        near = self._near(any_id.lower())
+        if not near:
+            return hint
+
+        examples = " or ".join(near[:NAMED])
+        if len(near) == 1:
+            from textwrap import shorten
+
+            title = shorten(self.candidates(near[0])[0].title, 50, placeholder="…")
+            examples += f" ({title})"
+
+        return f"did you mean {examples}? {hint}"
+
+    def _near(self, query: str) -> list[str]:
+        """Return ids that an unknown one may mean: of a document, by its letters, by a title."""
         from difflib import get_close_matches  # most ids that are asked for are there
-        from textwrap import shorten
+
+        documents = self._of_document(query)
+        if documents:
+            return documents
 
         names = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
-        query = any_id.lower()
-        near = self._of_document(query) or [
-            names[name] for name in get_close_matches(query, names, n=1, cutoff=0.7)
-        ]
-        if not near:
-            prefixes = {name.partition("-")[0] for name in names}
-            words = {word for word in query.replace("-", " ").split() if len(word) > 2} - prefixes
-            shared = {
-                record.id: len(words.intersection(record.title.lower().split()))
-                for record in self._records
-            }
-            near = sorted(filter(shared.get, shared), key=lambda name: -shared[name])
+        near = get_close_matches(query, names, n=1, cutoff=0.7)
+        if near:
+            return [names[near[0]]]
 
-        titles = [shorten(self.candidates(name)[0].title, 50, placeholder="…") for name in near[:1]]
-        examples = [f"{near[0]} ({titles[0]})"] if len(near) == 1 else near[:NAMED]
-        suggestion = f"did you mean {' or '.join(examples)}? " if examples else ""
-        return f"{suggestion}`orbit list --all` shows the ids there are"
+        prefixes = {name.partition("-")[0] for name in names}
+        words = {word for word in query.replace("-", " ").split() if len(word) > 2} - prefixes
+        shared = {
+            record.id: len(words.intersection(record.title.lower().split()))
+            for record in self._records
+        }
+        return sorted(filter(shared.get, shared), key=lambda name: -shared[name])
 
     def _of_document(self, query: str) -> list[str]:
         paths = [
-            (record.id, record.source.path.lower())
-            for record in self._records
-            if record.source is not None
+            (record.id, record.source.path) for record in self._records if record.source is not None
         ]
-        paths += [(record.id, record.path.lower()) for record in self._records]
-        return [name for name, path in paths if f"/{path}".endswith(f"/{query.removeprefix('./')}")]
+        paths += [(record.id, record.path) for record in self._records]
+        end = f"/{query.removeprefix('./')}"
+        return [name for name, path in paths if f"/{path.lower()}".endswith(end)]
 
     def reachable(self, record_id: str, name: str) -> set[str]:
         """Return every id that a field of ids leads to, over any number of records."""
@@ -204,35 +226,35 @@ class RecordSet:
             for name in record.supersedes:
                 for replaced in self.candidates(name):
                     replaced_by[replaced.id].append(record.id)
+
         return replaced_by
 
     def live_successors(self, record: Record) -> list[Record]:
-        """Return the live records that took the place of a record that is not live,
-        over any number of others.
-        """
-        successors: dict[str, Record] = {}
-        visited, stack = {record.id}, [record]
+        """Return the live records that took a closed one's place, over any number of others."""
+        successors: list[Record] = []
+        visited = {record.id}
+        stack = [record]
         while stack:
             for name in self.replaced_by(stack.pop()):
-                later = self.candidates(name)
-                if len(later) == 1 and later[0].id not in visited:
-                    visited.add(later[0].id)
-                    if later[0].phase == "live":
-                        successors[later[0].id] = later[0]
-                    else:
-                        stack += later
+                candidates = self.candidates(name)
+                if len(candidates) != 1 or candidates[0].id in visited:
+                    continue
 
-        return sorted(successors.values(), key=lambda successor: successor.sort_key)
+                later = candidates[0]
+                visited.add(later.id)
+                if later.phase == "live":
+                    successors.append(later)
+                else:
+                    stack.append(later)
+
+        return sorted(successors, key=lambda successor: successor.sort_key)
 
     def retirement(self, record: Record) -> Retirement | None:
-        """Return that a record is closed, and what took its place;
-        None for one that is not closed.
-        """
-        return (
-            Retirement(record, tuple(self.live_successors(record)))
-            if record.phase == "closed"
-            else None
-        )
+        """Return that a record is closed, and what took its place, else None."""
+        if record.phase != "closed":
+            return None
+
+        return Retirement(record, tuple(self.live_successors(record)))
 
     @property
     def collisions(self) -> dict[str, list[Record]]:

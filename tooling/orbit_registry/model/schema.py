@@ -1,5 +1,4 @@
-"""JSON Schemas of kinds, merged with the fields that all records share, and validation in plain
-words.
+"""JSON Schemas of kinds with the fields that all records share, and validation in plain words.
 
 jsonschema-rs says whether a value is valid, about 100 times quicker than jsonschema, which says why
 it is not. A property test holds their answers equal.
@@ -11,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +46,9 @@ def shared_fields() -> frozenset[str]:
 
 @dataclass(frozen=True)
 class RecordSchema:
-    """A JSON Schema, compiled when a value is first validated:
-    a run knows seven kinds and reads two or three.
+    """A JSON Schema, compiled when a value is first validated.
+
+    A run knows seven kinds and reads two or three.
     """
 
     document: Mapping[str, Any]
@@ -92,12 +93,9 @@ class RecordSchema:
         if self.is_valid(value):
             return []
 
-        problems = [
-            problem
-            for error in self.reference_validator.iter_errors(value)
-            for problem in _explain(error)
-        ]
-        return sorted(dict.fromkeys(problems), key=_reading_order)
+        errors = self.reference_validator.iter_errors(value)
+        problems = dict.fromkeys(chain.from_iterable(map(_explain, errors)))
+        return sorted(problems, key=_reading_order)
 
     @cached_property
     def reference_validator(self) -> Any:
@@ -133,15 +131,12 @@ def compile_schema(file: Path, kind: str, statuses: tuple[str, ...] = ()) -> Rec
     if statuses:
         properties["status"] = {**properties["status"], "enum": list(statuses)}
 
-    document = {
-        "$schema": DIALECT,
-        "title": kind_schema.get("title", kind),
-        "description": kind_schema.get("description", ""),
-        **{
-            key: value
-            for key, value in kind_schema.items()
-            if key not in ("properties", "required", "$defs")
-        },
+    document: dict[str, Any] = {"$schema": DIALECT, "title": kind, "description": ""}
+    for key, value in kind_schema.items():
+        if key not in ("properties", "required", "$defs"):
+            document[key] = value
+
+    document |= {
         "type": "object",
         "required": [*envelope["required"], *kind_schema.get("required", [])],
         "properties": properties,
@@ -158,14 +153,13 @@ def read_schema(file: Path) -> RecordSchema:
 
 
 def _merged(envelope: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Put a kind's fields after the envelope's identity and before its times,
-    and let it narrow shared ones.
+    """Put a kind's fields after the envelope's identity and before its times.
+
+    A kind can narrow shared fields.
     """
     identity = ("schema_version", "id", "uid", "title", "status")
-    order = [*identity, *fields, *envelope]
-    return {
-        name: {**envelope.get(name, {}), **fields.get(name, {})} for name in dict.fromkeys(order)
-    }
+    order = dict.fromkeys([*identity, *fields, *envelope])
+    return {name: {**envelope.get(name, {}), **fields.get(name, {})} for name in order}
 
 
 def read_part(file: Path) -> str:
@@ -176,7 +170,9 @@ def read_part(file: Path) -> str:
             raise ConfigError(f"{file} is a symbolic link", hint="put the file itself there")
         if file.exists() and not file.is_file():  # a pipe would be waited for
             raise ConfigError(f"{file}: not a regular file", hint="make it a file that can be read")
-        if (size := file.stat().st_size) > _LIMIT:
+
+        size = file.stat().st_size
+        if size > _LIMIT:
             message = f"{file} has {size:,} bytes; at most {_LIMIT:,} are read"
             raise ConfigError(message, hint="move long text elsewhere")
 
@@ -184,23 +180,19 @@ def read_part(file: Path) -> str:
     except UnicodeDecodeError:
         raise ConfigError(f"{file}: not valid UTF-8", hint="save the file as UTF-8") from None
     except FileNotFoundError:
-        raise ConfigError(
-            f"{file} is missing", hint=f"a kind's folder needs a {file.name}"
-        ) from None
+        hint = f"a kind's folder needs a {file.name}"
+        raise ConfigError(f"{file} is missing", hint=hint) from None
     except OSError as error:
-        raise ConfigError(
-            f"{file}: {error.strerror}", hint="make it a file that can be read"
-        ) from None
+        hint = "make it a file that can be read"
+        raise ConfigError(f"{file}: {error.strerror}", hint=hint) from None
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
         value = json.loads(read_part(file))
     except json.JSONDecodeError as error:
-        message = (
-            f"{file}:{error.lineno}:{error.colno}: not valid JSON: "
-            f"{error.msg[:1].lower()}{error.msg[1:]}"
-        )
+        reason = f"{error.msg[:1].lower()}{error.msg[1:]}"
+        message = f"{file}:{error.lineno}:{error.colno}: not valid JSON: {reason}"
         raise ConfigError(message, hint="check quotes, commas and braces near that place") from None
     except RecursionError:
         raise ConfigError(f"{file}: nested too deeply", hint="flatten the structure") from None
@@ -212,10 +204,11 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _reading_order(problem: SchemaProblem) -> tuple[list[tuple[bool, int, str]], str]:
-    steps = [
-        (isinstance(step, str), step if isinstance(step, int) else 0, str(step))
-        for step in problem.pointer
-    ]
+    steps = []
+    for step in problem.pointer:
+        number = step if isinstance(step, int) else 0
+        steps.append((isinstance(step, str), number, str(step)))
+
     return steps, problem.message
 
 
@@ -241,64 +234,71 @@ def _unknown_fields(error: Any, pointer: Pointer) -> Iterator[SchemaProblem]:
     for field in sorted(set(error.instance) - set(fields), key=str):
         if is_open and str(field).startswith("x-"):
             continue
+
         near = _nearest(str(field), fields)
-        choices = "own fields start with `x-`" if is_open else f"one of: {', '.join(fields)}"
-        hint = f"did you mean `{near}`?" if near else choices
+        if near:
+            hint = f"did you mean `{near}`?"
+        elif is_open:
+            hint = "own fields start with `x-`"
+        else:
+            hint = f"one of: {', '.join(fields)}"
+
         yield SchemaProblem((*pointer, field), f"unknown field `{field}`", hint, unknown_field=True)
 
 
 def _missing_fields(error: Any, pointer: Pointer) -> Iterator[SchemaProblem]:
+    forms = error.schema.get("properties", {})
     for field in error.validator_value:
         if field not in error.instance and f"'{field}'" in error.message:
-            description = (
-                error.schema.get("properties", {}).get(field, {}).get("description", "").rstrip(".")
-            )
-            hint = f"add `{field}:`" + (f" ({description})" if description else "")
+            hint = f"add `{field}:`"
+            description = forms.get(field, {}).get("description", "").rstrip(".")
+            if description:
+                hint += f" ({description})"
+
             yield SchemaProblem(pointer, f"`{field}` is missing", hint)
 
 
 def _message(error: Any) -> tuple[str, str | None]:
-    value, limit = error.instance, error.validator_value
+    value = error.instance
+    limit = error.validator_value
     match error.validator:
         case "enum":
-            choices = [str(choice) for choice in limit]
-            near = _nearest(str(value), choices)
-            hint = f"did you mean `{near}`? One of: " if near else "one of: "
-            state = "empty" if value is None else f"{_shortened_json(value)}, which is not allowed"
-            return f" is {state}", hint + ", ".join(choices)
+            return _choice_message(value, [str(choice) for choice in limit])
         case "type":
             return _type_message(value, limit if isinstance(limit, str) else " or ".join(limit))
         case "pattern":
-            return _pattern_message(
-                value, limit, error.schema.get("description") or f"it must match {limit}"
-            )
+            form = error.schema.get("description") or f"it must match {limit}"
+            return _pattern_message(value, limit, form)
         case "maxLength":
             size = len(value)
-            return (
-                f" is {size} characters long; at most {limit} are allowed",
-                f"shorten it by {size - limit}",
-            )
-        case "minLength":
-            return f" is shorter than {limit} characters" if value else " is empty", None
-        case "maxItems":
-            return f" has {len(value)} entries; at most {limit} are allowed", None
-        case "maximum" | "minimum":
-            return (
-                (
-                    f" is {value}; the {'most' if error.validator == 'maximum' else 'least'} "
-                    f"allowed is {limit}"
-                ),
-                None,
-            )
-        case "anyOf" | "oneOf":
-            return (
-                f" is {_shortened_json(value)}, which has none of the forms that it may have",
-                None,
-            )
+            message = f" is {size} characters long; at most {limit} are allowed"
+            return message, f"shorten it by {size - limit}"
         case "uniqueItems":
             return " holds something twice", "keep each entry once"
+        case "minLength":
+            message = f" is shorter than {limit} characters" if value else " is empty"
+        case "maxItems":
+            message = f" has {len(value)} entries; at most {limit} are allowed"
+        case "maximum":
+            message = f" is {value}; the most allowed is {limit}"
+        case "minimum":
+            message = f" is {value}; the least allowed is {limit}"
+        case "anyOf" | "oneOf":
+            message = f" is {_shortened_json(value)}, which has none of the forms that it may have"
+        case _:
+            message = f": {error.message[:200]}"
 
-    return f": {error.message[:200]}", None
+    return message, None
+
+
+def _choice_message(value: object, choices: Sequence[str]) -> tuple[str, str]:
+    allowed = ", ".join(choices)
+    near = _nearest(str(value), choices)
+    hint = f"did you mean `{near}`? One of: {allowed}" if near else f"one of: {allowed}"
+    if value is None:
+        return " is empty", hint
+
+    return f" is {_shortened_json(value)}, which is not allowed", hint
 
 
 _TYPE_NAMES = {
@@ -324,16 +324,17 @@ def _type_message(value: object, expected: str) -> tuple[str, str | None]:
     message = f" is {actual}, not {_TYPE_NAMES.get(expected, expected)}"
     if expected == "string" and isinstance(value, (bool, int, float)):
         return message, f'put it in quotes: "{json.dumps(value)}"'
-    return (
-        message,
-        "write it as a list: a line `- …` for each entry" if expected == "array" else None,
-    )
+    if expected == "array":
+        return message, "write it as a list: a line `- …` for each entry"
+
+    return message, None
 
 
 def _pattern_message(value: str, pattern: str, form: str) -> tuple[str, str]:
     """Return why a text breaks its pattern; blank texts and line breaks are the usual causes."""
     if not value.strip():
         return " is blank", form
+
     if _compiled_pattern(pattern).is_valid(" ".join(value.splitlines())):
         return " has a line break", "write it as one line"
     return f" is {_shortened_json(value)}, which does not have the form it needs", form

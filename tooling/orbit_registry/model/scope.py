@@ -21,7 +21,6 @@ class Scope:
     agents: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
-    semantic_seed: str | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -30,22 +29,14 @@ class Scope:
 
 
 def symbol_problem(symbol: str) -> str | None:
-    """Return why a text is not a symbol, `path::name` with a path from the root;
-    None if it is one.
-    """
+    """Return why a text is not a symbol, `path::name` with a path from the root, else None."""
     path, separator, name = symbol.partition("::")
     if not separator or not path.strip() or not name.strip() or symbol != " ".join(symbol.split()):
         return "it is not of the form path::name"
 
     parts = path.split("/")
-    if (
-        path.startswith(("/", "~"))
-        or "\\" in path
-        or ":" in parts[0]
-        or ".." in parts
-        or "." in parts
-        or "" in parts
-    ):
+    is_odd = path.startswith(("/", "~")) or "\\" in path or ":" in parts[0]
+    if is_odd or not {"", ".", ".."}.isdisjoint(parts):
         return "its path is not one from the root, with `/`"
 
     return None
@@ -58,11 +49,13 @@ def symbol_glob(symbol: str) -> str:
 
 def scope_from(data: Mapping[str, object]) -> Scope:
     """Return the scope in a record's valid `scope` mapping."""
-    lists = {
-        name: tuple(map(str, value)) for name in _LISTS if isinstance(value := data.get(name), list)
-    }
-    seed = data.get("semantic_seed")
-    return Scope(**lists, semantic_seed=None if seed is None else str(seed))
+    lists = {}
+    for name in _LISTS:
+        value = data.get(name)
+        if isinstance(value, list):
+            lists[name] = tuple(map(str, value))
+
+    return Scope(**lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +75,10 @@ class Task:
 
 
 def version_factor(record_versions: Collection[str], requested: Collection[str]) -> float:
-    """Return the weight of a record for some versions in a request for others;
-    0 if they share none.
-    """
-    recorded, asked_for = frozenset(record_versions) or {UNVERSIONED}, frozenset(requested)
+    """Return the weight of a record for some versions in a request for others, 0 if disjoint."""
+    recorded = frozenset(record_versions) or {UNVERSIONED}
+    asked_for = frozenset(requested)
+
     if not asked_for or recorded == asked_for:
         return EXACT
     if UNVERSIONED in recorded:

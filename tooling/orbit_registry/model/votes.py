@@ -39,27 +39,32 @@ def distinct_votes(votes: Iterable[Vote]) -> list[Vote]:
         earlier = first.get(vote.key)
         if earlier is None or vote.voted_at < earlier.voted_at:
             first[vote.key] = vote
+
     return sorted(first.values(), key=lambda vote: (vote.voted_at, vote.key))
 
 
 def tally(votes: Iterable[Vote], now: datetime, half_life_days: float = HALF_LIFE_DAYS) -> Tally:
-    """Return count, decayed score (the count at a half-life of 0) and last vote;
-    one dated ahead weighs like now.
+    """Return count, decayed score (the count at a half-life of 0) and last vote.
+
+    A vote that is dated ahead weighs like one of now.
     """
     counted = distinct_votes(votes)
-    if half_life_days <= 0:
-        score = float(len(counted))
-    else:
+    if not counted:
+        return Tally(0, 0.0, None)
+
+    score = float(len(counted))
+    if half_life_days > 0:
         ages = (max(0.0, (now - vote.voted_at).total_seconds() / 86400) for vote in counted)
         score = math.fsum(2.0 ** (-age / half_life_days) for age in ages)
 
-    return Tally(len(counted), score, counted[-1].voted_at if counted else None)
+    return Tally(len(counted), score, counted[-1].voted_at)
 
 
 def by_month(votes: Iterable[Vote], until: date, months: int) -> tuple[int, ...]:
     """Return the number of votes in each of the last months (UTC), up to the month of `until`."""
     last = until.year * 12 + until.month
     counts = [0] * months
+
     for vote in distinct_votes(votes):
         at = vote.voted_at.astimezone(UTC)
         index = months - 1 - (last - at.year * 12 - at.month)
@@ -74,6 +79,7 @@ def parse_time(text: str) -> datetime:
     value = datetime.fromisoformat(text)
     if value.tzinfo is None:
         raise ValueError("a time needs a zone")
+
     try:
         return value.astimezone(UTC)
     except OverflowError:
@@ -82,8 +88,11 @@ def parse_time(text: str) -> datetime:
 
 def time_in(value: object) -> datetime | None:
     """Return a record's time in UTC; None for none, or one that the calendar does not have."""
+    if value is None:
+        return None
+
     try:
-        return None if value is None else parse_time(str(value))
+        return parse_time(str(value))
     except ValueError:
         return None
 

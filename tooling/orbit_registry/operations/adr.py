@@ -27,6 +27,7 @@ from orbit_registry.operations.adr_style import (
 )
 from orbit_registry.operations.document_facts import FEATURE
 from orbit_registry.operations.lifecycle import NO_COST, entry_in, refuse_closed, with_facts
+from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.documents import LOG_NAME, first_prompt, home_of, prompts_of
 from orbit_registry.repository.guard import (
     refuse_hidden,
@@ -90,8 +91,7 @@ def new_adr(
     status: str | None = "proposed",
 ) -> NewAdr:
     """Return a decision of the fields that a program gives; those of another form are left out."""
-    scope = fields.get("scope")
-    axes = scope if isinstance(scope, Mapping) else {}
+    axes = mapping_in(fields, "scope")
 
     def text(name: str) -> str | None:
         value = fields.get(name)
@@ -99,19 +99,26 @@ def new_adr(
 
     def words(holder: Mapping[str, object], name: str) -> tuple[str, ...]:
         value = holder.get(name)
-        return tuple(str(word) for word in value) if isinstance(value, (list, tuple)) else ()
+        if not isinstance(value, (list, tuple)):
+            return ()
+        return tuple(map(str, value))
 
-    arguments: dict[str, Any] = {
-        name: text(name) for name in ("feature", "date", "summary", "body")
-    }
-    arguments |= {
-        name: words(fields, name)
-        for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from")
-    }
-    arguments |= {name: words(axes, name) for name in ("paths", "tags")}
+    arguments: dict[str, Any] = {}
+    for name in ("feature", "date", "summary", "body"):
+        arguments[name] = text(name)
+
+    for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from"):
+        arguments[name] = words(fields, name)
+
+    for name in ("paths", "tags"):
+        arguments[name] = words(axes, name)
 
     return NewAdr(
-        title=str(fields.get("title") or ""), status=status, key=key, ensured=ensured, **arguments
+        title=str(fields.get("title") or ""),
+        status=status,
+        key=key,
+        ensured=ensured,
+        **arguments,
     )
 
 
@@ -127,7 +134,9 @@ def add_adr(
     `admit` is asked before a number is taken.
     """
     kind = workspace.kinds["adr"]
-    request = _proposed_if_unfilled(workspace, kind, _checked(workspace, request), author)
+    request = _checked(workspace, request)
+    request = _proposed_if_unfilled(workspace, kind, request, author)
+
     with writing(workspace):
         expected = allocation = allocate(workspace, kind, dry_run=True)[0]
         changes, record = _new_files(workspace, kind, request, author, expected.id)
@@ -152,12 +161,14 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
     title = " ".join(request.title.split())
     if not title:
         raise UsageError(
-            "a decision needs a title", hint='orbit adr new "Use DuckDB for the snapshot"'
+            "a decision needs a title",
+            hint='orbit adr new "Use DuckDB for the snapshot"',
         )
 
     if request.feature is not None and not FEATURE.match(request.feature):
         raise UsageError(
-            f"{request.feature!r} is not a feature name", hint="letters, digits, `.`, `_` and `-`"
+            f"{request.feature!r} is not a feature name",
+            hint="letters, digits, `.`, `_` and `-`",
         )
 
     if request.status is not None and request.status not in (
@@ -175,15 +186,22 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
     style = request.style or ("log" if adr.log else adr.style)
     if style == "log" and not request.feature and not adr.log:
         raise UsageError(
-            "decisions are kept in logs here, so a feature is needed", hint="--feature NAME"
+            "decisions are kept in logs here, so a feature is needed",
+            hint="--feature NAME",
         )
 
     if request.date is not None:
         refuse_date(request.date)
 
-    today = datetime.now(UTC).strftime("%Y-%m-%d")
-    body = _without_title(request.body, title) if request.body else request.body
-    return replace(request, title=title, style=style, date=request.date or today, body=body)
+    body = request.body
+    if body:
+        body = _without_title(body, title)
+
+    return replace(request, title=title, style=style, date=request.date or _today(), body=body)
+
+
+def _today() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d")
 
 
 def _without_title(body: str, title: str) -> str:
@@ -192,19 +210,21 @@ def _without_title(body: str, title: str) -> str:
     """
     text = body.lstrip("\ufeff")
     first = next(iter(parse_markdown(text).headings), None)
-    is_title = (
-        first and not text[: first.section.start].strip() and is_same_title(title, first.text)
-    )
+    if first is None or text[: first.section.start].strip():
+        return body
 
-    return (
-        text[first.body.start :]
-        if first and is_title and text[first.body.start :].strip()
-        else body
-    )
+    below = text[first.body.start :]
+    if not below.strip() or not is_same_title(title, first.text):
+        return body
+
+    return below
 
 
 def _proposed_if_unfilled(
-    workspace: Workspace, kind: Kind, request: NewAdr, author: Author
+    workspace: Workspace,
+    kind: Kind,
+    request: NewAdr,
+    author: Author,
 ) -> NewAdr:
     status = request.status or kind.initial.get(author.role, kind.initial["agent"])
     if kind.status(status).phase != "live":
@@ -217,6 +237,7 @@ def _proposed_if_unfilled(
         and NO_COST not in workspace.config.setting("checks", "ignore")
         and _no_cost(request)
     )
+
     if prompt is None and not without_cost:
         return request
     if request.status is None:
@@ -228,14 +249,14 @@ def _proposed_if_unfilled(
             hint="add a line `- Cost: …` under Consequences, or add it with `--status proposed`",
         )
 
-    line = (
-        f"line {text.count(chr(10), 0, prompt[0]) + 1} of the text"
-        if request.body is not None
-        else "its text"
-    )
+    start, line = prompt
+    where = "its text"
+    if request.body is not None:
+        number = text.count("\n", 0, start) + 1
+        where = f"line {number} of the text"
 
     raise RefusedError(
-        f"a decision can't be {status} while {line} is a prompt of the template: `{prompt[1]}`",
+        f"a decision can't be {status} while {where} is a prompt of the template: `{line}`",
         hint="give the whole text with --body-file, or add it without --status, answer the "
         "prompts, and accept it then",
     )
@@ -273,23 +294,30 @@ def refuse_date(text: str) -> None:
 
 
 def _new_files(
-    workspace: Workspace, kind: Kind, request: NewAdr, author: Author, record_id: str
+    workspace: Workspace,
+    kind: Kind,
+    request: NewAdr,
+    author: Author,
+    record_id: str,
 ) -> tuple[list[FileChange], Record]:
     status = request.status or kind.initial.get(author.role, kind.initial["agent"])
+    tasks = [f"[{task}]" for task in request.tasks]
+    legacy_ids = [f"legacy_id: `{name}`" for name in request.legacy_ids]
     fields = {
         "id": record_id,
         "number": record_id.rpartition("-")[2],
         "title": request.title,
         "status": status.capitalize(),
         "date": str(request.date),
-        "tasks": " · ".join(f"[{task}]" for task in request.tasks),
-        "legacy": " · ".join(f"legacy_id: `{name}`" for name in request.legacy_ids),
+        "tasks": " · ".join(tasks),
+        "legacy": " · ".join(legacy_ids),
         "deciders": ", ".join(request.deciders),
         "tags": ", ".join(request.labels),
     }
 
-    refuse_secrets(f"the text of {request.title!r}", request.body or "")
-    refuse_hidden({"title": request.title, "body": (request.body or "").removeprefix("\ufeff")})
+    body = request.body or ""
+    refuse_secrets(f"the text of {request.title!r}", body)
+    refuse_hidden({"title": request.title, "body": body.removeprefix("\ufeff")})
 
     if request.style == "log":
         path = _log_of(workspace.config, request.feature)
@@ -302,22 +330,18 @@ def _new_files(
             raise RefusedError(f"{path} is there already", hint="give another title")
 
         inside(workspace.root, path)
-        new = NewText(
-            path,
-            None,
-            _with_body(path, new_text(kind, neighbours, path, fields, status), request.body),
-        )
+        document = new_text(kind, neighbours, path, fields, status)
+        new = NewText(path, None, _with_body(path, document, request.body))
 
-    heading = {"heading": new.heading} if new.heading else {}
-    source = {"path": path, **heading, "format": str(request.style), "authority": "record"}
+    source = {"path": path}
+    if new.heading:
+        source["heading"] = new.heading
+
+    source |= {"format": str(request.style), "authority": "record"}
     names = list(dict.fromkeys((*request.legacy_ids, *new.names)))
-    data = new_data(
-        kind,
-        record_id,
-        new_uid(),
-        author,
-        {**_fields(request), "legacy_ids": names, "source": source},
-    )
+    values = {**_fields(request), "legacy_ids": names, "source": source}
+
+    data = new_data(kind, record_id, new_uid(), author, values)
     text, record = build_record(workspace, kind, author, record_id, data)
     entry = entry_in(path, new.after, record)
     _refuse_other_title(request.title, entry)
@@ -354,28 +378,31 @@ def _fields(request: NewAdr) -> dict[str, object]:
         "labels",
         "distinct_from",
         "key",
+        "ensured",
     )
-    values = {name: getattr(request, name) for name in (*names, "ensured")}
-    scope = {"paths": list(request.paths), "tags": list(request.tags)}
+    fields: dict[str, object] = {}
+    for name in names:
+        value = getattr(request, name)
+        fields[name] = list(value) if isinstance(value, tuple) else value
 
-    return {
-        **{
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-        },
-        "scope": {axis: words for axis, words in scope.items() if words},
-    }
+    scope = {"paths": list(request.paths), "tags": list(request.tags)}
+    fields["scope"] = {axis: words for axis, words in scope.items() if words}
+
+    return fields
 
 
 def amend_adr(
-    workspace: Workspace, any_id: str, text: str, task: str, date: str | None = None
+    workspace: Workspace,
+    any_id: str,
+    text: str,
+    task: str,
+    date: str | None = None,
 ) -> Record:
-    """Add a dated amendment, anchored at a task, to a decision's entry;
-    the entry's own words stay.
-    """
+    """Add a dated amendment, with its task, to a decision's entry; the entry's own words stay."""
     if not text.strip() or not task.strip():
         raise RefusedError(
-            "an amendment needs a text and a task", hint='`orbit adr amend ID --task T --text "…"`'
+            "an amendment needs a text and a task",
+            hint='`orbit adr amend ID --task T --text "…"`',
         )
 
     if date is not None:
@@ -389,25 +416,27 @@ def amend_adr(
 
         if home is None:
             raise RefusedError(
-                f"{record.id} has no entry in a document", hint="`orbit check` says what is missing"
+                f"{record.id} has no entry in a document",
+                hint="`orbit check` says what is missing",
             )
 
         document, entry = home
-        day = date or datetime.now(UTC).strftime("%Y-%m-%d")
-        after = writer.add_amendment(document.text, entry, day, task, text)
+        after = writer.add_amendment(document.text, entry, date or _today(), task, text)
         writer.refuse_restated(document.text, after, document.path)
+
+        amended = FileChange(document.path, document.text, after)
         change, result = prepare_edit(workspace, record, lambda data: _with_task(data, task))
-        write_step(
-            workspace, "adr-amend", [FileChange(document.path, document.text, after), change]
-        )
+        write_step(workspace, "adr-amend", [amended, change])
 
         return result
 
 
 def _with_task(data: dict[str, object], task: str) -> Mapping[str, object]:
-    value = data.get("tasks")
-    tasks = [str(name) for name in value] if isinstance(value, list) else []
-    return {**data, "tasks": tasks if task in tasks else [*tasks, task]}
+    tasks = [*map(str, list_in(data, "tasks"))]
+    if task not in tasks:
+        tasks.append(task)
+
+    return {**data, "tasks": tasks}
 
 
 def update_adr(
@@ -426,7 +455,10 @@ def update_adr(
 
 
 def plan_update(
-    workspace: Workspace, any_id: str, edit: Edit, title: str | None = None
+    workspace: Workspace,
+    any_id: str,
+    edit: Edit,
+    title: str | None = None,
 ) -> tuple[Record, list[FileChange]]:
     """Return the decision and the changes of files that `update_adr` would make now;
     see there for what is raised.
@@ -437,13 +469,16 @@ def plan_update(
 
     def whole(fields: dict[str, object]) -> Mapping[str, object]:
         changed = dict(edit(fields))
+        if flat is None:
+            return changed
+
+        # An entry without a number is found by its title.
         source = changed.get("source")
-        if flat is not None and isinstance(source, dict) and source.get("heading") == record.title:
-            changed["source"] = {
-                **source,
-                "heading": flat,
-            }  # an entry without a number is found by its title
-        return {**changed, "title": flat} if flat is not None else changed
+        if isinstance(source, dict) and source.get("heading") == record.title:
+            changed["source"] = {**source, "heading": flat}
+
+        changed["title"] = flat
+        return changed
 
     change, result = prepare_edit(workspace, record, whole)
     return result, [*_document_change(workspace, record, result), change]
@@ -454,8 +489,12 @@ def _document_change(workspace: Workspace, old: Record, new: Record) -> list[Fil
     if home is None:
         return []
 
-    document, day = home[0], new.text("date")
-    facts = {"title": new.title} if new.title != old.title else {}
+    document = home[0]
+    facts: dict[str, str] = {}
+    if new.title != old.title:
+        facts["title"] = new.title
+
+    day = new.text("date")
     if day is not None and day != old.text("date"):
         refuse_date(day)
         facts["date"] = day
@@ -482,10 +521,8 @@ class NewText:
     path: str
     before: str | None
     after: str
-    heading: str | None = (
-        # what the record's `source.heading` says; None where the document is the decision's own
-        None
-    )
+    heading: str | None = None
+    """What the record's `source.heading` says; None where the document is the decision's own."""
     names: tuple[str, ...] = ()  # names of the decision in its log, such as `D10`
 
 
@@ -494,82 +531,97 @@ def _log_of(config: Config, feature: str | None) -> str:
 
 
 def new_entry(
-    workspace: Workspace, kind: Kind, path: str, fields: Mapping[str, str], body: str | None
+    workspace: Workspace,
+    kind: Kind,
+    path: str,
+    fields: Mapping[str, str],
+    body: str | None,
 ) -> NewText:
     """Return a log with a new entry: next to and like the newest one in the project's log,
     else ascending by id.
     """
     file = inside(workspace.root, path)
     before = read_text(file, limit=DOCUMENT_LIMIT) if file.exists() else None
-    name = path.split("/")[-2] if path.endswith(f"/{LOG_NAME}") else ""
-    log = before or (f"# {name}: decisions\n" if name else "# Decisions\n")
+    log = before or _empty_log(path)
     entry = entry_text(kind, path, log, fields, body)
 
     record_id, title, date = fields["id"], fields["title"], fields["date"]
-    heading = (
-        writer.next_entry_heading(log, path, record_id, title, date)
-        if path == workspace.config.adr.log
-        else None
-    )
+    heading = None
+    if path == workspace.config.adr.log:
+        heading = writer.next_entry_heading(log, path, record_id, title, date)
+
     if heading is None:
         return NewText(path, before, writer.insert_entry(log, entry, record_id), record_id)
 
-    if heading.number is None:
-        if len(date) < _WHOLE_DATE:
-            raise UsageError(f"{path} names its entries by the day", hint=f"--date {date}-01")
-
-        if any(other.title == title for other in read_document(log, path).entries):
-            message = (
-                f"{path} has an entry `{title}` already, and its entries are told apart "
-                f"by their titles"
-            )
-            raise RefusedError(message, hint="give another title")
+    found_by = title
+    if heading.number is not None:
+        found_by = f"ADR-{heading.number}"
+    else:
+        _refuse_unclear_entry(log, path, title, date)
 
     after = writer.add_entry(log, path, heading.line + entry[entry.index("\n") :])
-    found_by = title if heading.number is None else f"ADR-{heading.number}"
-    return NewText(path, before, after, found_by, (heading.code,) if heading.code else ())
+    names = (heading.code,) if heading.code else ()
+    return NewText(path, before, after, found_by, names)
+
+
+def _empty_log(path: str) -> str:
+    if path.endswith(f"/{LOG_NAME}"):
+        return f"# {path.split('/')[-2]}: decisions\n"
+    return "# Decisions\n"
+
+
+def _refuse_unclear_entry(log: str, path: str, title: str, date: str) -> None:
+    """Raise where a log without numbers could not tell a new entry from the others."""
+    if len(date) < _WHOLE_DATE:
+        raise UsageError(f"{path} names its entries by the day", hint=f"--date {date}-01")
+
+    if any(other.title == title for other in read_document(log, path).entries):
+        message = (
+            f"{path} has an entry `{title}` already, and its entries are told apart by their titles"
+        )
+        raise RefusedError(message, hint="give another title")
 
 
 def entry_text(kind: Kind, path: str, log: str, fields: Mapping[str, str], body: str | None) -> str:
     """Return a new entry, its headings on the levels that the log's entries have."""
     template = new_document(kind.template("entry.md"), fields)
     deeper = max(0, _level_of_entries(log, path) - _level_of_entries(template, path))
-    return _with_body(path, _labelled(writer.shift_headings(template, deeper), log, path), body)
+    entry = writer.shift_headings(template, deeper)
+    return _with_body(path, _labelled(entry, log, path), body)
 
 
 def _labelled(entry: str, log: str, path: str) -> str:
     """Return a new entry with labels in place of its headings,
     where the log's last entry has `**Context.**`.
     """
-    sections = [
-        section for last in read_document(log, path).entries[-1:] for section in last.sections
-    ]
-    if not sections or not all(
-        section.run_in for section in sections if section.key not in _FACT_SECTIONS
-    ):
+    entries = read_document(log, path).entries
+    if not entries:
         return entry
 
+    sections = entries[-1].sections
     labels = [section for section in sections if section.run_in]
-    if not labels:
+    reasons = [section for section in sections if section.key not in _FACT_SECTIONS]
+    if not labels or not all(section.run_in for section in reasons):
         return entry
 
-    line = log[: labels[0].body.start].rpartition("\n")[2].strip()
-    before, _, after = line.partition(labels[0].heading)
-    return _SECTION.sub(
-        lambda match: f"{before}{match['name']}{after}" + ("\n\n-" if match["item"] else " "), entry
-    )
+    first = labels[0]
+    line = log[: first.body.start].rpartition("\n")[2].strip()
+    before, _, after = line.partition(first.heading)
+
+    def labelled(match: re.Match[str]) -> str:
+        end = "\n\n-" if match["item"] else " "
+        return f"{before}{match['name']}{after}{end}"
+
+    return _SECTION.sub(labelled, entry)
 
 
 def _level_of_entries(text: str, path: str) -> int:
     starts = {entry.span.start for entry in read_document(text, path).entries}
-    return next(
-        (
-            heading.level
-            for heading in parse_markdown(text).headings
-            if heading.section.start in starts
-        ),
-        1,
-    )
+    for heading in parse_markdown(text).headings:
+        if heading.section.start in starts:
+            return heading.level
+
+    return 1
 
 
 def _with_body(path: str, document: str, body: str | None) -> str:
@@ -577,20 +629,22 @@ def _with_body(path: str, document: str, body: str | None) -> str:
         return document
 
     entries = read_document(document, path).entries
-    lines, sections = document.split("\n"), entries[0].sections if entries else ()
+    sections = entries[0].sections if entries else ()
+    lines = document.split("\n")
     starts = [section.position.line - 1 for section in sections] + [len(lines)]
-    prose_starts = [
-        starts[at] for at, section in enumerate(sections) if section.key not in _FACT_SECTIONS
-    ]
-    head = lines[: prose_starts[0]] if prose_starts else lines
 
+    prose = (at for at, section in enumerate(sections) if section.key not in _FACT_SECTIONS)
+    first_prose = starts[next(prose, -1)]
+    head = lines[:first_prose]
+
+    # Facts below the prose of the template stay.
     for at, section in enumerate(sections):
-        if section.key in _FACT_SECTIONS and prose_starts and starts[at] > prose_starts[0]:
+        if section.key in _FACT_SECTIONS and starts[at] > first_prose:
             head += lines[starts[at] : starts[at + 1]]
 
     newline = "\r\n" if "\r\n" in document else "\n"
-    prose = writer.nest_headings(body, _level_of_entries(document, path))
-    result = newline.join(("\n".join(head).rstrip(), "", *prose.split("\n"), ""))
+    text = writer.nest_headings(body, _level_of_entries(document, path))
+    result = newline.join(("\n".join(head).rstrip(), "", *text.split("\n"), ""))
     writer.refuse_restated(document, result, path)
 
     return result

@@ -83,32 +83,34 @@ def _numbered(record_id: str) -> tuple[str, int] | None:
 
 def number_of(record_id: str) -> int | None:
     """Return the number in an id such as `ADR-0007`, whatever its width."""
-    return (_numbered(record_id) or (None, None))[1]
+    numbered = _numbered(record_id)
+    return numbered[1] if numbered else None
 
 
 def search_patterns(ids: frozenset[str], moves: DocumentMoves) -> list[str]:
     """Return extended regular expressions for `git grep -i` that match every line with a mention,
     and few others.
     """
-    patterns = []
-    for word, number in sorted(
-        {numbered for record_id in ids if (numbered := _numbered(record_id)) is not None}
-    ):
+    patterns: list[str] = []
+    for word, number in sorted(_numbers_of(ids)):
         name = word.lower()
+        end = f"0*{number}([^0-9]|$)"
         patterns += [
-            f"{name}-0*{number}([^0-9]|$)",
-            f"{name}s?[[:space:]].*[^0-9]0*{number}([^0-9]|$)",
+            f"{name}-{end}",
+            f"{name}s?[[:space:]].*[^0-9]{end}",
+            f"{name}s?[[:space:]]+{end}",
         ]
-        patterns.append(f"{name}s?[[:space:]]+0*{number}([^0-9]|$)")
 
     for path in sorted(moves.paths):
         name = path.rpartition("/")[2]
-        patterns += [
-            re.sub(r"[][\\.^$*+?{}()|]", r"\\\g<0>", text)
-            for text in dict.fromkeys((name, quote(name)))
-        ]
+        for text in dict.fromkeys((name, quote(name))):
+            patterns.append(re.sub(r"[][\\.^$*+?{}()|]", r"\\\g<0>", text))
 
     return patterns
+
+
+def _numbers_of(ids: Iterable[str]) -> set[tuple[str, int]]:
+    return set(filter(None, map(_numbered, ids)))
 
 
 def rewrite_mentions(
@@ -131,10 +133,10 @@ def rewrite_mentions(
         index = lines.index_of(mention.number.start)
         line = text[lines.starts[index] : lines.ends[index]]
         new = meaning(path, line, mention.id)
+
         if new is None:
-            unclear.append(
-                Unclear(path, lines.position(mention.start), mention.id, line.strip()[:200])
-            )
+            position = lines.position(mention.start)
+            unclear.append(Unclear(path, position, mention.id, line.strip()[:200]))
         elif new != mention.id:
             edits[mention.number.start, mention.number.end] = new.rpartition("-")[2]
 
@@ -151,14 +153,16 @@ def _spliced(text: str, edits: Mapping[tuple[int, int], str]) -> str:
         if start >= at:
             parts += (text[at:start], new)
             at = end
+
     return "".join((*parts, text[at:]))
 
 
 def _mentions(text: str, forms: IdForms, ids: frozenset[str]) -> Iterator[_Mention]:
-    numbers = {_numbered(record_id) for record_id in ids} - {None}
+    numbers = _numbers_of(ids)
     for citation in find_citations(text, forms):
         if _numbered(citation.id) in numbers:
             yield _Mention(citation.id, citation.span.start, citation.number)
+
     for name in sorted(ids):
         for match in _folder_pattern(name).finditer(text):
             yield _Mention(name, match.start(), Span(*match.span("number")))
@@ -177,11 +181,17 @@ def _folder_pattern(record_id: str) -> re.Pattern[str]:
 
 def _target(path: str, target: str) -> str:
     file, _ = split_link(target)
-    return "" if not file or _SCHEME.match(file) else path_from_root(file, posixpath.dirname(path))
+    if not file or _SCHEME.match(file):
+        return ""
+
+    return path_from_root(file, posixpath.dirname(path))
 
 
 def _file_names(
-    text: str, path: str, links: tuple[Link, ...], moves: DocumentMoves
+    text: str,
+    path: str,
+    links: tuple[Link, ...],
+    moves: DocumentMoves,
 ) -> Iterator[tuple[Span, str]]:
     for link in links:
         old = _target(path, link.target)
@@ -199,11 +209,10 @@ def _file_names(
 
     for old, new in moves.paths.items():
         folder, _, name = old.rpartition("/")
-        lead = (
-            r"(?<![\w.-])"
-            if name in moves.unique_names
-            else rf"(?<![\w./-])(?:\./)?{re.escape(folder)}/"
-        )
+        lead = rf"(?<![\w./-])(?:\./)?{re.escape(folder)}/"
+        if name in moves.unique_names:
+            lead = r"(?<![\w.-])"
+
         for match in re.finditer(rf"{lead}(?P<name>{re.escape(name)})(?![\w-]|\.\w)", text):
             yield Span(*match.span("name")), new.rpartition("/")[2]
 
@@ -214,18 +223,21 @@ they are never rewritten as citations.
 """
 _TOP_KEY = re.compile(r"""["']?(?P<key>[A-Za-z_][\w-]*)["']?[ \t]*:""")
 _GENERATED = (f"{ORBIT}/state/", f"{ORBIT}/schemas/")
-_SETTINGS = tuple(
-    part
-    for name in (
-        "grep.lineNumber=false",
-        "grep.column=false",
-        "grep.fullName=false",
-        "grep.patternType=extended",
-        "color.grep=never",
-        "color.ui=never",
-        "submodule.recurse=false",
-    )
-    for part in ("-c", name)
+_SETTINGS = (
+    "-c",
+    "grep.lineNumber=false",
+    "-c",
+    "grep.column=false",
+    "-c",
+    "grep.fullName=false",
+    "-c",
+    "grep.patternType=extended",
+    "-c",
+    "color.grep=never",
+    "-c",
+    "color.ui=never",
+    "-c",
+    "submodule.recurse=false",
 )
 
 
@@ -241,10 +253,12 @@ class ChangedFile:
     what: str = ""
 
     def __str__(self) -> str:
-        moved = f"{self.was} → {self.path}" if self.was else self.path
-        count = plural(self.citations, "citation") if self.citations else ""
-        details = ", ".join(part for part in (self.what, count) if part)
-        return f"{moved}: {details}" if details else moved
+        path = f"{self.was} → {self.path}" if self.was else self.path
+        details = [self.what] if self.what else []
+        if self.citations:
+            details.append(plural(self.citations, "citation"))
+
+        return f"{path}: {', '.join(details)}" if details else path
 
     def as_dict(self) -> dict[str, object]:
         """Return the file as JSON shows it."""
@@ -261,13 +275,17 @@ def rewrite_everywhere(
     """Draft every file that mentions the ids or the moved documents;
     return what changes, and what is unclear.
     """
-    drafted = {change.path: change.after for change in draft.changes}
-    removed = {path for path, after in drafted.items() if after is None}
-    candidates = {*mentioning_files(workspace, search_patterns(ids, moves)), *drafted} - removed
+    candidates = {*mentioning_files(workspace, search_patterns(ids, moves))}
+    for change in draft.changes:
+        if change.after is None:
+            candidates.discard(change.path)
+        else:
+            candidates.add(change.path)
+
     full = replace(moves, unique_names=unique_names(workspace, moves.paths))
     counts: Counter[str] = Counter()
-
     unclear: list[Unclear] = []
+
     for path in sorted(candidates):
         text = draft.readable(path)
         if text is None:
@@ -289,18 +307,23 @@ def changed_files(
     """Return what the draft changes, a moved file once,
     with how many citations in it were rewritten.
     """
-    changed = [change for change in draft.changes if change.after is not None]
+    paths = sorted(change.path for change in draft.changes if change.after is not None)
     return tuple(
-        ChangedFile(change.path, citations.get(change.path, 0), draft.came_from.get(change.path))
-        for change in sorted(changed, key=lambda change: change.path)
+        ChangedFile(path, citations.get(path, 0), draft.came_from.get(path)) for path in paths
     )
 
 
 def kind_of(workspace: Workspace, path: str) -> Kind | None:
     """Return the kind of the record file at a path; None if it is no record file."""
     parts = path.split("/")
-    kind = workspace.kinds.of_plural(parts[-3]) if len(parts) > 3 and parts[0] == ORBIT else None
-    return kind if kind is not None and parts[-1] == f"{kind.name}.yaml" else None
+    if len(parts) <= 3 or parts[0] != ORBIT:
+        return None
+
+    kind = workspace.kinds.of_plural(parts[-3])
+    if kind is None or parts[-1] != f"{kind.name}.yaml":
+        return None
+
+    return kind
 
 
 def rewrite_file(
@@ -313,38 +336,44 @@ def rewrite_file(
 ) -> Rewritten:
     """Return a file's text with its mentions rewritten; in a record's file, its own names stay."""
     kind = kind_of(workspace, path)
+    forms = workspace.kinds.id_forms
     if kind is None:
-        return rewrite_mentions(text, path, workspace.kinds.id_forms, ids, meaning, moves)
+        return rewrite_mentions(text, path, forms, ids, meaning, moves)
 
     joined, count, line = "", 0, 0
     unclear: list[Unclear] = []
-    forms = workspace.kinds.id_forms
     for is_own, piece in _stretches(text):
-        result = (
-            Rewritten(piece)
-            if is_own
-            else rewrite_mentions(piece, path, forms, ids, meaning, moves)
-        )
+        result = Rewritten(piece)
+        if not is_own:
+            result = rewrite_mentions(piece, path, forms, ids, meaning, moves)
+
         for mention in result.unclear:
             position = Position(mention.position.line + line, mention.position.column)
             unclear.append(replace(mention, position=position))
 
-        joined, count, line = joined + result.text, count + result.count, line + piece.count("\n")
+        joined += result.text
+        count += result.count
+        line += piece.count("\n")
 
-    problem = ""
-    if joined != text and not _still_that_record(text, joined):
-        problem = "this file's form can't be edited safely"
-    elif (
-        joined != text
-        and decode_record(text, kind, path)[0]
-        and not decode_record(joined, kind, path)[0]
-    ):
-        problem = "the record would become invalid"
-
+    problem = _damage(text, joined, kind, path)
     if problem:
         return Rewritten(text, 0, (*unclear, Unclear(path, Position(1), "", problem)))
 
     return Rewritten(joined, count, tuple(unclear))
+
+
+def _damage(before: str, after: str, kind: Kind, path: str) -> str:
+    """Return why a record's file can't get a new text; empty where it can."""
+    if before == after:
+        return ""
+
+    if not _still_that_record(before, after):
+        return "this file's form can't be edited safely"
+
+    if decode_record(before, kind, path)[0] and not decode_record(after, kind, path)[0]:
+        return "the record would become invalid"
+
+    return ""
 
 
 def _stretches(text: str) -> Iterator[tuple[bool, str]]:
@@ -356,7 +385,9 @@ def _stretches(text: str) -> Iterator[tuple[bool, str]]:
         if mine != is_own and stretch:
             yield is_own, stretch
             stretch = ""
-        is_own, stretch = mine, stretch + line
+
+        is_own = mine
+        stretch += line
 
     if stretch:
         yield is_own, stretch
@@ -364,11 +395,10 @@ def _stretches(text: str) -> Iterator[tuple[bool, str]]:
 
 def _still_that_record(before: str, after: str) -> bool:
     old, new = data_in(before), data_in(after)
-    return (
-        old is not None
-        and new is not None
-        and all(old.get(key) == new.get(key) for key in _IDENTITY_KEYS)
-    )
+    if old is None or new is None:
+        return False
+
+    return all(old.get(key) == new.get(key) for key in _IDENTITY_KEYS)
 
 
 def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]:
@@ -379,35 +409,36 @@ def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]
         return []
 
     options = ("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_options(patterns))
-    where = (".", *(f":(exclude){folder}" for folder in _GENERATED))
-    return sorted(
-        {*workspace.git.run_names(*options, "--", *where, settings=_SETTINGS, check=False)}
-    )
+    folders = (".", *(f":(exclude){folder}" for folder in _GENERATED))
+    names = workspace.git.run_names(*options, "--", *folders, settings=_SETTINGS, check=False)
+    return sorted(set(names))
 
 
 def lines_at(git: Git, tree: str | None, patterns: Sequence[str]) -> dict[str, set[str]]:
     """Return, for each file of a commit (of the index where `tree` is None),
     its lines that match a pattern.
     """
-    where = (tree,) if tree else ("--cached",)
+    arguments = ("grep", "-z", "-I", "-i", "-E", *_options(patterns), tree or "--cached")
     try:
-        arguments = ("grep", "-z", "-I", "-i", "-E", *_options(patterns), *where, "--", ".")
-        output = git.run(*arguments, settings=_SETTINGS, check=False)
+        output = git.run(*arguments, "--", ".", settings=_SETTINGS, check=False)
     except GitError:
         return {}
 
+    text = output.decode("utf-8", "surrogateescape")
+    prefix = f"{tree}:" if tree else ""
     result: dict[str, set[str]] = {}
-    for name, line in re.findall(
-        r"([^\0]*)\0([^\n]*)\n", output.decode("utf-8", "surrogateescape")
-    ):
-        path = name.removeprefix(f"{tree}:") if tree else name
-        result.setdefault(path, set()).add(line.rstrip("\r"))
+    for name, line in re.findall(r"([^\0]*)\0([^\n]*)\n", text):
+        result.setdefault(name.removeprefix(prefix), set()).add(line.rstrip("\r"))
 
     return result
 
 
 def _options(patterns: Sequence[str]) -> list[str]:
-    return [part for pattern in patterns for part in ("-e", pattern)]
+    options: list[str] = []
+    for pattern in patterns:
+        options += ("-e", pattern)
+
+    return options
 
 
 def unique_names(workspace: Workspace, paths: Iterable[str]) -> frozenset[str]:
@@ -415,5 +446,7 @@ def unique_names(workspace: Workspace, paths: Iterable[str]) -> frozenset[str]:
     names = {path.rpartition("/")[2] for path in paths}
     if not names:
         return frozenset()
-    counts = Counter(path.rpartition("/")[2] for path in {*(workspace.git.tracked() or ())})
+
+    tracked = set(workspace.git.tracked() or ())
+    counts = Counter(path.rpartition("/")[2] for path in tracked)
     return frozenset(name for name in names if counts[name] < 2)

@@ -2,11 +2,17 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.formats.citations import Citation, IdForms, citations_outside, find_citations
-from orbit_registry.formats.markdown import is_markdown, parse_markdown, path_from_root, split_link
+from orbit_registry.formats.markdown import (
+    Link,
+    is_markdown,
+    parse_markdown,
+    path_from_root,
+    split_link,
+)
 from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.record import Record
@@ -36,8 +42,9 @@ def cited_in(text: str | None, path: str, forms: IdForms) -> list[tuple[str, int
     """
     if text is None:
         return []
-    citations = ((each.id, each.position) for each in in_text(text, path, forms))
-    return [(cited, position.line, position.column) for cited, position in citations]
+
+    citations = in_text(text, path, forms)
+    return [(each.id, each.position.line, each.position.column) for each in citations]
 
 
 def cited_by(record: Record, forms: IdForms) -> list[Citation]:
@@ -47,31 +54,37 @@ def cited_by(record: Record, forms: IdForms) -> list[Citation]:
 
 
 def in_text(
-    text: str, path: str, forms: IdForms, *, weak: bool = False, code: Sequence[Span] | None = None
+    text: str,
+    path: str,
+    forms: IdForms,
+    *,
+    weak: bool = False,
+    code: Sequence[Span] | None = None,
 ) -> Iterator[Citation]:
     """Yield the citations in a file that mean a record,
     those in code blocks and examples left out.
     """
     markdown = is_markdown(path)
-    citations = [
-        candidate for candidate in find_citations(text, forms) if weak or not candidate.weak
-    ]
+    citations = [each for each in find_citations(text, forms) if weak or not each.weak]
     if not citations:
         return  # before the text is parsed: a prefix such as `R-` occurs in many words
+
     if code is None:
         code = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
 
-    at, ticks = (
-        0,
-        0,
-    )  # how far the text was looked at, and the backticks of that line: a long line is read once
+    # How far the text was read, and the backticks of that line: a long line is read once.
+    at, ticks = 0, 0
     for citation in citations_outside(citations, code):
         start = citation.span.start
         line = text.rfind("\n", at, start) + 1
         if line:
             at, ticks = line, 0
-        ticks, at = ticks + text.count("`", at, start), start
-        if not (markdown and ticks % 2 and not _is_whole_code(text, citation.span)):
+
+        ticks += text.count("`", at, start)
+        at = start
+
+        is_example = markdown and ticks % 2 and not _is_whole_code(text, citation.span)
+        if not is_example:
             yield citation
 
 
@@ -91,38 +104,52 @@ def references_of(record: Record, forms: IdForms, home: str | None = None) -> tu
     root. `home` is the document that holds the prose: it was parsed to find that, so the prose is
     not again.
     """
+    prose = record.prose
     above = "".join(f"{part}\n" for part in (record.title, record.text("summary")) if part)
-    text, code, links = f"{above}{record.prose}", None, None
-    at = home.find(record.prose) if home and record.prose else -1
-    if home and at >= 0 and (_FENCE.search(record.prose) or _LINK.search(record.prose)):
-        parsed, end, by = parse_markdown(home), at + len(record.prose), len(above) - at
-        code = [
-            Span(span.start + by, span.end + by) for span in parsed.code if at <= span.start < end
-        ]
-        inside = (
-            link.target
-            for link in parsed.links
-            if link.kind != "image" and at <= link.span.start < end
-        )
-        links = [*_links(above), *inside]
+    text = f"{above}{prose}"
+    code: list[Span] | None = None
+    links: Iterable[str] | None = None
 
-    references = dict.fromkeys(
-        citation.id for citation in in_text(text, "record.md", forms, code=code)
-    )
-    for link in (_links(text) if links is None else links) if _LINK.search(text) else ():
+    at = home.find(prose) if home and prose else -1
+    if home and at >= 0 and (_FENCE.search(prose) or _LINK.search(prose)):
+        parsed = parse_markdown(home)
+        end, by = at + len(prose), len(above) - at
+        blocks = [span for span in parsed.code if at <= span.start < end]
+        code = [Span(span.start + by, span.end + by) for span in blocks]
+        inside = [link for link in parsed.links if at <= link.span.start < end]
+        links = [*_links(above), *_targets(inside)]
+
+    if not _LINK.search(text):
+        links = ()
+    elif links is None:
+        links = _links(text)
+
+    citations = in_text(text, "record.md", forms, code=code)
+    references = dict.fromkeys(citation.id for citation in citations)
+    for link in links:
         target = _file_of(record, link)
         if target is not None:
             references[target] = None
 
-    return tuple(reference for reference in references if reference != record.id)[:MOST_REFERENCES]
+    references.pop(record.id, None)
+    return tuple(references)[:MOST_REFERENCES]
 
 
 def _links(text: str) -> Iterator[str]:
     """Most texts are plain enough to be read without a parser, which takes 20 times as long."""
     if any(mark in text for mark in ("`", "~~~", "<", "\\", "]:", "&", "\n    ", "\t")):
-        yield from (link.target for link in parse_markdown(text).links if link.kind != "image")
-    else:
-        yield from (match["target"] for match in _INLINE.finditer(text) if not match["image"])
+        yield from _targets(parse_markdown(text).links)
+        return
+
+    for match in _INLINE.finditer(text):
+        if not match["image"]:
+            yield match["target"]
+
+
+def _targets(links: Iterable[Link]) -> Iterator[str]:
+    for link in links:
+        if link.kind != "image":
+            yield link.target
 
 
 def _file_of(record: Record, target: str) -> str | None:
@@ -143,4 +170,7 @@ def _file_of(record: Record, target: str) -> str | None:
         folder = record.folder if file.startswith(".") else ""
 
     path = path_from_root(file, folder)
-    return None if path.startswith("..") else f"{path}#{anchor}" if anchor else path
+    if path.startswith(".."):
+        return None
+
+    return f"{path}#{anchor}" if anchor else path

@@ -14,8 +14,11 @@ def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, 
     one that matches none, excludes or can't be read is left out.
     """
     counts: dict[str, int] = {}
+    if not texts:
+        return counts
+
     index = _index(texts)
-    for file in files if texts else ():
+    for file in files:
         for text, _ in index.match(file):
             counts[text] = counts.get(text, 0) + 1
 
@@ -32,17 +35,23 @@ def files_of_scopes(
     """Return the files of each scope, by its key and its first glob that matches,
     `most` of each glob by name.
     """
-    index = GlobIndex((key, readable_globs(texts)) for key, texts in scopes.items())
     matches: dict[str, dict[str, tuple[int, list[str]]]] = {}
-    for file in files if scopes else ():
+    if not scopes:
+        return matches
+
+    index = GlobIndex((key, readable_globs(texts)) for key, texts in scopes.items())
+    for file in files:
         for key, text in index.match(file):
-            count, first = matches.setdefault(key, {}).get(text, (0, []))
-            matches[key][text] = count + 1, [*first, file] if count < most else first
+            of_scope = matches.setdefault(key, {})
+            count, first = of_scope.get(text, (0, []))
+            if count < most:
+                first.append(file)
+
+            of_scope[text] = count + 1, first
 
     return matches
 
 
 def _index(texts: Collection[str]) -> GlobIndex[str]:
-    return GlobIndex(
-        [(glob.text, (glob,)) for glob in readable_globs(sorted(texts)) if not glob.exclude]
-    )
+    globs = readable_globs(sorted(texts))
+    return GlobIndex([(glob.text, (glob,)) for glob in globs if not glob.exclude])

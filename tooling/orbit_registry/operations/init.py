@@ -39,6 +39,7 @@ from orbit_registry.workspace.config import (
     AdrConfig,
     config_of,
     config_schema,
+    refuse_line_break,
 )
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
@@ -92,9 +93,8 @@ SETTINGS = (
 class ProjectFiles:
     """What a repository's tracked files tell of it."""
 
-    folders: Mapping[
-        str, int
-    ]  # folders with decision documents and how many they hold, the most first
+    folders: Mapping[str, int]
+    """Folders with decision documents and how many they hold, the most first."""
     logs: tuple[str, ...] = ()
     editors: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()  # files of a site or of CI
@@ -105,6 +105,7 @@ class ProjectFiles:
         """How decisions are written: the folder with the most, or logs, or the default."""
         if self.folders:
             return _with_folder(self, next(iter(self.folders)))
+
         return AdrConfig("log" if self.logs else "file", "docs/adr")
 
 
@@ -142,7 +143,8 @@ def refuse_outside_git(folder: Path) -> None:
 
     if git.ask("rev-parse", "--is-inside-git-dir") == "true":
         raise WorkspaceNotFoundError(
-            f"{root} is git's own folder", hint="run `orbit init` in a clone that has files"
+            f"{root} is git's own folder",
+            hint="run `orbit init` in a clone that has files",
         )
 
     if root != user_home().resolve():
@@ -151,7 +153,8 @@ def refuse_outside_git(folder: Path) -> None:
             "is wrong with it"
         )
         raise WorkspaceNotFoundError(
-            f"{root} is in no git repository, so nothing was written", hint=hint
+            f"{root} is in no git repository, so nothing was written",
+            hint=hint,
         )
 
 
@@ -191,17 +194,21 @@ def setup_workspace(
     orbit = root / ORBIT
     if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
         raise WorkspaceNotFoundError(
-            f"{orbit} is not a folder", hint="move it away, then run `orbit init` again"
+            f"{orbit} is not a folder",
+            hint="move it away, then run `orbit init` again",
         )
 
     config = orbit / "config.yaml"
+    refuse_line_break(config)
     if orbit.is_dir() and not (config.exists() or has_only_state(orbit) or has_own_records(orbit)):
         raise ForeignWorkspaceError(
-            f"{orbit} has no config.yaml, and holds files", hint=FOREIGN_HINT
+            f"{orbit} has no config.yaml, and holds files",
+            hint=FOREIGN_HINT,
         )
 
-    for path in (".gitignore", ".gitattributes") if git.top is not None else ():
-        inside(root, path)
+    if git.top is not None:
+        inside(root, ".gitignore")
+        inside(root, ".gitattributes")
 
     if adr_folder:
         adr_folder = inside(root, adr_folder.rstrip("/")).relative_to(root.resolve()).as_posix()
@@ -210,12 +217,14 @@ def setup_workspace(
     with undone_on_failure(report):
         report.files = project_files(root)
         adr = _write_config(report, config, adr_folder, dry_run)
-        folder_of_schemas = (
-            open_workspace(root).config.schemas if config.exists() else f"{ORBIT}/schemas"
-        )
-        if schemas or report.files.editors or (root / folder_of_schemas).is_dir():
+
+        schema_folder = f"{ORBIT}/schemas"
+        if config.exists():
+            schema_folder = open_workspace(root).config.schemas
+
+        if schemas or report.files.editors or (root / schema_folder).is_dir():
             for name, text in schema_texts(kinds).items():
-                _write_file(report, f"{folder_of_schemas}/{name}", text.encode(), dry_run)
+                _write_file(report, f"{schema_folder}/{name}", text.encode(), dry_run)
 
         if git.top is None:  # if it becomes a repository later, local state is not committed
             add_lines(report, f"{ORBIT}/.gitignore", OWN_GITIGNORE, dry_run)
@@ -234,13 +243,15 @@ def _write_config(report: SetupReport, config: Path, adr_folder: str, dry_run: b
         if adr_folder not in ("", adr.folder):
             hint = f"write `folder: {adr_folder}` below `adr:` in {ORBIT}/config.yaml"
             raise UsageError(f"new decisions go to {adr.folder} here already", hint=hint)
+
         return adr
 
     files = report.files or ProjectFiles({})
-    report.detected = _with_folder(files, adr_folder) if adr_folder else files.adr
-    _write_file(report, f"{ORBIT}/config.yaml", config_text(report.detected).encode(), dry_run)
+    adr = _with_folder(files, adr_folder) if adr_folder else files.adr
+    report.detected = adr
+    _write_file(report, f"{ORBIT}/config.yaml", config_text(adr).encode(), dry_run)
 
-    return report.detected
+    return adr
 
 
 def has_logs(files: ProjectFiles, adr: AdrConfig) -> bool:
@@ -250,7 +261,10 @@ def has_logs(files: ProjectFiles, adr: AdrConfig) -> bool:
 
 def attributes(files: ProjectFiles, adr: AdrConfig) -> tuple[str, ...]:
     """Return the lines of `.gitattributes` that a repository needs."""
-    return (*GITATTRIBUTES, *(LOG_ATTRIBUTES if has_logs(files, adr) else ()))
+    if has_logs(files, adr):
+        return (*GITATTRIBUTES, *LOG_ATTRIBUTES)
+
+    return GITATTRIBUTES
 
 
 def offer_driver(git: Git, *, dry_run: bool = False) -> bool:
@@ -276,21 +290,21 @@ def project_files(root: Path) -> ProjectFiles:
     git = Git(root)
     names = git.run_names("ls-files", "-z") if git.top is not None else []
     configured = _adr_dir_folder(root)
+
     counts: Counter[str] = Counter()
     elsewhere = 0
-
     logs: list[str] = []
     tools: list[str] = []
     editors: set[str] = set()
+
     for path in names:
         folder, _, name = path.rpartition("/")
         if name.endswith(".md") and is_decision_name(name[:-3]):
             home = home_folder(folder)
-            is_home = home == configured or _is_adr_folder(home)
-            counts[home] += is_home
-            elsewhere += (
-                not is_home and bool(_ADR_NAME.match(name)) and not is_foreign_folder(folder)
-            )
+            if home == configured or _is_adr_folder(home):
+                counts[home] += 1
+            elif _ADR_NAME.match(name) and not is_foreign_folder(folder):
+                elsewhere += 1
 
         if name == LOG_NAME and path.startswith("docs/design/"):
             logs.append(path)
@@ -300,7 +314,7 @@ def project_files(root: Path) -> ProjectFiles:
         editors.update(editor for editor in EDITORS if path.startswith(f"{editor}/"))
 
     order = sorted(counts, key=lambda folder: (-counts[folder], folder.count("/"), folder))
-    folders = {folder: counts[folder] for folder in order if counts[folder]}
+    folders = {folder: counts[folder] for folder in order}
     return ProjectFiles(folders, tuple(logs), tuple(sorted(editors)), tuple(tools), elsewhere)
 
 
@@ -311,11 +325,10 @@ def most_folders() -> int:
 
 def _is_adr_folder(folder: str) -> bool:
     parts = folder.lower().split("/")
-    return (
-        is_decision_folder(parts[-1])
-        and not is_foreign_folder(folder)
-        and not any(map(is_archive_folder, parts))
-    )
+    if not is_decision_folder(parts[-1]) or is_foreign_folder(folder):
+        return False
+
+    return not any(map(is_archive_folder, parts))
 
 
 def _adr_dir_folder(root: Path) -> str | None:
@@ -333,36 +346,33 @@ def config_text(detected: AdrConfig) -> str:
     values: dict[str, object] = {}
     if detected != config_of({}).adr:
         values = {"adr.style": detected.style, "adr.folder": detected.folder}
-        values |= {"adr.folders": [*detected.folders]} if detected.folders else {}
+        if detected.folders:
+            values["adr.folders"] = [*detected.folders]
 
     lines, forms = [_HEAD], config_schema().document["properties"]
+    sections = {setting.partition(".")[0] for setting in values}
+
     for setting in SETTINGS:
         section, _, key = setting.partition(".")
-        form, indent = forms[section], ""
+        form, name = forms[section], section
         if key:
-            header = (
-                f"{section}:"
-                if any(name.startswith(f"{section}.") for name in values)
-                else f"# {section}:"
-            )
-            lines += [] if header in lines else [header]
-            form, indent = form["properties"][key], "  "
+            form, name = form["properties"][key], f"  {key}"
+            header = f"{section}:" if section in sections else f"# {section}:"
+            if header not in lines:
+                lines.append(header)
 
-        value = values.get(setting, form["default"])
-        text = (
-            scalar_text(value)
-            if isinstance(value, str) and value
-            else json.dumps(value, ensure_ascii=False)
-        )
-
-        description = form["description"].rstrip(".")
+        line = f"{name}: {_value_text(values.get(setting, form['default']))}"
         mark = "" if setting in values else "# "
-        lines.append(
-            f"{mark}{f'{indent}{key or section}: {text}':<24} # "
-            f"{description[0].lower()}{description[1:]}"
-        )
+        description = form["description"].rstrip(".")
+        lines.append(f"{mark}{line:<24} # {description[0].lower()}{description[1:]}")
 
     return "\n".join(lines) + "\n"
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, str) and value:
+        return scalar_text(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
 _HEAD = """\
@@ -375,22 +385,26 @@ schema_version: 1
 
 def schema_texts(kinds: KindTable) -> dict[str, str]:
     """Return the JSON Schemas of records, configuration and JSON output, by file name."""
-    texts = {
-        f"{kind.name}.schema.json": json.dumps(kind.schema.document, indent=2) + "\n"
-        for kind in kinds
-    }
-    plain = (CONFIG_SCHEMA, ENVELOPE_SCHEMA, TASK_SCHEMA)
-    return {**texts, **{file.name: file.read_text(encoding="utf-8") for file in plain}}
+    texts: dict[str, str] = {}
+    for kind in kinds:
+        texts[f"{kind.name}.schema.json"] = json.dumps(kind.schema.document, indent=2) + "\n"
+
+    for file in (CONFIG_SCHEMA, ENVELOPE_SCHEMA, TASK_SCHEMA):
+        texts[file.name] = file.read_text(encoding="utf-8")
+
+    return texts
 
 
 def _write_file(report: SetupReport, path: str, content: bytes, dry_run: bool) -> None:
     target = inside(report.root, path)
     before = target.read_bytes() if target.exists() else None
-    if before is not None and before.replace(b"\r\n", b"\n") == content.replace(b"\r\n", b"\n"):
+    if before is None:
+        report.created.append(path)
+    elif before.replace(b"\r\n", b"\n") != content.replace(b"\r\n", b"\n"):
+        report.changed.append(path)
+    else:
         report.unchanged.append(path)
         return
-
-    (report.created if before is None else report.changed).append(path)
 
     if not dry_run:
         report.previous[target] = before
@@ -400,16 +414,17 @@ def _write_file(report: SetupReport, path: str, content: bytes, dry_run: bool) -
 def add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: bool) -> None:
     """Append the lines that a file lacks; everything else in it stays unchanged."""
     target = inside(report.root, path)
-    text = (
-        read_bytes(target, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
-        if target.exists()
-        else ""
-    )
+    text = ""
+    if target.exists():
+        text = read_bytes(target, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
+
     present = {line.strip() for line in text.splitlines()}
     newline = "\r\n" if "\r\n" in text else "\n"
     added = "".join(f"{line}{newline}" for line in lines if line not in present)
-    glue = newline if added and text and not text.endswith("\n") else ""
-    _write_file(report, path, (text + glue + added).encode("utf-8", "surrogateescape"), dry_run)
+    if added and text and not text.endswith("\n"):
+        text += newline
+
+    _write_file(report, path, (text + added).encode("utf-8", "surrogateescape"), dry_run)
 
 
 AUTHOR = Author("Ada", "human")
@@ -437,7 +452,11 @@ def make_demo(folder: Path, kinds: KindTable) -> Path:
         _fill(root, kinds)
     except BaseException:
         for entry in root.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            if entry.is_dir():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
+
         if is_new:
             root.rmdir()
         raise
@@ -460,9 +479,8 @@ def _fill(root: Path, kinds: KindTable) -> None:
     for entry in demo["records"]:
         kind = workspace.kinds[entry.pop("kind")]
         scope = {"paths": [entry.pop("path")]}
-        record = create_record(
-            workspace, kind, AUTHOR, {kind.headline: entry.pop("summary"), "scope": scope, **entry}
-        )
+        fields = {kind.headline: entry.pop("summary"), "scope": scope, **entry}
+        record = create_record(workspace, kind, AUTHOR, fields)
         if kind.name == "rule":
             transition(workspace, record.id, "approved", AUTHOR)
 

@@ -67,13 +67,7 @@ def transition(
     with nullcontext() if dry_run else writer.writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         if review is not None and review.expected:
-            now = whole(workspace, [record])[0].digest
-            if now != review.expected:
-                message = (
-                    f"{record.id} does not say what was read: its digest is {now}, not "
-                    f"{review.expected}"
-                )
-                raise RefusedError(message, hint=f"read it again: `orbit show {record.id}`")
+            _refuse_other_digest(workspace, record, review.expected)
 
         if str(record.data["status"]) == to:
             return record
@@ -85,11 +79,21 @@ def transition(
         return result
 
 
+def _refuse_other_digest(workspace: Workspace, record: Record, expected: str) -> None:
+    now = whole(workspace, [record])[0].digest
+    if now != expected:
+        message = f"{record.id} does not say what was read: its digest is {now}, not {expected}"
+        raise RefusedError(message, hint=f"read it again: `orbit show {record.id}`")
+
+
 def transitions(
-    workspace: Workspace, ids: Iterable[str], to: str, author: Author
+    workspace: Workspace,
+    ids: Iterable[str],
+    to: str,
+    author: Author,
 ) -> tuple[list[Record], list[OrbitError]]:
-    """Give many records of one kind another status as one step, and return them,
-    and why the others were left.
+    """Give many records of one kind another status as one step;
+    return them, and why the others were left.
     """
     with writer.writing(workspace):
         records = read_collection(workspace).records
@@ -100,7 +104,10 @@ def transitions(
         for any_id in ids:
             try:
                 record_changes, result = _transition_changes(
-                    workspace, records.get(any_id), to, author
+                    workspace,
+                    records.get(any_id),
+                    to,
+                    author,
                 )
             except OrbitError as error:
                 errors.append(error)
@@ -116,7 +123,11 @@ def transitions(
 
 
 def _transition_changes(
-    workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None
+    workspace: Workspace,
+    record: Record,
+    to: str,
+    author: Author,
+    review: Review | None = None,
 ) -> tuple[list[FileChange], Record]:
     refuse_transition(record, to)
 
@@ -130,18 +141,16 @@ def _transition_changes(
     fields = {"status": to, **_review_fields(record, to, review or Review(), author), **restated}
     change, result = writer.prepare_edit(workspace, record, lambda data: {**data, **fields})
     changes = [change, *document_changes]
+    if record.phase != "pending":
+        return changes, result
 
-    if record.phase == "pending" and result.phase == "live":
+    if result.phase == "live":
         _refuse_unfilled(workspace, record, to)
         refuse_secrets_in(changes)
         for name, text in other_files(workspace, record):
             refuse_secrets(name, text)
 
-    return (
-        _out_of_inbox(workspace, record, result, changes)
-        if record.phase == "pending"
-        else (changes, result)
-    )
+    return _out_of_inbox(workspace, record, result, changes)
 
 
 def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
@@ -150,31 +159,44 @@ def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
         return
 
     home = home_of(workspace, record)
-    if home is not None and not has_text(home[0].text, home[1]):
-        message = f"{record.id} can't become {to}: {home[0].path} has no text"
-        raise RefusedError(message, hint="write its Context, Decision and Consequences there")
-
-    if (
-        home is not None
-        and not home[1].has_cost
-        and NO_COST not in workspace.config.setting("checks", "ignore")
-    ):
-        message = f"{record.id} can't become {to}: {home[0].path} names no cost"
-        raise RefusedError(message, hint="add a line `- Cost: …` under Consequences")
+    if home is not None:
+        _refuse_without_reasons(workspace, record, to, *home)
 
     prose = whole(workspace, [record])[0].prose
     prompt = first_prompt(prose, prompts_of(record.kind.folder, True))
     if prompt is None:
         return
 
-    path, text = (home[0].path, home[0].text) if home is not None else (record.body_path, prose)
-    start = max(0, text.find(prose, home[1].span.start if home is not None else 0))
-    line = text.count("\n", 0, start + prompt[0]) + 1
+    path, text, entry_start = record.body_path, prose, 0
+    if home is not None:
+        document, entry = home
+        path, text, entry_start = document.path, document.text, entry.span.start
+
+    offset, words = prompt
+    start = max(0, text.find(prose, entry_start)) + offset
+    line = text.count("\n", 0, start) + 1
     raise RefusedError(
-        f"{record.id} can't become {to}: {path}:{line} is a prompt of its template, `{prompt[1]}`",
+        f"{record.id} can't become {to}: {path}:{line} is a prompt of its template, `{words}`",
         hint=f"answer it, or delete the line; `orbit check` lists what else is unfilled "
         f"({record.id})",
     )
+
+
+def _refuse_without_reasons(
+    workspace: Workspace,
+    record: Record,
+    to: str,
+    document: Document,
+    entry: AdrDocument,
+) -> None:
+    subject = f"{record.id} can't become {to}: {document.path}"
+    if not has_text(document.text, entry):
+        hint = "write its Context, Decision and Consequences there"
+        raise RefusedError(f"{subject} has no text", hint=hint)
+
+    if not entry.has_cost and NO_COST not in workspace.config.setting("checks", "ignore"):
+        hint = "add a line `- Cost: …` under Consequences"
+        raise RefusedError(f"{subject} names no cost", hint=hint)
 
 
 def review_outcome(record: Record, to: str) -> str:
@@ -185,13 +207,10 @@ def review_outcome(record: Record, to: str) -> str:
         return ""
 
     status = record.kind.status(to)
-    return (
-        "approved"
-        if status.phase == "live"
-        else "rejected"
-        if record.kind.is_rejection(status)
-        else ""
-    )
+    if status.phase == "live":
+        return "approved"
+
+    return "rejected" if record.kind.is_rejection(status) else ""
 
 
 def _review_fields(record: Record, to: str, review: Review, author: Author) -> Mapping[str, object]:
@@ -199,15 +218,14 @@ def _review_fields(record: Record, to: str, review: Review, author: Author) -> M
     if not outcome:
         return {}
 
-    first = record.approval.get("suggested_by") or record.author
-    by, at = review.by or author.name, format_time(datetime.now(UTC))
     fields = {
-        "suggested_by": first,
-        f"{outcome}_by": by,
-        f"{outcome}_at": at,
+        "suggested_by": record.approval.get("suggested_by") or record.author,
+        f"{outcome}_by": review.by or author.name,
+        f"{outcome}_at": format_time(datetime.now(UTC)),
         "reason": review.reason,
     }
-    fields["change"] = record.change_digest if outcome == "approved" else ""
+    if outcome == "approved":
+        fields["change"] = record.change_digest
 
     return {"approval": {name: value for name, value in fields.items() if value}}
 
@@ -228,7 +246,11 @@ def refuse_transition(record: Record, to: str) -> None:
 
 
 def supersede(
-    workspace: Workspace, old_id: str, new_id: str, *, author: Author | None = None
+    workspace: Workspace,
+    old_id: str,
+    new_id: str,
+    *,
+    author: Author | None = None,
 ) -> tuple[Record, Record]:
     """Let one record replace another: both ends are written, or neither."""
     with writer.writing(workspace):
@@ -238,16 +260,17 @@ def supersede(
 
         words = _superseded_words(workspace, old, new)
         form = _successor_form(workspace, records, old)
-        document_changes, restated = _document_status(
-            workspace, old, words, SUPERSEDED, (new, form) if form else None
-        )
+        successor = (new, form) if form else None
+        document_changes, restated = _document_status(workspace, old, words, SUPERSEDED, successor)
 
         def closed(data: dict[str, object]) -> Mapping[str, object]:
             return {**_with_id(data, "superseded_by", new.id), "status": SUPERSEDED, **restated}
 
         old_change, old_record = writer.prepare_edit(workspace, old, closed)
         new_change, new_record = writer.prepare_edit(
-            workspace, new, lambda data: _with_id(data, "supersedes", old.id)
+            workspace,
+            new,
+            lambda data: _with_id(data, "supersedes", old.id),
         )
         step = [*document_changes, old_change, new_change]
         write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
@@ -257,7 +280,8 @@ def supersede(
 def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
     if old.uid == new.uid:
         raise RefusedError(
-            f"{old.id} can't supersede itself", hint="name the record that replaces it"
+            f"{old.id} can't supersede itself",
+            hint="name the record that replaces it",
         )
 
     if old.kind.name != new.kind.name:
@@ -268,10 +292,13 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         )
 
     if new.phase != "live":
+        hint = f"name a live record: `orbit {new.kind.name} list --phase live`"
+        if new.phase == "pending":
+            hint = f"`orbit accept {new.id}` first, or {hint}"
+
         raise RefusedError(
             f"{new.id} is {new.status.name}; only an accepted record can replace another",
-            hint=(f"`orbit accept {new.id}` first, or " if new.phase == "pending" else "")
-            + f"name a live record: `orbit {new.kind.name} list --phase live`",
+            hint=hint,
         )
 
     if old.id in records.reachable(new.id, "superseded_by"):
@@ -285,12 +312,11 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         refuse_transition(old, SUPERSEDED)
     elif new.id not in old.superseded_by:
         by = ", ".join(old.superseded_by)
-        hint = (
-            f"replace {by} with {new.id}"
-            if by
-            else f"name its successor in `superseded_by` of {old.path}"
-        )
-        raise RefusedError(f"{old.id} is already superseded by {by or 'another record'}", hint=hint)
+        hint = f"replace {by} with {new.id}"
+        if not by:
+            by, hint = "another record", f"name its successor in `superseded_by` of {old.path}"
+
+        raise RefusedError(f"{old.id} is already superseded by {by}", hint=hint)
 
 
 def _with_id(data: Mapping[str, object], name: str, record_id: str) -> dict[str, object]:
@@ -304,11 +330,11 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
 
     link = posixpath.relpath(target.path, posixpath.dirname(source.path))
     home = read_documents(workspace, [new]).of(new) if target.heading is not None else None
-    anchor = (
-        parse_markdown(home[0].text).anchors.get(home[1].span.start) if home is not None else None
-    )
-    if anchor and len(link) + len(anchor) < _LONGEST_LINK:
-        link = f"{link}#{anchor}"
+    if home is not None:
+        document, entry = home
+        anchor = parse_markdown(document.text).anchors.get(entry.span.start)
+        if anchor and len(link) + len(anchor) < _LONGEST_LINK:
+            link = f"{link}#{anchor}"
 
     return f"Superseded by [{new.id}]({link})"
 
@@ -319,12 +345,10 @@ def _successor_form(
     """Return key and value by which the newest superseded document of the folder names its
     successor, if it does.
     """
-    folder = (
-        posixpath.dirname(old.source.path)
-        if old.source is not None and old.kind.in_document
-        else None
-    )
+    if old.source is None or not old.kind.in_document:
+        return None
 
+    folder = posixpath.dirname(old.source.path)
     peers = [
         record
         for record in records.of_kind(old.kind.name)
@@ -333,11 +357,13 @@ def _successor_form(
         and posixpath.dirname(record.source.path) == folder
     ]
     documents = read_documents(workspace, peers)
-    homes = filter(None, map(documents.of, reversed(peers)))
 
-    return next(
-        filter(None, (successor_field(document.text, entry) for document, entry in homes)), None
-    )
+    for document, entry in filter(None, map(documents.of, reversed(peers))):
+        form = successor_field(document.text, entry)
+        if form:
+            return form
+
+    return None
 
 
 def _document_status(
@@ -364,12 +390,13 @@ def _document_status(
         raise RefusedError(message, hint="`orbit check` says what is missing; add that first")
 
     document, entry = home
-    number = location_of(successor[0]).number if successor is not None else None
-    text = (
-        set_successor(document.text, entry, number, successor[1])
-        if successor and number is not None
-        else None
-    )
+    text = None
+    if successor is not None:
+        new, form = successor
+        number = location_of(new).number
+        if number is not None:
+            text = set_successor(document.text, entry, number, form)
+
     text = text or set_status(document.text, entry, words)
     now = entry_in(document.path, text, record)
 
@@ -377,14 +404,16 @@ def _document_status(
         message = (
             f"{document.path} can't be changed automatically to say `{words}`; nothing was changed"
         )
-        raise RefusedError(
-            message, hint="write the status there by hand, then run `orbit check --fix`"
-        )
+        hint = "write the status there by hand, then run `orbit check --fix`"
+        raise RefusedError(message, hint=hint)
+
+    changes = [FileChange(document.path, document.text, text)]
+    if not follows:
+        return changes, {}
 
     # The words last agreed on tell a document that changed since from one that is older than the
     # record.
-    fields = {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]} if follows else {}
-    return [FileChange(document.path, document.text, text)], fields
+    return changes, {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]}
 
 
 def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
@@ -397,22 +426,24 @@ def with_facts(document: Document, record: Record, facts: Mapping[str, str]) -> 
     """Return a document that states another `date`, `status` or `title`;
     None where it has no such entry.
     """
+    setters = {"date": set_date, "status": set_status, "title": set_title}
     text = document.text
-    for name, value in sorted(
-        facts.items()
-    ):  # the title last: an entry without a number is found by it
+    # The title comes last: an entry without a number is found by it.
+    for name, value in sorted(facts.items()):
         entry = entry_in(document.path, text, record)
         if entry is None:
             return None
-        text = {"date": set_date, "status": set_status, "title": set_title}[name](
-            text, entry, value
-        )
+
+        text = setters[name](text, entry, value)
 
     return text
 
 
 def _out_of_inbox(
-    workspace: Workspace, record: Record, result: Record, changes: list[FileChange]
+    workspace: Workspace,
+    record: Record,
+    result: Record,
+    changes: list[FileChange],
 ) -> tuple[list[FileChange], Record]:
     """Return the changes with the record's whole folder moved out of the inbox, if it is there."""
     path = writer.record_path(workspace, record.kind, record.id)
@@ -420,23 +451,19 @@ def _out_of_inbox(
         return changes, result
 
     record_change, *others = changes
-    attachments = list(other_files(workspace, record))
-    folder = path.rpartition("/")[0]
-    text = (record_change.after or "").replace(
-        f"# {writer.schema_line(workspace, record.kind, record.path)}\n",
-        f"# {writer.schema_line(workspace, record.kind, path)}\n",
-        1,
-    )
-    # No reader may find a folder without its record: that comes first and goes last.
-    added = [
-        FileChange(path, None, text),
-        *(FileChange(f"{folder}/{name}", None, text) for name, text in attachments),
-    ]
-    removed = [
-        *(FileChange(f"{record.folder}/{name}", text, None) for name, text in attachments),
-        FileChange(record_change.path, record_change.before, None),
-    ]
+    old_line = writer.schema_line(workspace, record.kind, record.path)
+    new_line = writer.schema_line(workspace, record.kind, path)
+    text = (record_change.after or "").replace(f"# {old_line}\n", f"# {new_line}\n", 1)
 
+    # No reader may find a folder without its record: that comes first and goes last.
+    folder = path.rpartition("/")[0]
+    added = [FileChange(path, None, text)]
+    removed: list[FileChange] = []
+    for name, content in other_files(workspace, record):
+        added.append(FileChange(f"{folder}/{name}", None, content))
+        removed.append(FileChange(f"{record.folder}/{name}", content, None))
+
+    removed.append(FileChange(record_change.path, record_change.before, None))
     return [*added, *removed, *others], replace(result, path=path)
 
 
@@ -446,13 +473,20 @@ def other_files(workspace: Workspace, record: Record) -> Iterator[tuple[str, str
     """
     folder = workspace.root / record.folder
     for file in sorted(folder.rglob("*")):
+        if file.is_dir() and not file.is_symlink():
+            continue
+
         name = file.relative_to(folder).as_posix()
-        if (file.is_symlink() or not file.is_dir()) and f"{record.folder}/{name}" != record.path:
+        if f"{record.folder}/{name}" != record.path:
             yield name, read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
 
 
 def change_fields(
-    workspace: Workspace, any_id: str, edit: writer.Edit, *, author: Author | None = None
+    workspace: Workspace,
+    any_id: str,
+    edit: writer.Edit,
+    *,
+    author: Author | None = None,
 ) -> Record:
     """Change a record's fields; the caller's edit sees the data as the file has it now."""
     with writer.writing(workspace):
@@ -464,9 +498,7 @@ def change_fields(
 def plan_change(
     workspace: Workspace, any_id: str, edit: writer.Edit
 ) -> tuple[Record, list[FileChange]]:
-    """Return the record and the change of its file that `change_fields` would make now;
-    raises what that does.
-    """
+    """Return the record and the change of its file that `change_fields` would make now."""
     record = read_collection(workspace).records.get(any_id)
     refuse_closed(record)
     change, result = writer.prepare_edit(workspace, record, edit)
@@ -483,7 +515,8 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> 
 
         if read_text(workspace.root / record.path) != before:
             raise RefusedError(
-                f"{record.path} has changed meanwhile", hint="begin again with the text it has now"
+                f"{record.path} has changed meanwhile",
+                hint="begin again with the text it has now",
             )
 
         result = writer.validated(after, record.kind, record.path)
@@ -491,7 +524,8 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> 
             if result.data.get(name) != record.data.get(name):
                 verbs = ", ".join(("supersede", *record.kind.verbs))
                 raise InvalidRecordError(
-                    f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}"
+                    f"`{name}` can't be changed by hand",
+                    hint=f"verbs change it: {verbs}",
                 )
 
         writer.refuse_bad_values(result, previous=record)
@@ -499,11 +533,8 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str) -> 
         if after == before:
             return record
 
-        text = rewrite(
-            after,
-            {**result.data, "updated_at": format_time(datetime.now(UTC))},
-            order=record.kind.schema.properties,
-        )
+        data = {**result.data, "updated_at": format_time(datetime.now(UTC))}
+        text = rewrite(after, data, order=record.kind.schema.properties)
         write_step(workspace, f"{record.kind.name}-update", [FileChange(record.path, before, text)])
         return writer.validated(text, record.kind, record.path)
 
@@ -516,9 +547,7 @@ def refuse_closed(record: Record, hint: str = "add a new record instead") -> Non
 
 @dataclass(frozen=True, slots=True)
 class VoteResult:
-    """A vote cast: the record with it, whether it counted anew,
-    and what the record's votes come to now.
-    """
+    """A vote cast: the record with it, whether it is new, and the tally of the record's votes."""
 
     record: Record
     new: bool
@@ -531,14 +560,16 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     if record.phase != "live":
         message = f"{record.id} is {record.status.name}; votes count for records that hold"
         raise RefusedError(
-            message, hint=f"`orbit {record.kind.name} list --phase live` lists those that do"
+            message,
+            hint=f"`orbit {record.kind.name} list --phase live` lists those that do",
         )
 
     refuse_inherited(workspace, record.path)
     half_life = half_life_days()
     now = datetime.now(UTC).replace(microsecond=0)
-    refuse_secrets("", {"task": task, "voter": author.model or author.name})
-    cast = Vote(record.id, author.model or author.name, now, task.strip())
+    voter = author.model or author.name
+    refuse_secrets("", {"task": task, "voter": voter})
+    cast = Vote(record.id, voter, now, task.strip())
 
     folder = workspace.root / record.folder
     new = append_vote(folder, workspace.state / "votes.lock", cast, record.votes)

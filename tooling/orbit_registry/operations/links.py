@@ -30,7 +30,8 @@ def link(
 
     `amended_by` is written at its other end.
     """
-    if (record := records.get(subject)).uid == records.get(target).uid:
+    record = records.get(subject)
+    if record.uid == records.get(target).uid:
         raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record")
 
     rel, inverted = _relation(records, subject, word, target)
@@ -38,28 +39,40 @@ def link(
     if rel == OVERRIDES and not (end.origin and reason):
         hint = "`orbit fleet update` fetches records; give the reason with --reason TEXT"
         raise UsageError(
-            "a record overrides an inherited one, such as org:ADR-0007, for a reason", hint=hint
+            "a record overrides an inherited one, such as org:ADR-0007, for a reason",
+            hint=hint,
         )
 
     if rel == RELATED and Link(rel, start.id) in end.links:
         raise RefusedError(
-            f"{end.id} {rel} {start.id} is stated already", hint="it reads the same from both ends"
+            f"{end.id} {rel} {start.id} is stated already",
+            hint="it reads the same from both ends",
         )
 
     def linked(data: dict[str, object]) -> Mapping[str, object]:
         links = list_in(data, "links")
         if any(_matches(entry, rel, _names(end)) for entry in links):
             raise RefusedError(
-                f"{start.id} {rel} {end.id} is stated already", hint=f"`orbit related {start.id}`"
+                f"{start.id} {rel} {end.id} is stated already",
+                hint=f"`orbit related {start.id}`",
             )
-        entry = {"rel": rel, "to": end.id, **({"reason": reason} if reason else {})}
+
+        entry = {"rel": rel, "to": end.id}
+        if reason:
+            entry["reason"] = reason
+
         return {**data, "links": [*links, entry]}
 
     return change_fields(workspace, start.id, linked, author=author), Link(rel, end.id)
 
 
 def unlink(
-    workspace: Workspace, records: RecordSet, subject: str, word: str, target: str, author: Author
+    workspace: Workspace,
+    records: RecordSet,
+    subject: str,
+    word: str,
+    target: str,
+    author: Author,
 ) -> tuple[Record, Link]:
     """Take back a link that a record states; `target` may be a name that no record has."""
     rel, inverted = _relation(records, subject, word, target)
@@ -67,6 +80,7 @@ def unlink(
         start, end = _ends(records, subject, target, inverted)
         if rel == RELATED and Link(rel, start.id) in end.links:
             start, end = end, start
+
         names = _names(end)
     else:
         start, names = records.get(subject), (target,)
@@ -81,8 +95,10 @@ def unlink(
             )
             raise RefusedError(f"{start.id} states no link {rel} {names[0]}", hint=hint)
 
-        others = {key: value for key, value in data.items() if key != "links"}
-        return {**data, "links": remaining} if remaining else others
+        if remaining:
+            return {**data, "links": remaining}
+
+        return {key: value for key, value in data.items() if key != "links"}
 
     return change_fields(workspace, start.id, unlinked, author=author), Link(rel, names[0])
 
@@ -120,11 +136,16 @@ def add_globs(
     `write` writes them, all or none.
     """
     with writing(workspace) if write else nullcontext():
-        edits = (
-            (record, partial(_with_globs, tuple(globs))) for record, globs in additions if globs
-        )
-        changes = [prepare_edit(workspace, record, edit)[0] for record, edit in edits]
-        changes = [change for change in changes if change.before != change.after]
+        changes: list[FileChange] = []
+        for record, globs in additions:
+            if not globs:
+                continue
+
+            edit = partial(_with_globs, tuple(globs))
+            change, _ = prepare_edit(workspace, record, edit)
+            if change.before != change.after:
+                changes.append(change)
+
         if write:
             write_step(workspace, "scope-suggest", changes)
 
@@ -133,7 +154,5 @@ def add_globs(
 
 def _with_globs(globs: tuple[str, ...], data: dict[str, object]) -> Mapping[str, object]:
     scope = mapping_in(data, "scope")
-    return {
-        **data,
-        "scope": {**scope, "paths": [*dict.fromkeys((*list_in(scope, "paths"), *globs))]},
-    }
+    paths = dict.fromkeys((*list_in(scope, "paths"), *globs))
+    return {**data, "scope": {**scope, "paths": [*paths]}}

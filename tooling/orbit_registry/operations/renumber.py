@@ -31,7 +31,7 @@ from orbit_registry.operations.lifecycle import other_files
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.documents import LOG_NAME, Document
 from orbit_registry.repository.guard import refuse_inherited, write_step
-from orbit_registry.repository.ids import allocate, seen_numbers, short_name
+from orbit_registry.repository.ids import IN_THE_TREE, allocate, seen_numbers, short_name
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import ChangeSet, validated, writing
@@ -39,6 +39,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 _EVIDENCE = f"{ORBIT}/enforcement.yaml"
 _UID = re.compile(r"[0-9a-f]{32}\Z")
+_LONGEST_NAME = 40  # characters of a title's words in an alias
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,16 @@ class Renumbered:
     aliases: tuple[str, ...]
     path: str  # the record's file now, from the root
     document: str | None  # its document now
-    reason: str = (
-        ""  # where the highest number before it came from, or why this record and not the other
-    )
+    reason: str = ""
+    """Where the highest number before it came from, or why this record and not the other."""
+
+    def lines(self, *, dry_run: bool, because: str = "") -> list[str]:
+        """Return the change for people."""
+        would = "would become" if dry_run else "is now"
+        return [
+            f"{self.old} ({self.title}) {would} {self.new}{because}",
+            f"  still found as {', '.join(self.aliases)}",
+        ]
 
     def as_dict(self) -> dict[str, object]:
         """Return the change as JSON shows it."""
@@ -91,12 +99,10 @@ class RenumberReport:
 
     def text(self) -> str:
         """Return the report for people."""
-        would = "would become" if self.dry_run else "is now"
-        lines = [f"{self.record.old} ({self.record.title}) {would} {self.record.new}"]
-        lines.append(f"  still found as {', '.join(self.record.aliases)}")
-        return "\n".join(
-            [*lines, *(f"  {file}" for file in self.files), *unclear_lines(self.unclear)]
-        )
+        lines = self.record.lines(dry_run=self.dry_run)
+        lines += [f"  {file}" for file in self.files]
+        lines += unclear_lines(self.unclear)
+        return "\n".join(lines)
 
 
 def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
@@ -104,23 +110,23 @@ def unclear_lines(unclear: Sequence[Unclear]) -> list[str]:
     if not unclear:
         return []
 
-    places = [
-        (
-            f"  {mention.path}:{mention.position.line}:{mention.position.column}: {mention.id} in: "
-            f"{mention.line}"
-        )
-        for mention in unclear
-    ]
-
-    return [
+    lines = [
         "",
         "left as they are, because nothing tells which record they mean; correct them by hand:",
-        *places,
     ]
+    for mention in unclear:
+        at = mention.position
+        lines.append(f"  {mention.path}:{at.line}:{at.column}: {mention.id} in: {mention.line}")
+
+    return lines
 
 
 def renumber(
-    workspace: Workspace, any_id: str, number: int | None = None, *, dry_run: bool = False
+    workspace: Workspace,
+    any_id: str,
+    number: int | None = None,
+    *,
+    dry_run: bool = False,
 ) -> RenumberReport:
     """Give a record, by id, uid or path, a new number, the next free one if not given;
     the old id still resolves.
@@ -135,11 +141,16 @@ def renumber(
 
 
 def _plan(
-    workspace: Workspace, any_id: str, number: int | None, *, dry_run: bool
+    workspace: Workspace,
+    any_id: str,
+    number: int | None,
+    *,
+    dry_run: bool,
 ) -> tuple[RenumberReport, ChangeSet]:
     if workspace.git.top is None:
         raise RefusedError(
-            "outside git nothing finds the citations", hint="run `git init`, then try again"
+            "outside git nothing finds the citations",
+            hint="run `git init`, then try again",
         )
 
     if workspace.git.run("ls-files", "-u", "--", ORBIT):
@@ -151,7 +162,8 @@ def _plan(
 
     if record.kind.numbering != "sequence":
         raise RefusedError(
-            f"{record.id} has a code, not a number", hint="codes are never renumbered"
+            f"{record.id} has a code, not a number",
+            hint="codes are never renumbered",
         )
 
     new, reason = _new_id(workspace, record, number, dry_run=dry_run)
@@ -163,10 +175,8 @@ def _plan(
 
     evidence = draft.readable(_EVIDENCE) if alone else None
     if evidence is not None:
-        draft.put(
-            _EVIDENCE,
-            re.sub(rf"(?m)^([ \t]+[\"']?){record.id}/(?=[\w-]+[\"']?:)", rf"\g<1>{new}/", evidence),
-        )
+        key = rf"(?m)^([ \t]+[\"']?){record.id}/(?=[\w-]+[\"']?:)"
+        draft.put(_EVIDENCE, re.sub(key, rf"\g<1>{new}/", evidence))
 
     def meaning(path: str, line: str, cited: str) -> str | None:
         del path, line
@@ -174,40 +184,48 @@ def _plan(
             return done.new if alone else None
         return cited if records.candidates(cited) else None
 
-    old = record.source.path if record.source else None
-    moves = DocumentMoves(
-        {old: done.document} if old and done.document and done.document != old else {}
-    )
-    files, unclear = rewrite_everywhere(workspace, draft, frozenset({record.id}), meaning, moves)
-    text = draft.readable(done.document) if done.document else None
+    document = done.document
+    moves = DocumentMoves()
+    if record.source and document and document != record.source.path:
+        moves = DocumentMoves({record.source.path: document})
 
-    if done.document and text is not None:
-        draft.put(done.document, in_order(text, done.document, done.new))
+    files, unclear = rewrite_everywhere(workspace, draft, frozenset({record.id}), meaning, moves)
+
+    text = draft.readable(document) if document else None
+    if document and text is not None:
+        draft.put(document, in_order(text, document, done.new))
 
     return RenumberReport(done, files, unclear, dry_run), draft
 
 
 def _find_record(records: RecordSet, any_id: str) -> Record:
     path = any_id.removeprefix("./").rstrip("/")
+    uid = any_id if _UID.match(any_id) else None
     for record in records:
-        if path in (record.path, record.folder) or (_UID.match(any_id) and record.uid == any_id):
+        if path in (record.path, record.folder) or record.uid == uid:
             return record
 
     if path.startswith(f"{ORBIT}/"):
         raise RecordNotFoundError(
-            f"there is no valid record at {path}", hint="`orbit check` says what is wrong there"
+            f"there is no valid record at {path}",
+            hint="`orbit check` says what is wrong there",
         )
 
     return records.get(any_id)
 
 
 def _new_id(
-    workspace: Workspace, record: Record, number: int | None, *, dry_run: bool
+    workspace: Workspace,
+    record: Record,
+    number: int | None,
+    *,
+    dry_run: bool,
 ) -> tuple[str, str]:
     kind = record.kind
     if number is None:
         allocation = allocate(workspace, kind, dry_run=dry_run)[0]
-        return allocation.id, "" if dry_run else f"the next above {allocation.above}"
+        reason = "" if dry_run else f"the next above {allocation.above}"
+        return allocation.id, reason
 
     requested = sequence_id(kind.prefix, number)
     if requested == record.id:
@@ -218,15 +236,17 @@ def _new_id(
 
     numbers = list(seen_numbers(workspace, kind))
     location = _branch_with(workspace, record, requested)
-    if location is None and not any(
-        name.rpartition("/")[2] == requested for name in record.legacy_ids
-    ):
+    earlier_ids = {name.rpartition("/")[2] for name in record.legacy_ids}
+    if location is None and requested not in earlier_ids:
         location = next((other.where for other in numbers if other.number == number), None)
 
-    if location is not None or (workspace.folder_of(kind) / requested).exists():
-        where = location or "in the working tree"
+    if location is None and (workspace.folder_of(kind) / requested).exists():
+        location = IN_THE_TREE
+
+    if location is not None:
         raise RefusedError(
-            f"{requested} is taken: {where}", hint="leave --to out to get the next free number"
+            f"{requested} is taken: {location}",
+            hint="leave --to out to get the next free number",
         )
 
     if not dry_run and number > max((other.number for other in numbers), default=0):
@@ -239,9 +259,10 @@ def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | 
     git, kind = workspace.git, record.kind
     with contextlib.suppress(GitError):
         for ref, names in git.names_on_refs(f"{ORBIT}/{kind.plural}").items():
-            content = (
-                git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}") if record_id in names else None
-            )
+            if record_id not in names:
+                continue
+
+            content = git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}")
             if content is not None and record.uid.encode() not in content:
                 return f"on {short_name(ref)}"
 
@@ -273,17 +294,12 @@ def _move_record(
         raise RefusedError(f"{folder} is there already", hint="run `orbit check`")
 
     source = record.source
-    source_data = record.data.get("source")
-    document = moved_document(source_data, old, new) if isinstance(source_data, Mapping) else None
+    document = moved_document(mapping_in(record.data, "source"), old, new)
     if source and document and document != source.path and draft.readable(document) is not None:
         raise RefusedError(f"{document} is there already", hint="move it away, then try again")
 
-    text = draft.text(record.path) or ""
-    result = rewrite(
-        text,
-        renumbered_data(record.data, old, new, aliases, document),
-        order=kind.schema.properties,
-    )
+    data = renumbered_data(record.data, old, new, aliases, document)
+    result = rewrite(draft.text(record.path) or "", data, order=kind.schema.properties)
     validated(result, kind, path)
 
     for name, content in other_files(workspace, record):
@@ -298,7 +314,12 @@ def _move_record(
         prose = draft.readable(source.path)
         if prose is not None:
             numbered = renumbered_document(
-                prose, source.path, source.heading, record.title, old, new
+                prose,
+                source.path,
+                source.heading,
+                record.title,
+                old,
+                new,
             )
             draft.put(source.path, numbered)
             draft.move(source.path, document)
@@ -307,13 +328,20 @@ def _move_record(
 
 
 def alias_ids(
-    title: str, uid: str, old: str, records: Iterable[Record], *, bare: bool
+    title: str,
+    uid: str,
+    old: str,
+    records: Iterable[Record],
+    *,
+    bare: bool,
 ) -> tuple[str, ...]:
     """Return the names that lead to a renumbered record:
     `title-words/ADR-0007`, and the bare id if it is free.
     """
-    words = slug(title)
-    name = words if len(words) <= 40 else words[:41].rpartition("-")[0] or words[:40]
+    name = slug(title)
+    if len(name) > _LONGEST_NAME:
+        name = name[: _LONGEST_NAME + 1].rpartition("-")[0] or name[:_LONGEST_NAME]
+
     alias = f"{name}/{old}"
     if any(alias in record.legacy_ids and record.uid != uid for record in records):
         alias = f"{name}-{uid[:6]}/{old}"
@@ -339,18 +367,23 @@ def moved_document(source: Mapping[str, object], old: str, new: str) -> str | No
 
 
 def renumbered_data(
-    data: Mapping[str, object], old: str, new: str, aliases: Sequence[str], document: str | None
+    data: Mapping[str, object],
+    old: str,
+    new: str,
+    aliases: Sequence[str],
+    document: str | None,
 ) -> dict[str, object]:
     """Return a record's data under a new id, with its old names and where its document now is."""
-    names = dict.fromkeys(
-        (*(name for name in list_in(data, "legacy_ids") if name != new), *aliases)
-    )
+    earlier_ids = [name for name in list_in(data, "legacy_ids") if name != new]
+    names = dict.fromkeys((*earlier_ids, *aliases))
     result = {**data, "id": new, "legacy_ids": [*names]}
+
     source = mapping_in(data, "source")
     if source:
         moved = {**source, "path": document or source["path"]}
         if "heading" in source:
             moved["heading"] = _renumbered_heading(str(source["heading"]), old, new)
+
         result["source"] = moved
 
     return result
@@ -373,14 +406,20 @@ def entry_of(text: str, path: str, heading: str | None, title: str) -> AdrDocume
         return first
 
     number = int(first.number)
-    entries = (
-        entry for entry in document.file.entries if entry.number and int(entry.number) == number
-    )
-    return next((entry for entry in entries if entry.title == title), first)
+    for entry in document.file.entries:
+        if entry.number and int(entry.number) == number and entry.title == title:
+            return entry
+
+    return first
 
 
 def renumbered_document(
-    text: str, path: str, heading: str | None, title: str, old: str, new: str
+    text: str,
+    path: str,
+    heading: str | None,
+    title: str,
+    old: str,
+    new: str,
 ) -> str:
     """Return a document with the number in its decision's own heading and front matter replaced."""
     entry = entry_of(text, path, heading, title)
@@ -412,17 +451,11 @@ def in_order(text: str, path: str, *record_ids: str) -> str:
         return text
 
     for record_id in record_ids:
-        entries = read_document(text, path).entries
-        entry = next(
-            (
-                candidate
-                for candidate in entries
-                if int(candidate.number or 0) == number_of(record_id)
-            ),
-            None,
-        )
-        if entry is not None:
-            content = split_separator(entry.span.of(text))[0]
-            text = insert_entry(remove_entry(text, entry), content, record_id)
+        number = number_of(record_id)
+        for entry in read_document(text, path).entries:
+            if int(entry.number or 0) == number:
+                content = split_separator(entry.span.of(text))[0]
+                text = insert_entry(remove_entry(text, entry), content, record_id)
+                break
 
     return text

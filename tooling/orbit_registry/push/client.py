@@ -1,6 +1,4 @@
-"""The client, for a committed `.orbit/hook.sh` that an earlier version wrote:
-it imports this name.
-"""
+"""The client, for a committed `.orbit/hook.sh` of an earlier version, which imports this name."""
 
 from orbit_registry.hook.client import main
 

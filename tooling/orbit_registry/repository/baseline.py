@@ -27,6 +27,7 @@ _COUNTS = re.compile(r"(?<![\w.:/-])\d+(?:[.,]\d+)*%?(?![\w/-])")
 _SEVERAL = " (… of them)"
 """What a message says of more than one, which goes with all but one."""
 _UPGRADE = "upgrade orbit-registry as it was installed"
+_NO_LIST = "the baseline holds something that is no list of findings"
 _COMMENT = "Findings that were there at adoption; `orbit baseline update` rewrites this file."
 
 
@@ -73,9 +74,8 @@ def _printable(text: str) -> str:
 
 def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:
     """Return the baseline that accepts these findings."""
-    return Baseline(
-        Counter(baseline_key(each) for each in diagnostics if each.code not in NEVER_BASELINED)
-    )
+    accepted = (each for each in diagnostics if each.code not in NEVER_BASELINED)
+    return Baseline(Counter(map(baseline_key, accepted)))
 
 
 _NOT_RUN, _BROKEN_DECISIONS = "ORB1004", ("ORB1005", "ORB1006")
@@ -105,7 +105,9 @@ def apply(
             earlier = moved.get(replace(finding, path=""), [])
             while earlier and remaining[earlier[-1]] <= 0:
                 earlier.pop()
-            finding = earlier[-1] if earlier else finding
+
+            if earlier:
+                finding = earlier[-1]
 
         if remaining[finding] > 0:
             remaining[finding] -= 1
@@ -114,14 +116,12 @@ def apply(
             new.append(diagnostic)
 
     not_run = {diagnostic.record for diagnostic in diagnostics if diagnostic.code == _NOT_RUN}
-    fixed = sorted(
-        finding
-        for finding, count in remaining.items()
-        for _ in range(
-            count if finding.code not in _BROKEN_DECISIONS or finding.record not in not_run else 0
-        )
-    )
-    return SortedFindings(tuple(new), tuple(baselined), tuple(fixed))
+    resolved: list[BaselineFinding] = []
+    for finding, count in remaining.items():
+        if finding.code not in _BROKEN_DECISIONS or finding.record not in not_run:
+            resolved += [finding] * count
+
+    return SortedFindings(tuple(new), tuple(baselined), tuple(sorted(resolved)))
 
 
 def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
@@ -144,18 +144,21 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
     except OrbitError as error:
         return Baseline(), [broken(error.message.replace(f"{file}", path), Location(path))]
 
-    start, data = Location(path, Position(1)), value if isinstance(value, dict) else {}
+    start = Location(path, Position(1))
+    data = value if isinstance(value, dict) else {}
     version, rows = data.get("schema_version"), data.get("findings")
+
     if isinstance(version, int) and version > VERSION:
         message = f"schema_version {version} is newer than this tool knows ({VERSION})"
         return Baseline(), [broken(message, start, _UPGRADE)]
 
+    if not isinstance(rows, list):
+        return Baseline(), [broken(_NO_LIST, start)]
+
     counts: Counter[BaselineFinding] = Counter()
-    for row in rows if isinstance(rows, list) else [None]:
+    for row in rows:
         if not isinstance(row, dict) or not isinstance(row.get("count", 1), int):
-            return Baseline(), [
-                broken("the baseline holds something that is no list of findings", start)
-            ]
+            return Baseline(), [broken(_NO_LIST, start)]
 
         code, path_of, record, message = (
             str(row.get(name, "")) for name in ("code", "path", "record", "message")
@@ -175,28 +178,27 @@ def refuse_newer(workspace: Workspace) -> None:
 
 def _baseline_text(baseline: Baseline) -> str:
     """Return the file's text: sorted, so that the same findings give the same bytes."""
-    rows: list[dict[str, object]] = [
-        {
-            "code": finding.code,
-            "path": finding.path,
-            **({"record": finding.record} if finding.record else {}),
-            "message": finding.message,
-            **({"count": count} if count > 1 else {}),
-        }
-        for finding, count in sorted(baseline.counts.items())
-    ]
+    rows: list[dict[str, object]] = []
+    for finding, count in sorted(baseline.counts.items()):
+        row: dict[str, object] = {"code": finding.code, "path": finding.path}
+        if finding.record:
+            row["record"] = finding.record
+
+        row["message"] = finding.message
+        if count > 1:
+            row["count"] = count
+
+        rows.append(row)
+
     return dump({"schema_version": VERSION, "findings": rows}, comment=_COMMENT)
 
 
 def write_baseline(workspace: Workspace, baseline: Baseline) -> bool:
     """Write the baseline; False where the file has the same text already."""
-    text = _baseline_text(baseline)
+    file, text = workspace.baseline, _baseline_text(baseline)
     with contextlib.suppress(OrbitError):
-        if (
-            workspace.baseline.exists()
-            and read_text(workspace.baseline, limit=DOCUMENT_LIMIT) == text
-        ):
+        if file.exists() and read_text(file, limit=DOCUMENT_LIMIT) == text:
             return False
 
-    write_atomic(workspace.baseline, text)
+    write_atomic(file, text)
     return True

@@ -25,7 +25,11 @@ def hides_record(problem: Diagnostic) -> bool:
 
 
 def decode_record(
-    text: str, kind: Kind, path: str, *, explain: bool = True
+    text: str,
+    kind: Kind,
+    path: str,
+    *,
+    explain: bool = True,
 ) -> tuple[Record | None, list[Diagnostic]]:
     """Return the record in a text, or its problems;
     `explain` costs a hundred times the validation.
@@ -38,11 +42,8 @@ def decode_record(
     if not isinstance(data, dict):
         state = "empty" if data is None else "not a mapping"
         hint = "a record is `key: value` lines; compare with another record"
-        return None, [
-            Diagnostic(
-                INVALID, Severity.ERROR, f"the file is {state}", Location(path, Position(1)), hint
-            )
-        ]
+        where = Location(path, Position(1))
+        return None, [Diagnostic(INVALID, Severity.ERROR, f"the file is {state}", where, hint)]
 
     version = data.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
@@ -57,16 +58,16 @@ def decode_record(
 
     record = record_of(data, kind, path)
     folder = path.rpartition("/")[0].rpartition("/")[2]
-    if folder != record.id:
-        message = f"the record {record.id} is in the folder {folder}/"
-        where = Location(path, position_of(text, ("id",)))
-        hint = (
-            f"rename the folder to {record.id}/, or correct the id; delete it if it is a "
-            f"copy of {record.id}"
-        )
-        return None, [Diagnostic(MISPLACED, Severity.ERROR, message, where, hint, record.id)]
+    if folder == record.id:
+        return record, []
 
-    return record, []
+    message = f"the record {record.id} is in the folder {folder}/"
+    where = Location(path, position_of(text, ("id",)))
+    hint = (
+        f"rename the folder to {record.id}/, or correct the id; delete it if it is a "
+        f"copy of {record.id}"
+    )
+    return None, [Diagnostic(MISPLACED, Severity.ERROR, message, where, hint, record.id)]
 
 
 def _diagnostic(text: str, problem: SchemaProblem, path: str, record_id: object) -> Diagnostic:
@@ -78,13 +79,14 @@ def _diagnostic(text: str, problem: SchemaProblem, path: str, record_id: object)
 
 def record_of(data: Mapping[str, object], kind: Kind, path: str) -> Record:
     """Return the record of valid data."""
-    return Record(kind, data, path, prose=str(data.get(kind.prose, "")) if kind.in_record else "")
+    prose = str(data.get(kind.prose, "")) if kind.in_record else ""
+    return Record(kind, data, path, prose=prose)
 
 
 def ordered(data: Mapping[str, object], order: Sequence[str]) -> dict[str, object]:
     """Return data with keys in the schema's order, unknown ones last."""
     listed = {name: data[name] for name in order if name in data}
-    return {**listed, **{name: value for name, value in data.items() if name not in listed}}
+    return {**listed, **data}
 
 
 def data_in(text: str | None) -> dict[str, object] | None:

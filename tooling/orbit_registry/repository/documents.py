@@ -63,10 +63,8 @@ def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:
 
     if folder == ".":  # a repository of decisions only: subfolders have other documents
         with contextlib.suppress(OSError):
-            entries = os.scandir(workspace.root)
-            yield from sorted(
-                entry.name for entry in entries if is_markdown(entry.name) and entry.is_file()
-            )
+            entries = [entry for entry in os.scandir(workspace.root) if is_markdown(entry.name)]
+            yield from sorted(entry.name for entry in entries if entry.is_file())
         return
 
     for path in walk(workspace.root, folder, without=_NO_DECISIONS):
@@ -91,6 +89,7 @@ class Document:
         """The parsed decisions."""
         if self.row is not None:
             return cast("AdrFile", row_reader(AdrFile)(self.row[0]))
+
         from orbit_registry.formats.adr.reader import read_document  # slow to import
 
         return read_document(self.text, self.path)
@@ -106,29 +105,28 @@ class Document:
         without a heading the only one.
         """
         entries = self.entries
+        only = entries[0] if len(entries) == 1 else None
         if heading is None:
-            return entries[0] if len(entries) == 1 else None
+            return only
 
         number = _number(heading)
-        by_number = [
-            entry
-            for entry in entries
-            if number is not None and _number(entry.number or "") == number
-        ]
-        by_title = [entry for entry in entries if entry.title == heading]
-        matches = by_number or by_title
+        if number is not None:
+            for entry in entries:
+                if _number(entry.number or "") == number:
+                    return entry
 
-        return (
-            matches[0]
-            if matches
-            else (entries[0] if len(entries) == 1 and self.file.format != "log" else None)
-        )
+        for entry in entries:
+            if entry.title == heading:
+                return entry
+
+        return only if self.file.format != "log" else None
 
     @cached_property
     def only_span(self) -> Span | None:
         """The span of the prose, where the document surely is one decision."""
         if self.row is not None:
             return cast("Span | None", row_reader(Span | None)(self.row[1]))
+
         from orbit_registry.formats.adr.reader import single_span
 
         return single_span(self.text, self.path)
@@ -137,6 +135,7 @@ class Document:
         """Return the start of a decision and the span of its prose."""
         if heading is None and self.only_span is not None:
             return 0, (self.only_span.start, self.only_span.end)
+
         entry = self.entry(heading)
         return None if entry is None else (entry.span.start, entry_span(entry))
 
@@ -160,6 +159,7 @@ def row_of_document(path: str, content: bytes) -> Sequence[Any] | None:
         document = Document(path, decode(content, path))
     except OrbitError:
         return None
+
     return [to_row(document.file), to_row(document.only_span)]
 
 
@@ -174,38 +174,45 @@ class Documents:
         """Return the document and the entry of a record."""
         source = record.source
         document = self.by_path.get(source.path) if source else None
-        entry = document.entry(source.heading) if document and source else None
-        return (document, entry) if document and entry else None
+        if source is None or document is None:
+            return None
+
+        entry = document.entry(source.heading)
+        return None if entry is None else (document, entry)
 
     def prose_of(self, record: Record) -> str | None:
         """Return a record's prose from its document; None where no document has it."""
-        document, position = self._position(record)
-        return document.prose(position) if document and position else None
-
-    def _position(
-        self, record: Record
-    ) -> tuple[Document | None, tuple[int, tuple[int, int]] | None]:
         source = record.source
         document = self.by_path.get(source.path) if source else None
-        return document, document.locate(source.heading) if document and source else None
+        if source is None or document is None:
+            return None
+
+        position = document.locate(source.heading)
+        return None if position is None else document.prose(position)
 
 
 def heading_of(entry: AdrDocument, format_name: str) -> str | None:
     """Return the `source.heading` that finds an entry again; None where a file is one decision."""
     if format_name != "log":
         return None
-    if entry.number is None:
+
+    number = entry.number
+    if number is None:
         return entry.title
-    return entry.number if entry.number.upper().startswith("ADR") else f"ADR-{entry.number}"
+
+    if number.upper().startswith("ADR"):
+        return number
+
+    return f"ADR-{number}"
 
 
 def read_documents(workspace: Workspace, records: Iterable[Record]) -> Documents:
     """Return the documents of these records."""
-    paths = {
-        record.source.path
-        for record in records
-        if record.kind.in_document and record.source is not None
-    }
+    paths: set[str] = set()
+    for record in records:
+        source = record.source if record.kind.in_document else None
+        if source is not None:
+            paths.add(source.path)
 
     by_path: dict[str, Document] = {}
     problems: list[Diagnostic] = []
@@ -237,22 +244,26 @@ def load_document(workspace: Workspace, path: str) -> Document | Diagnostic | No
     """Return a document, or a problem; None where it is missing or a link to a file of the
     project.
     """
+    root = workspace.root
     try:
-        text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
+        text = read_text(inside(root, path), limit=DOCUMENT_LIMIT)
     except OrbitError as error:
-        if not os.path.lexists(workspace.root / path) or _leads_inside(workspace.root, path):
+        if not os.path.lexists(root / path) or _leads_inside(root, path):
             return None
-        return from_error(UNREADABLE_DOCUMENT, path, error, str(workspace.root))
+
+        return from_error(UNREADABLE_DOCUMENT, path, error, str(root))
 
     return Document(path, text)
 
 
 def _leads_inside(root: Path, path: str) -> bool:
+    link = root / path
     try:
-        target = (root / path).resolve(strict=True)
+        target = link.resolve(strict=True)
     except (OSError, RuntimeError):  # a loop of links
         return False
-    return (root / path).is_symlink() and target.is_file() and target.is_relative_to(root.resolve())
+
+    return link.is_symlink() and target.is_file() and target.is_relative_to(root.resolve())
 
 
 DecisionIn = Callable[[Record, str], tuple[str, Options] | None]
@@ -267,15 +278,20 @@ def with_prose(
     """Return a record with its prose and options, whichever file holds them."""
     if record.kind.in_record:
         return record
+
+    source = record.source
     if record.kind.in_file:
-        return replace(record, prose=(text_of(record.source.path) if record.source else None) or "")
+        text = text_of(source.path) if source else None
+        return replace(record, prose=text or "")
 
-    for path in (*([record.source.path] if record.source else []), record.body_path):
-        decision = decision_in(record, path)
-        if decision is not None:
-            return replace(record, prose=decision[0], options=decision[1])
+    decision = decision_in(record, source.path) if source else None
+    if decision is None:
+        decision = decision_in(record, record.body_path)
+    if decision is None:
+        return record
 
-    return record
+    prose, options = decision
+    return replace(record, prose=prose, options=options)
 
 
 def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> DecisionIn:
@@ -284,7 +300,11 @@ def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> Deci
     """
 
     def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
-        prose = text_of(path) if path == record.body_path else documents.prose_of(record)
+        if path == record.body_path:
+            prose = text_of(path)
+        else:
+            prose = documents.prose_of(record)
+
         return None if prose is None else (prose, NO_OPTIONS)
 
     return decision_in
@@ -299,9 +319,10 @@ def whole(workspace: Workspace, records: Iterable[Record]) -> list[Record]:
         return Document(path, text_of(path) or "")
 
     def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
-        return (
-            _decision(document(path), _heading(record, path)) if text_of(path) is not None else None
-        )
+        if text_of(path) is None:
+            return None
+
+        return _decision(document(path), _heading(record, path))
 
     return [with_prose(record, decision_in, text_of) for record in records]
 
@@ -314,7 +335,11 @@ def entry_text(document: Document, entry: AdrDocument) -> str:
 
 def entry_span(entry: AdrDocument) -> tuple[int, int]:
     """Return the span of a decision's prose with the line ends around it."""
-    return entry.heading_span.end if entry.heading_span else entry.span.start, entry.span.end
+    start, end = entry.span.start, entry.span.end
+    if entry.heading_span:
+        start = entry.heading_span.end
+
+    return start, end
 
 
 @lru_cache(maxsize=65_536)  # called for every entry of a log and every record
@@ -327,13 +352,14 @@ class ProseReading:
     """Prose of records in documents and body files: hashes at once, texts on demand."""
 
     def __init__(
-        self, workspace: Workspace, bodies: Iterable[str], documents: Iterable[str]
+        self,
+        workspace: Workspace,
+        bodies: Iterable[str],
+        documents: Iterable[str],
     ) -> None:
         self._workspace = workspace
-        paths = [
-            *(path for path in sorted(set(documents)) if is_inside(workspace.root, path)),
-            *sorted(bodies),
-        ]
+        paths = [path for path in sorted(set(documents)) if is_inside(workspace.root, path)]
+        paths += sorted(bodies)
         states = workspace.cache.hashes(workspace.root, paths)
         self.states = {path: state for path, state in states.items() if state.error is None}
         """Readable documents and bodies by path."""
@@ -342,87 +368,122 @@ class ProseReading:
 
     def document_text(self, record: Record) -> str | None:
         """Return the full text of a decision's document."""
-        return self._text(record.source.path) if record.source and record.kind.in_document else None
+        source = record.source
+        if source is None or not record.kind.in_document:
+            return None
+
+        return self._text(source.path)
 
     def filled(self, records: Iterable[Record]) -> RecordSet:
         """Return the records with their prose, and decisions with the options that it states."""
         records = list(records)
         headings: dict[str, set[str]] = defaultdict(set)
-        for record in (record for record in records if record.kind.in_document):
-            paths = (record.source.path if record.source is not None else "", record.body_path)
-            for path in [path for path in paths if path in self.states][:1]:
+        for record in records:
+            path = self._path_of_prose(record)
+            if path is not None:
                 headings[path].add(_heading(record, path))
 
-        def read(path: str, content: bytes) -> dict[str, _Row | None] | None:
+        def read(path: str, content: bytes) -> _Rows | None:
             try:
                 return _rows(path, content.decode("utf-8"), headings[path])
-            except (
-                UnicodeDecodeError
-            ):  # a check reports it; a record without its prose is still a record
+            except UnicodeDecodeError:
+                # A check reports it; a record without its prose is still a record.
                 return None
 
-        stored = self._workspace.cache.files(
-            "prose", self._workspace.root, headings, read, limit=DOCUMENT_LIMIT
+        workspace = self._workspace
+        stored = workspace.cache.files(
+            "prose",
+            workspace.root,
+            headings,
+            read,
+            limit=DOCUMENT_LIMIT,
         )
 
         def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
             heading = _heading(record, path)
-            rows: dict[str, _Row | None] | None = stored[path].value if path in stored else None
+            rows: _Rows | None = stored[path].value if path in stored else None
             if rows is None or heading not in rows:  # the record is newer than the cached value
                 text = self._text(path)
-                rows = {heading: None} if text is None else _rows(path, text, [heading])
+                if text is None:
+                    return None
+
+                rows = _rows(path, text, [heading])
+
             row = rows[heading]
-            return None if row is None else (row[0], _options_of(*row[1:]))
+            if row is None:
+                return None
+
+            prose, chosen, rejected = row
+            return prose, _options_of(chosen, rejected)
 
         return RecordSet(with_prose(record, decision_in, self._text) for record in records)
 
+    def _path_of_prose(self, record: Record) -> str | None:
+        """Return the readable file that holds a decision; its document comes before its body."""
+        if not record.kind.in_document:
+            return None
+
+        source = record.source
+        if source is not None and source.path in self.states:
+            return source.path
+
+        return record.body_path if record.body_path in self.states else None
+
     def _read(self, path: str) -> str | None:
-        return document_text(self._workspace.root, path) if path in self.states else None
+        if path not in self.states:
+            return None
+
+        return document_text(self._workspace.root, path)
 
 
 _BODY = "*"  # key of a file that holds nothing but a decision's prose
-_Row = list[
-    Any
-]  # as JSON: a decision's prose, what was chosen, and pairs of a rejected option and its reason
+_Row = list[Any]
+"""As JSON: a decision's prose, what was chosen, and pairs of a rejected option and its reason."""
+_Rows = dict[str, _Row | None]
+"""The rows of a file's decisions, by `_heading`."""
 
 
 def _heading(record: Record, path: str) -> str:
     """Return the key of a record's entry in a file, for JSON; empty for a document's only entry."""
     if path == record.body_path:
         return _BODY
-    heading = record.source.heading if record.source else None
-    return "" if heading is None else f"#{heading}"
+
+    source = record.source
+    if source is None or source.heading is None:
+        return ""
+
+    return f"#{source.heading}"
 
 
 def _decision(document: Document, heading: str) -> tuple[str, Options] | None:
     if heading == _BODY:
         return document.text, document.options((0, (0, len(document.text))))
+
     position = document.locate(heading[1:] if heading else None)
-    return None if position is None else (document.prose(position), document.options(position))
+    if position is None:
+        return None
+
+    return document.prose(position), document.options(position)
 
 
-def _rows(path: str, text: str, headings: Iterable[str]) -> dict[str, _Row | None]:
+def _rows(path: str, text: str, headings: Iterable[str]) -> _Rows:
     document = Document(path, text)
-    rows: dict[str, _Row | None] = dict.fromkeys(sorted(headings))
+    rows: _Rows = dict.fromkeys(sorted(headings))
     for heading in rows:
         decision = _decision(document, heading)
         if decision is not None:
             prose, options = decision
-            rows[heading] = [
-                prose,
-                options.chosen,
-                [[option.option, option.reason] for option in options.rejected],
-            ]
+            rejected = [[option.option, option.reason] for option in options.rejected]
+            rows[heading] = [prose, options.chosen, rejected]
 
     return rows
 
 
 def _options_of(chosen: str, rejected: Sequence[Sequence[str]]) -> Options:
-    return (
-        Options(tuple(RejectedOption(*option) for option in rejected), chosen)
-        if rejected or chosen
-        else NO_OPTIONS
-    )
+    if not rejected and not chosen:
+        return NO_OPTIONS
+
+    return Options(tuple(RejectedOption(*option) for option in rejected), chosen)
 
 
 _PLACEHOLDER = re.compile(
@@ -456,28 +517,26 @@ def is_prompt(line: str, prompts: frozenset[str]) -> bool:
 
 def first_prompt(text: str, prompts: frozenset[str]) -> tuple[int, str] | None:
     """Return the offset and the text of the first prompt."""
-    return next(
-        (
-            (offset, line.strip())
-            for offset, line in lines_outside_code(text)
-            if is_prompt(line, prompts)
-        ),
-        None,
-    )
+    for offset, line in lines_outside_code(text):
+        if is_prompt(line, prompts):
+            return offset, line.strip()
+
+    return None
 
 
 def has_text(text: str, entry: AdrDocument) -> bool:
     """Say whether a decision says more than its headings and the facts of its header."""
-    lines = re.finditer(r"[^\r\n]+", entry.span.of(text))
-    spans = (
-        (match[0], entry.span.start + match.start(), entry.span.start + match.end())
-        for match in lines
-    )
-    return any(
-        NOTHING.fullmatch(line) is None
-        and not any(fact.span.start < end and start < fact.span.end for fact in entry.facts)
-        for line, start, end in spans
-    )
+    offset = entry.span.start
+    for match in re.finditer(r"[^\r\n]+", entry.span.of(text)):
+        if NOTHING.fullmatch(match[0]):
+            continue
+
+        start, end = offset + match.start(), offset + match.end()
+        spans = (fact.span for fact in entry.facts)
+        if not any(span.start < end and start < span.end for span in spans):
+            return True
+
+    return False
 
 
 @cache
@@ -489,16 +548,15 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
         from orbit_registry.formats.adr.templates import prompts_in
         from orbit_registry.formats.adr.vocabulary import languages
 
-        texts += [
-            text for language in (None, *languages()) for text in prompts_in(language).values()
-        ]
+        for language in (None, *languages()):
+            texts += prompts_in(language).values()
 
-    lines = (_DRESS.sub("", line).strip() for text in texts for line in text.split("\n"))
-    return frozenset(
-        line
-        for line in lines
-        if line
-        and "$" not in line
-        and not line.startswith("#")
-        and (" " in line or not line.isascii())
-    )
+    prompts: set[str] = set()
+    for text in texts:
+        for line in text.split("\n"):
+            bare = _DRESS.sub("", line).strip()
+            is_prose = " " in bare or not bare.isascii()
+            if is_prose and "$" not in bare and not bare.startswith("#"):
+                prompts.add(bare)
+
+    return frozenset(prompts)

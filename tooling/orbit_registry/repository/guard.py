@@ -52,9 +52,10 @@ def write_step(
     refuse_for_agent(workspace, step_changes, author=author)
 
     if not taken_over:
-        existing_secrets = set().union(
-            *(_secrets(_content(each.path, each.before)) for each in step_changes)
-        )
+        existing_secrets: set[str] = set()
+        for change in step_changes:
+            existing_secrets.update(_secrets(_content(change.path, change.before)))
+
         refuse_secrets_in(step_changes, existing_secrets)
 
     apply_step(workspace, name, step_changes)
@@ -63,16 +64,15 @@ def write_step(
 def refuse_inherited(workspace: Workspace, *paths: str) -> None:
     """Raise where a path is that of an inherited record, which is changed where it comes from."""
     for source in filter(None, map(source_of, paths)):
-        address = next(
-            (each.public_address for each in workspace.config.extends if each.name == source),
-            "elsewhere",
-        )
+        addresses = {each.name: each.public_address for each in workspace.config.extends}
+        address = addresses.get(source, "elsewhere")
         hint = (
             "to decide otherwise here, add a record and link it: `orbit link ID overrides ID "
             "--reason TEXT`"
         )
         raise RefusedError(
-            f"records of {source} are inherited from {address}; change them there", hint=hint
+            f"records of {source} are inherited from {address}; change them there",
+            hint=hint,
         )
 
 
@@ -80,7 +80,11 @@ def refuse_secrets_in(changes: Iterable[FileChange], allowed: Collection[str] = 
     """Raise where a file would get a secret that is not among the allowed ones."""
     for change in changes:
         content = _content(change.path, change.after)
-        refuse_secrets("" if isinstance(content, Mapping) else change.path, content, allowed)
+        name = change.path
+        if isinstance(content, Mapping):
+            name = ""  # the key of the text names it
+
+        refuse_secrets(name, content, allowed)
 
 
 def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> None:
@@ -89,12 +93,18 @@ def refuse_secrets(name: str, value: object, allowed: Collection[str] = ()) -> N
     """
     for label, text in _texts(name, value):
         for secret in find_secrets(text):
-            if text[secret.start : secret.end] not in allowed:
-                line = f":{text.count(chr(10), 0, secret.start) + 1}" if "\n" in text else ""
-                hint = "revoke it, take it out of the text, then try again"
-                raise RefusedError(
-                    f"{label}{line} holds a secret: {secret.kind}; nothing was written", hint=hint
-                )
+            if text[secret.start : secret.end] in allowed:
+                continue
+
+            where = label
+            if "\n" in text:
+                line = text.count("\n", 0, secret.start) + 1
+                where = f"{label}:{line}"
+
+            raise RefusedError(
+                f"{where} holds a secret: {secret.kind}; nothing was written",
+                hint="revoke it, take it out of the text, then try again",
+            )
 
 
 def refuse_hidden(value: object, before: object = None) -> None:
@@ -103,24 +113,28 @@ def refuse_hidden(value: object, before: object = None) -> None:
     """
     existing = {text for _, text in _texts("", before)}
     for label, text in _texts("", value):
-        if text not in existing and (hidden := first_hidden(text)):
+        hidden = first_hidden(text) if text not in existing else None
+        if hidden:
             raise InvalidRecordError(f"{label} holds {hidden[1]}; nothing was written", hint=RETYPE)
 
 
 def _content(path: str, text: str | None) -> object:
     if text is None or not NEEDLES.search(text):
         return ""
+
     if path.startswith(f"{ORBIT}/") and path.endswith(".yaml"):
         try:
             return load(text)
         except YamlProblemError:
             return text
+
     return text
 
 
 def _secrets(value: object) -> Iterator[str]:
     for _, text in _texts("", value):
-        yield from (text[secret.start : secret.end] for secret in find_secrets(text))
+        for secret in find_secrets(text):
+            yield text[secret.start : secret.end]
 
 
 def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
@@ -159,6 +173,7 @@ def refuse_for_agent(
         if kind.status(kind.initial["agent"]).phase == "live":
             _refuse_overreach(before, after)
             continue
+
         if before is not None and before.phase == "live":
             message = f"{before.id} is {before.status.name}; an agent may not change it"
             raise RefusedError(message, hint=f"propose a new record; {BY_A_PERSON}")
@@ -185,16 +200,11 @@ def _refuse_overreach(before: Record | None, after: Record | None) -> None:
         return
 
     if before is not None and before.role == "human":
-        changed = {
-            name
-            for name in {*before.data, *after.data}
-            if before.data.get(name) != after.data.get(name)
-        }
-        if forbidden := sorted(changed - AGENT_EDITABLE):
-            message = (
-                f"{before.id} is what a person said; an agent may not change its "
-                f"{', '.join(forbidden)}"
-            )
+        old, new = before.data, after.data
+        changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+        forbidden = ", ".join(sorted(changed - AGENT_EDITABLE))
+        if forbidden:
+            message = f"{before.id} is what a person said; an agent may not change its {forbidden}"
             raise RefusedError(message, hint=BY_A_PERSON)
 
         return
@@ -218,10 +228,14 @@ _UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "
 
 def free_of_secrets(records: Iterable[Record]) -> list[Record]:
     """Return the records, those with a secret redacted."""
-    return [
-        redacted(record, without_secrets) if NEEDLES.search(_text_of(record)) else record
-        for record in records
-    ]
+    result: list[Record] = []
+    for record in records:
+        if NEEDLES.search(_text_of(record)):
+            record = redacted(record, without_secrets)
+
+        result.append(record)
+
+    return result
 
 
 def redacted(record: Record, redact: Callable[[str], str]) -> Record:
@@ -234,33 +248,31 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
             return redact(value)
         if isinstance(value, dict):
             return {redact(str(name)): cleaned(part) for name, part in value.items()}
-        return [cleaned(part) for part in value] if isinstance(value, list) else value
+        if isinstance(value, list):
+            return [*map(cleaned, value)]
+        return value
 
-    data = {
-        redact(name): value if name in _UNTOUCHED else cleaned(value)
-        for name, value in record.data.items()
-    }
-    votes = [
-        replace(each, voter_model=redact(each.voter_model), task_id=redact(each.task_id))
-        for each in record.votes
-    ]
-    options = _redacted_options(record, redact)
+    data: dict[str, object] = {}
+    for name, value in record.data.items():
+        if name not in _UNTOUCHED:
+            value = cleaned(value)
 
-    return replace(
-        record, data=data, prose=redact(record.prose), votes=tuple(votes), options=options
+        data[redact(name)] = value
+
+    votes = tuple(
+        replace(vote, voter_model=redact(vote.voter_model), task_id=redact(vote.task_id))
+        for vote in record.votes
     )
-
-
-def _redacted_options(record: Record, redact: Callable[[str], str]) -> Options:
-    options = tuple(
+    rejected = tuple(
         RejectedOption(redact(option.option), redact(option.reason))
         for option in record.options.rejected
     )
-    return Options(options, redact(record.options.chosen))
+    options = Options(rejected, redact(record.options.chosen))
+
+    return replace(record, data=data, prose=redact(record.prose), votes=votes, options=options)
 
 
 def _text_of(record: Record) -> str:
+    data = json.dumps(record.data, ensure_ascii=False, default=str)
     votes = [f"{vote.voter_model}\n{vote.task_id}" for vote in record.votes]
-    return "\n".join(
-        [json.dumps(record.data, ensure_ascii=False, default=str), record.prose, *votes]
-    )
+    return "\n".join([data, record.prose, *votes])

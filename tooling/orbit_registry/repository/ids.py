@@ -9,7 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +43,12 @@ class _SeenNumber:
 
 
 def allocate(
-    workspace: Workspace, kind: Kind, count: int = 1, *, above: int = 0, dry_run: bool = False
+    workspace: Workspace,
+    kind: Kind,
+    count: int = 1,
+    *,
+    above: int = 0,
+    dry_run: bool = False,
 ) -> list[Allocation]:
     """Reserve the next numbers above `above` and all that were ever used;
     a dry run only names them.
@@ -60,10 +65,12 @@ def allocate(
             claim = {"highest": top + count, "root": str(workspace.root), "at": int(time.time())}
             write_atomic(claims, json.dumps(claim))
 
-    words = f"{sequence_id(kind.prefix, highest.number)} {highest.where}" if highest.number else ""
-    return [
-        Allocation(sequence_id(kind.prefix, top + index), words) for index in range(1, count + 1)
-    ]
+    words = ""
+    if highest.number:
+        words = f"{sequence_id(kind.prefix, highest.number)} {highest.where}"
+
+    numbers = range(top + 1, top + count + 1)
+    return [Allocation(sequence_id(kind.prefix, number), words) for number in numbers]
 
 
 def new_ids(
@@ -76,10 +83,8 @@ def new_ids(
 ) -> list[str]:
     """Return `count` new ids above every number there is and those of `avoid`."""
     above = max(avoid, default=0)
-    return [
-        allocation.id
-        for allocation in allocate(workspace, kind, count, above=above, dry_run=dry_run)
-    ]
+    allocations = allocate(workspace, kind, count, above=above, dry_run=dry_run)
+    return [allocation.id for allocation in allocations]
 
 
 def release(workspace: Workspace, kind: Kind, record_id: str) -> None:
@@ -95,24 +100,30 @@ def release(workspace: Workspace, kind: Kind, record_id: str) -> None:
 
 
 def _claims_file(workspace: Workspace, kind: Kind) -> Path:
+    name = f"{kind.name}.json"
     common = workspace.git.common_dir
-    folder = common / "orbit" if common is not None else workspace.state / "claims"
-    return folder / f"{kind.name}.json"
+    if common is None:
+        return workspace.state / "claims" / name
+
+    return common / "orbit" / name
 
 
 def numbers_of_folders(workspace: Workspace, kind: Kind) -> set[int]:
     """Return the numbers of a kind's record folders in the working tree."""
     numbers: set[int] = set()
     for pending in (False, True):
+        folder = workspace.folder_of(kind, pending=pending)
         with contextlib.suppress(OSError):
-            names = (entry.name for entry in os.scandir(workspace.folder_of(kind, pending=pending)))
-            numbers.update(
-                number
-                for name in names
-                if (number := sequence_number(name, kind.prefix)) is not None
-            )
+            numbers.update(_numbers_in((entry.name for entry in os.scandir(folder)), kind))
 
     return numbers
+
+
+def _numbers_in(names: Iterable[str], kind: Kind) -> Iterator[int]:
+    for name in names:
+        number = sequence_number(name, kind.prefix)
+        if number is not None:
+            yield number
 
 
 IN_THE_TREE = "in the working tree"
@@ -120,23 +131,26 @@ IN_THE_TREE = "in the working tree"
 
 def seen_numbers(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
     """Yield every used number of a kind and where it was seen."""
-    yield from (_SeenNumber(number, IN_THE_TREE) for number in numbers_of_folders(workspace, kind))
+    for number in numbers_of_folders(workspace, kind):
+        yield _SeenNumber(number, IN_THE_TREE)
+
     if kind.in_document:
         yield from _in_documents(workspace)
+
     yield from _in_claims(_claims_file(workspace, kind), str(workspace.root))
     yield from _in_refs(workspace, kind)
 
 
 def _in_documents(workspace: Workspace) -> Iterator[_SeenNumber]:
     for path in decision_paths(workspace):
-        number = number_of_path(path) if path.rpartition("/")[2] != LOG_NAME else None
-        if number is not None and number.isdigit() and int(number) <= _MOST:
-            yield _SeenNumber(int(number), f"in {path}")
+        if path.rpartition("/")[2] != LOG_NAME:
+            number = number_of_path(path)
+            if number is not None and number.isdigit() and int(number) <= _MOST:
+                yield _SeenNumber(int(number), f"in {path}")
 
         with contextlib.suppress(OrbitError):
-            for heading in _HEADING.finditer(
-                read_bytes(workspace.root / path, limit=DOCUMENT_LIMIT)
-            ):
+            content = read_bytes(workspace.root / path, limit=DOCUMENT_LIMIT)
+            for heading in _HEADING.finditer(content):
                 yield _SeenNumber(int(heading[1]), f"in {path}")
 
 
@@ -146,8 +160,13 @@ def _in_claims(claims: Path, here: str) -> Iterator[_SeenNumber]:
         highest, root = data["highest"], data["root"]
     except (OSError, ValueError, KeyError, TypeError):
         return
+
     if isinstance(highest, int) and 0 < highest <= _MOST:
-        yield _SeenNumber(highest, "taken here before" if root == here else f"taken in {root}")
+        where = f"taken in {root}"
+        if root == here:
+            where = "taken here before"
+
+        yield _SeenNumber(highest, where)
 
 
 def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
@@ -157,15 +176,10 @@ def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_SeenNumber]:
 
     with contextlib.suppress(GitError):
         for ref, names in git.names_on_refs(f"{ORBIT}/{kind.plural}").items():
-            numbers = [
-                number
-                for name in names
-                if (number := sequence_number(name, kind.prefix)) is not None
-            ]
-            if numbers:
-                yield _SeenNumber(
-                    max(numbers), f"on {short_name(ref)}{_fetch_age(git.common_dir, ref)}"
-                )
+            highest = max(_numbers_in(names, kind), default=None)
+            if highest is not None:
+                age = _fetch_age(git.common_dir, ref)
+                yield _SeenNumber(highest, f"on {short_name(ref)}{age}")
 
 
 def short_name(ref: str) -> str:
@@ -176,8 +190,13 @@ def short_name(ref: str) -> str:
 def _fetch_age(common_dir: Path | None, ref: str) -> str:
     if common_dir is None or not ref.startswith("refs/remotes/"):
         return ""
+
     try:
         hours = (time.time() - (common_dir / "FETCH_HEAD").stat().st_mtime) / 3600
     except OSError:
         return ""
-    return f", fetched {hours * 60:.0f} min ago" if hours < 1 else f", fetched {hours:.0f} h ago"
+
+    if hours < 1:
+        return f", fetched {hours * 60:.0f} min ago"
+
+    return f", fetched {hours:.0f} h ago"

@@ -25,17 +25,15 @@ def is_inheritable(kind: Kind) -> bool:
 
 def source_of(path: str) -> str:
     """Return the name of the source whose copy a path is in; empty for other paths."""
-    return (
-        path.removeprefix(f"{INHERITED}/").partition("/")[0]
-        if path.startswith(f"{INHERITED}/")
-        else ""
-    )
+    folder = f"{INHERITED}/"
+    if not path.startswith(folder):
+        return ""
+
+    return path.removeprefix(folder).partition("/")[0]
 
 
 def namespaced(data: Mapping[str, object], source: str) -> dict[str, object]:
-    """Return the data of a copied record with its own id and those that it names as they are called
-    here.
-    """
+    """Return the data of a copied record with ids as they are called here."""
     result = {**data, "id": f"{source}:{data['id']}"}
     for name in ID_LISTS:
         if name in data:
@@ -49,8 +47,8 @@ def namespaced(data: Mapping[str, object], source: str) -> dict[str, object]:
 
 
 def with_overrides(records: Sequence[Record]) -> list[Record]:
-    """Return the records; an inherited one that a live record here overrides is superseded by that
-    one.
+    """Return the records; where a live record here overrides an inherited one,
+    that is superseded by it.
     """
     by_target: defaultdict[str, list[str]] = defaultdict(list)
     for record in records:
@@ -60,13 +58,13 @@ def with_overrides(records: Sequence[Record]) -> list[Record]:
                     by_target[link.to].append(record.id)
 
     def overridden(record: Record) -> Record:
+        if not record.origin or record.id not in by_target:
+            return record
+
         data = {**record.data, "status": SUPERSEDED, "superseded_by": by_target[record.id]}
         return replace(record, data=data)
 
-    return [
-        overridden(record) if record.origin and record.id in by_target else record
-        for record in records
-    ]
+    return [*map(overridden, records)]
 
 
 def copy_digest(hashes: Iterable[tuple[str, str]]) -> str:

@@ -35,33 +35,37 @@ _OLD = re.compile(r"L-?\d+(?:-\d+)?\.yaml|L\d{8}-\d+|superseded")
 
 
 def _legacy_names(plural: str, names: Iterable[str]) -> list[str]:
-    """Return the names in a kind's folder that belong to an older layout (`L-0001.yaml`,
-    `L20260517-3/`).
+    """Return the names in a kind's folder that belong to an older layout: `L-0001.yaml`,
+    `L20260517-3/`.
     """
-    return [name for name in names if _OLD.fullmatch(name)] if plural == PLURAL else []
+    if plural != PLURAL:
+        return []
+
+    return [name for name in names if _OLD.fullmatch(name)]
 
 
 def refuse_legacy_layout(workspace: Workspace, kind: Kind) -> None:
     """Raise where a kind's records are in an older layout."""
-    if kind.plural == PLURAL:
-        try:
-            names = _legacy_names(
-                kind.plural, sorted(entry.name for entry in os.scandir(workspace.folder_of(kind)))
-            )
-        except OSError:
-            return
+    if kind.plural != PLURAL:
+        return
 
-        if names:
-            raise RefusedError(f".orbit/{kind.plural}: {_message(names)}", hint=MIGRATE)
+    try:
+        names = sorted(entry.name for entry in os.scandir(workspace.folder_of(kind)))
+    except OSError:
+        return
+
+    old = _legacy_names(kind.plural, names)
+    if old:
+        raise RefusedError(f".orbit/{kind.plural}: {_message(old)}", hint=MIGRATE)
 
 
 def _message(names: list[str]) -> str:
-    subject = (
-        f"{names[0]} is"
-        if len(names) == 1
-        else f"{', '.join(names[:3])}{' …' if names[3:] else ''} are"
-    )
-    return f"{subject} in an older layout, which is not read"
+    if len(names) == 1:
+        return f"{names[0]} is in an older layout, which is not read"
+
+    listed = ", ".join(names[:3])
+    more = " …" if names[3:] else ""
+    return f"{listed}{more} are in an older layout, which is not read"
 
 
 UNREADABLE = "ORB101"
@@ -126,18 +130,16 @@ class Reading:
         self.entries = list(_entries(workspace, self.misplaced))
         self._by_path = {entry.path: entry for entry in self.entries}
         self._by_votes = {entry.votes_path: entry for entry in self.entries if entry.has_votes}
-        files = workspace.cache.files
-        self.states: Mapping[str, FileValue] = {
-            **{
-                path: FileValue(path) for path in (*self._by_path, *self._by_votes)
-            },  # a file may vanish meanwhile
-            **files("records", self._root, self._by_path, self._data_in),
-            **files("votes", self._root, self._by_votes, self._votes_in, limit=DOCUMENT_LIMIT),
-        }
 
+        # A file may vanish meanwhile.
+        states = {path: FileValue(path) for path in (*self._by_path, *self._by_votes)}
+        files = workspace.cache.files
+        states |= files("records", self._root, self._by_path, self._data_in)
+        states |= files("votes", self._root, self._by_votes, self._votes_in, limit=DOCUMENT_LIMIT)
+        self.states: Mapping[str, FileValue] = states
         """States of record and vote files by path."""
 
-        for path, state in self.states.items():
+        for path, state in states.items():
             if state.error is not None:
                 self._problems[path] = [self._unreadable(path, state.error)]
 
@@ -147,6 +149,7 @@ class Reading:
         except OrbitError as error:
             self._problems[path] = [self._unreadable(path, error)]
             return None
+
         record, self._problems[path] = decode_record(text, self._by_path[path].kind, path)
         return None if record is None else record.data
 
@@ -159,26 +162,33 @@ class Reading:
             problems = [self._unreadable(path, error)]
 
         if problems:  # not cached: a future vote becomes valid with time
-            self._problems[path], self._faulty_votes[path] = problems, votes
+            self._problems[path] = problems
+            self._faulty_votes[path] = votes
             return None
 
         return [[vote.voter_model, vote.voted_at.isoformat(), vote.task_id] for vote in votes]
 
     def _unreadable(self, path: str, error: OrbitError) -> Diagnostic:
+        root = str(self._root)
         entry = self._by_votes.get(path)
-        code, record_id = (UNREADABLE, None) if entry is None else (BROKEN, entry.record_id)
-        return from_error(code, path, error, str(self._root), record_id)
+        if entry is None:
+            return from_error(UNREADABLE, path, error, root)
+
+        return from_error(BROKEN, path, error, root, entry.record_id)
 
     def document_of(self, entry: RecordFolder) -> str | None:
         """Return the document that a record names."""
         record = self.record(entry)
-        source = record.source if record is not None and entry.kind.has_source else None
+        if record is None or not entry.kind.has_source:
+            return None
+
+        source = record.source
         return None if source is None else source.path
 
     @property
     def documents(self) -> set[str]:
         """The documents that records name."""
-        return {path for entry in self.entries if (path := self.document_of(entry)) is not None}
+        return set(filter(None, map(self.document_of, self.entries)))
 
     @cached_property
     def prose(self) -> ProseReading:
@@ -208,20 +218,26 @@ class Reading:
         data = self.states[entry.path].value
         if data is None:
             return None
-        record = record_of(
-            namespaced(data, entry.source) if entry.source else data, entry.kind, entry.path
-        )
-        return replace(record, votes=self._votes(entry)) if entry.has_votes else record
+
+        if entry.source:
+            data = namespaced(data, entry.source)
+
+        record = record_of(data, entry.kind, entry.path)
+        if entry.has_votes:
+            record = replace(record, votes=self._votes(entry))
+
+        return record
 
     def _votes(self, entry: RecordFolder) -> tuple[Vote, ...]:
         path = entry.votes_path
         if path in self._faulty_votes:
             return tuple(self._faulty_votes[path])
-        rows = self.states[path].value or ()
-        return tuple(
-            Vote(entry.record_id, model, datetime.fromisoformat(at), task)
-            for model, at, task in rows
-        )
+
+        votes: list[Vote] = []
+        for model, at, task in self.states[path].value or ():
+            votes.append(Vote(entry.record_id, model, datetime.fromisoformat(at), task))
+
+        return tuple(votes)
 
 
 def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[RecordFolder]:
@@ -238,7 +254,11 @@ def _entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[Recor
 
 
 def _entries_in(
-    workspace: Workspace, kind: Kind, folder: str, pending: bool, problems: list[Diagnostic]
+    workspace: Workspace,
+    kind: Kind,
+    folder: str,
+    pending: bool,
+    problems: list[Diagnostic],
 ) -> Iterator[RecordFolder]:
     try:
         names = _list_folder(f"{workspace.root}/{folder}")
@@ -248,16 +268,14 @@ def _entries_in(
         problems.append(_unlistable(folder, (error.strerror or "").lower()))
         return
 
-    record_file = f"{kind.name}.yaml"
-    old = _legacy_names(kind.plural, names)
+    old = frozenset(_legacy_names(kind.plural, names))
     if old:
-        problems.append(
-            Diagnostic(LEGACY_LAYOUT, Severity.ERROR, _message(old), Location(folder), MIGRATE)
-        )
+        message, where = _message(sorted(old)), Location(folder)
+        problems.append(Diagnostic(LEGACY_LAYOUT, Severity.ERROR, message, where, MIGRATE))
 
-    skipped = frozenset(old)
+    record_file = f"{kind.name}.yaml"
     for name in names:
-        if name in skipped or name.startswith("."):
+        if name in old or name.startswith("."):
             continue
 
         path = f"{folder}/{name}"
@@ -272,12 +290,10 @@ def _entries_in(
         if files is None:
             problems.append(_misplaced(path, f"`{name}` is not the folder of a record", kind))
         elif record_file in files:
-            yield RecordFolder(
-                kind, f"{path}/{record_file}", VOTES in files, pending, BODY in files
-            )
-        elif any(
-            file[0] != "." for file in files
-        ):  # a folder may be empty while its record is written or moved
+            record_path = f"{path}/{record_file}"
+            yield RecordFolder(kind, record_path, VOTES in files, pending, BODY in files)
+        elif any(file[0] != "." for file in files):
+            # A folder may be empty while its record is written or moved.
             problems.append(_misplaced(path, f"the folder holds no {record_file}", kind, name))
 
 
@@ -290,23 +306,23 @@ def _list_folder(folder: str) -> list[str]:
 def _unlistable(folder: str, reason: str) -> Diagnostic:
     hint = "make it a folder that can be read, and no symbolic link"
     return Diagnostic(
-        UNREADABLE, Severity.ERROR, f"can't be listed: {reason}", Location(folder), hint
+        UNREADABLE,
+        Severity.ERROR,
+        f"can't be listed: {reason}",
+        Location(folder),
+        hint,
     )
 
 
 def _misplaced(path: str, message: str, kind: Kind, folder: str = "") -> Diagnostic:
-    where = f"records are at .orbit/{kind.file_of('<ID>')}"
+    severity = Severity.ERROR
+    remedy = "move the file there, or delete it"
     if folder and not folder.startswith(kind.prefix):
-        hint = (
-            f"{where}; if another program keeps this folder, leave it, and let `orbit "
-            f"baseline update` take it in"
+        severity = Severity.WARNING
+        remedy = (
+            "if another program keeps this folder, leave it, and let `orbit baseline update` "
+            "take it in"
         )
-        return Diagnostic(MISPLACED, Severity.WARNING, message, Location(path), hint)
 
-    return Diagnostic(
-        MISPLACED,
-        Severity.ERROR,
-        message,
-        Location(path),
-        f"{where}; move the file there, or delete it",
-    )
+    hint = f"records are at .orbit/{kind.file_of('<ID>')}; {remedy}"
+    return Diagnostic(MISPLACED, severity, message, Location(path), hint)

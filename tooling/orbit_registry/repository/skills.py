@@ -6,7 +6,6 @@ Those made by `orbit export` are left out.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.position import Span
@@ -84,16 +83,18 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
                 continue
 
             if MARK not in text:
-                from orbit_registry.formats.adr.header import read_fields  # slow to import
-
-                start = head(text)
-                read = read_fields(start, Span(0, len(start)))
-                fields = {field.key: " ".join(field.value.split()) for field in read}
-                skills.append(
-                    Skill(path, fields.get("name") or name, fields.get("description", ""), text)
-                )
+                skills.append(_skill(path, name, text))
 
     return skills, problems
+
+
+def _skill(path: str, folder: str, text: str) -> Skill:
+    from orbit_registry.formats.adr.header import read_fields  # slow to import
+
+    start = head(text)
+    read = read_fields(start, Span(0, len(start)))
+    fields = {field.key: " ".join(field.value.split()) for field in read}
+    return Skill(path, fields.get("name") or folder, fields.get("description", ""), text)
 
 
 def skill_records(workspace: Workspace) -> list[Record]:
@@ -129,7 +130,10 @@ def skill_records(workspace: Workspace) -> list[Record]:
 
     records = []
     for skill in read_skills(workspace)[0]:
-        title = f"{skill.name}: {skill.description}" if skill.description else skill.name
+        title = skill.name
+        if skill.description:
+            title = f"{skill.name}: {skill.description}"
+
         data = {"id": skill.path, "uid": skill.path, "status": "active", "title": title}
         records.append(Record(kind, data, skill.path, skill.body))
 
@@ -142,17 +146,16 @@ def statements(skill: Skill) -> Sequence[str]:
     """
     without_code = re.sub(r"```.*?(?:```|\Z)", "\n\n", skill.body, flags=re.DOTALL)
     blocks = re.split(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d+\.)[ \t])", without_code)
-    lines = (
-        " ".join(re.sub(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+", "", block.strip("\n")).split())
-        for block in blocks
-    )
-    texts = [line for line in lines if line and not line.startswith("#")]
 
-    return [
-        *dict.fromkeys(
-            chain.from_iterable([text, *filter(None, _SENTENCE_END.split(text))] for text in texts)
-        )
-    ]
+    texts: list[str] = []
+    for block in blocks:
+        bare = re.sub(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+", "", block.strip("\n"))
+        text = " ".join(bare.split())
+        if text and not text.startswith("#"):
+            texts.append(text)
+            texts += filter(None, _SENTENCE_END.split(text))
+
+    return [*dict.fromkeys(texts)]
 
 
 def with_items(text: str, items: Iterable[str]) -> str:
@@ -164,10 +167,8 @@ def with_items(text: str, items: Iterable[str]) -> str:
 
     section = _SECTION.search(text)
     if section is None:
-        start = text if text.endswith("\n") or not text else f"{text}\n"
-        return f"{start}{chr(10) if start.strip() else ''}{_NEW_SECTION}\n\n" + "".join(
-            f"{item}\n" for item in items
-        )
+        lines = "".join(f"{item}\n" for item in items)
+        return f"{_with_space_below(text)}{_NEW_SECTION}\n\n{lines}"
 
     following = (
         heading.start()
@@ -176,12 +177,17 @@ def with_items(text: str, items: Iterable[str]) -> str:
     )
     end = next(following, len(text))
     written = text[:end].rstrip()
+    space_below = text[len(written) : end] or "\n"
     is_list = written.split("\n")[-1].lstrip().startswith(("-", "*", "+"))
+    space_above = "\n" if is_list else "\n\n"
 
-    return (
-        written
-        + ("\n" if is_list else "\n\n")
-        + "\n".join(items)
-        + (text[len(written) : end] or "\n")
-        + text[end:]
-    )
+    lines = "\n".join(items)
+    return f"{written}{space_above}{lines}{space_below}{text[end:]}"
+
+
+def _with_space_below(text: str) -> str:
+    """Return a page that ends with an empty line, so that a section can follow."""
+    if text and not text.endswith("\n"):
+        text += "\n"
+
+    return f"{text}\n" if text.strip() else text

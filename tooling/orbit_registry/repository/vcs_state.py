@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -46,12 +46,10 @@ class VcsState:
     head: str | None = None  # the commit checked out
     base: str | None = None  # the base of `changed`, in words
     base_commit: str | None = None
-    changed: frozenset[str] | None = (
-        None  # paths that differ from the base; None where git can't tell
-    )
-    before: Mapping[str, EarlierRecord] = field(
-        default_factory=dict
-    )  # changed records at the base, by id
+    changed: frozenset[str] | None = None
+    """Paths that differ from the base; None where git can't tell."""
+    before: Mapping[str, EarlierRecord] = field(default_factory=dict)
+    """Changed records at the base, by id."""
     authors: Mapping[str, str] = field(default_factory=dict)
     """Author of the last commit of records that are new or were pending at the base, by id."""
     texts_before: Mapping[str, str] = field(default_factory=dict)
@@ -61,13 +59,11 @@ class VcsState:
     at_against: Mapping[str, EarlierRecord] = field(default_factory=dict)
     """Changed records at that revision, by id."""
     unavailable: tuple[UnavailableInfo, ...] = ()
-    citing: tuple[
-        str, ...
-    ] = ()  # files that may cite records, sorted: documents and, where configured, code
+    citing: tuple[str, ...] = ()
+    """Files that may cite records, sorted: documents and, where configured, code."""
     journals: tuple[str, ...] = ()  # names of unfinished journal steps
-    body_files: frozenset[str] = (
-        frozenset()
-    )  # body files in folders of decisions: `body.md`, `imported-body.md`
+    body_files: frozenset[str] = frozenset()
+    """Body files in folders of decisions: `body.md`, `imported-body.md`."""
     documents_gone: frozenset[str] = frozenset()  # missing documents of records
     unknown_folders: Mapping[str, str] = field(default_factory=dict)
     no_folders: tuple[str, ...] = ()
@@ -75,52 +71,82 @@ class VcsState:
 
 
 def collect_vcs_state(
-    workspace: Workspace, reading: Reading, documents: Collection[str], against: str | None = None
+    workspace: Workspace,
+    reading: Reading,
+    documents: Collection[str],
+    against: str | None = None,
 ) -> VcsState:
     """Return the state; `documents` are those of records,
     `against` is the revision that the work is merged into.
     """
-    git, entries = workspace.git, reading.entries
+    entries = reading.entries
     unavailable: list[UnavailableInfo] = []
-    tracked = _tracked(git, unavailable)
-    head = git.head() if tracked is not None else None
-    base = _base(git, head, against, unavailable) if tracked is not None else None
+    files: Iterable[str]
+    tracked = _tracked(workspace.git, unavailable)
 
-    edited = _edited(git, unavailable) if tracked is not None else None
-    untracked = tuple(without_sites(git.untracked(), workspace.root)) if edited is not None else ()
-    changed = _changed(git, base, edited, untracked, tracked or (), unavailable)
-    moved = [entry for entry in entries if entry.path in (changed or ())]
-    against_commit = git.commit(against) if against is not None and tracked is not None else None
+    if tracked is None:
+        state = VcsState(is_unanswered=against is not None)
+        files = islice(walk(workspace.root, hidden=False), _MOST_FILES)
+    else:
+        state = _compared(workspace, entries, documents, tracked, against, unavailable)
+        files = (*tracked, *state.untracked)
 
-    commit = base.commit if base else None
-    before = _records_at(git, commit, moved) if commit else {}
-    files = (
-        islice(walk(workspace.root, hidden=False), _MOST_FILES)
-        if tracked is None
-        else (*tracked, *untracked)
-    )
-
-    return VcsState(
-        tracked=None if tracked is None else tuple(tracked),
-        untracked=untracked,
-        head=head,
-        base=base.words if base else None,
-        base_commit=base.commit if base else None,
-        changed=frozenset(changed) if changed is not None else None,
-        before=before,
-        authors=_authors(git, commit, moved, before, edited or ()) if commit else {},
-        texts_before=_texts_at(git, commit, changed & set(documents)) if commit and changed else {},
-        against=against if against_commit else None,
-        is_unanswered=against is not None and changed is None,
-        at_against=_records_at(git, against_commit, moved) if against_commit else {},
+    journals = tuple(path.name for path in unfinished_steps(workspace))
+    return replace(
+        state,
         unavailable=tuple(unavailable),
         citing=tuple(citing_files(workspace, files)),
-        journals=tuple(path.name for path in unfinished_steps(workspace)),
+        journals=journals,
         body_files=frozenset(_body_files(workspace.root, entries)),
         documents_gone=frozenset(missing_files(workspace.root, documents)),
         unknown_folders=unknown_folders(workspace),
         no_folders=tuple(_no_folders(workspace)),
     )
+
+
+def _compared(
+    workspace: Workspace,
+    entries: Iterable[RecordFolder],
+    documents: Collection[str],
+    tracked: Sequence[str],
+    against: str | None,
+    unavailable: list[UnavailableInfo],
+) -> VcsState:
+    """Return what git says of the work tree, compared with the base of the work."""
+    git = workspace.git
+    head = git.head()
+    base = _base(git, head, against, unavailable)
+    edited = _edited(git, unavailable)
+    untracked: tuple[str, ...] = ()
+    if edited is not None:
+        untracked = tuple(without_sites(git.untracked(), workspace.root))
+
+    changed = _changed(git, base, edited, untracked, tracked, unavailable)
+    moved = [entry for entry in entries if changed and entry.path in changed]
+    against_commit = git.commit(against) if against is not None else None
+
+    state = VcsState(
+        tracked=tuple(tracked),
+        untracked=untracked,
+        head=head,
+        changed=None if changed is None else frozenset(changed),
+        is_unanswered=against is not None and changed is None,
+    )
+    if against_commit:
+        at_against = _records_at(git, against_commit, moved)
+        state = replace(state, against=against, at_against=at_against)
+
+    if base is None:
+        return state
+
+    state = replace(state, base=base.words, base_commit=base.commit)
+    if not base.commit:
+        return state
+
+    before = _records_at(git, base.commit, moved)
+    authors = _authors(git, base.commit, moved, before, edited or ())
+    texts_before = _texts_at(git, base.commit, (changed or set()).intersection(documents))
+    return replace(state, before=before, authors=authors, texts_before=texts_before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +180,15 @@ def _tracked(git: Git, unavailable: list[UnavailableInfo]) -> list[str] | None:
 
 
 def _base(
-    git: Git, head: str | None, against: str | None, unavailable: list[UnavailableInfo]
+    git: Git,
+    head: str | None,
+    against: str | None,
+    unavailable: list[UnavailableInfo],
 ) -> _Base | None:
     requested = git.commit(against) if against is not None else None
     if against is not None and requested is None:
         if git.is_shallow:
-            message = f"can't compare with {against}: this shallow clone doesn't hold it"
-            branch = (
-                "" if any(mark in against for mark in "~^@:") else f" origin {_branch(against)}"
-            )
-            unavailable.append(
-                UnavailableInfo(message, f"fetch it: `git fetch --unshallow{branch}`")
-            )
+            unavailable.append(_not_in_shallow_clone(against))
             return None
 
         raise UsageError(
@@ -176,15 +199,14 @@ def _base(
     if head is None:
         return _Base(None, "nothing: there is no commit yet")
 
-    target, tip = (against, requested) if against is not None else git.default_tip() or (None, None)
+    target, tip = against, requested
+    if against is None:
+        target, tip = git.default_tip() or (None, None)
+
     if target is None and git.ask("symbolic-ref", "--quiet", "HEAD") is None:
         message = "can't tell what changed: HEAD is detached and no default branch is in this clone"
-        unavailable.append(
-            UnavailableInfo(
-                message, "name the branch this work goes to: `orbit check --against REF`"
-            )
-        )
-
+        hint = "name the branch this work goes to: `orbit check --against REF`"
+        unavailable.append(UnavailableInfo(message, hint))
         return None
 
     if target is None or tip == head:
@@ -198,32 +220,49 @@ def _base(
     if git.is_shallow:
         reason, hint = "the clone is shallow", "fetch the history: `git fetch --unshallow`"
 
-    unavailable.append(
-        UnavailableInfo(f"can't tell what changed since {_branch(target)}: {reason}", hint)
-    )
+    message = f"can't tell what changed since {_branch(target)}: {reason}"
+    unavailable.append(UnavailableInfo(message, hint))
     return None
 
 
+def _not_in_shallow_clone(against: str) -> UnavailableInfo:
+    command = "git fetch --unshallow"
+    if not any(mark in against for mark in "~^@:"):
+        command = f"{command} origin {_branch(against)}"
+
+    message = f"can't compare with {against}: this shallow clone doesn't hold it"
+    return UnavailableInfo(message, f"fetch it: `{command}`")
+
+
 def _branch(revision: str) -> str:
-    return (
-        revision.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
-    )
+    for prefix in ("refs/heads/", "refs/remotes/", "origin/"):
+        revision = revision.removeprefix(prefix)
+
+    return revision
 
 
 def _edited(git: Git, unavailable: list[UnavailableInfo]) -> set[str] | None:
     try:
         rows = git.run_names(
-            "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", "."
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--no-renames",
+            "--untracked-files=no",
+            "--",
+            ".",
         )
     except GitError as error:
         unavailable.append(_unknown_changes(error))
         return None
+
     return {row[3 + len(git.prefix) :] for row in rows if row.startswith(git.prefix, 3)}
 
 
 def _unknown_changes(error: GitError) -> UnavailableInfo:
     return UnavailableInfo(
-        f"can't tell what changed: {error.message}", "check the repository with `git fsck`"
+        f"can't tell what changed: {error.message}",
+        "check the repository with `git fsck`",
     )
 
 
@@ -243,18 +282,8 @@ def _changed(
     changed = {*edited, *untracked}
     try:
         if base.commit != base.head:
-            changed |= {
-                *git.run_names(
-                    "diff",
-                    "--name-only",
-                    "-z",
-                    "--no-renames",
-                    "--relative",
-                    base.commit,
-                    "HEAD",
-                    "--",
-                )
-            }
+            options = ("--name-only", "-z", "--no-renames", "--relative")
+            changed.update(git.run_names("diff", *options, base.commit, "HEAD", "--"))
     except GitError as error:
         unavailable.append(_unknown_changes(error))
         return None
@@ -263,19 +292,19 @@ def _changed(
 
 
 def _records_at(git: Git, commit: str, entries: Sequence[RecordFolder]) -> dict[str, EarlierRecord]:
-    ids = {
-        f"{folder}/{entry.kind.file_of(entry.record_id)}": entry.record_id
-        for entry in entries
-        for folder in (".orbit", ".orbit/inbox")
-    }
+    ids: dict[str, str] = {}
+    for entry in entries:
+        file = entry.kind.file_of(entry.record_id)
+        ids[f".orbit/{file}"] = entry.record_id
+        ids[f".orbit/inbox/{file}"] = entry.record_id
+
     texts = _texts_at(git, commit, ids)
     by_id: dict[str, EarlierRecord] = {}
     for path, record_id in ids.items():
         data = data_in(texts.get(path))
-        if data is not None and "uid" in data:
-            by_id.setdefault(
-                record_id, EarlierRecord(str(data["uid"]), str(data.get("status", "")), path)
-            )
+        if record_id not in by_id and data is not None and "uid" in data:
+            uid, status = str(data["uid"]), str(data.get("status", ""))
+            by_id[record_id] = EarlierRecord(uid, status, path)
 
     return by_id
 
@@ -291,24 +320,13 @@ def _authors(
         earlier = before.get(entry.record_id)
         return earlier is None or entry.kind.status(earlier.status).phase == "pending"
 
-    ids_by_path = {
-        entry.path: entry.record_id
-        for entry in entries
-        if entry.path not in edited and waited(entry)
-    }
+    committed = (entry for entry in entries if entry.path not in edited)
+    ids_by_path = {entry.path: entry.record_id for entry in committed if waited(entry)}
     if not ids_by_path:
         return {}
 
-    output = git.run(
-        "log",
-        "-z",
-        "--relative",
-        "--format=%x1e%an",
-        "--name-only",
-        f"{commit}..HEAD",
-        "--",
-        ".orbit",
-    )
+    options = ("-z", "--relative", "--format=%x1e%an", "--name-only")
+    output = git.run("log", *options, f"{commit}..HEAD", "--", ".orbit")
 
     authors: dict[str, str] = {}
     for commit_text in output.decode("utf-8", "replace").split("\x1e")[1:]:
@@ -322,19 +340,17 @@ def _authors(
 
 def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
     names = {f"{commit}:{git.prefix}{path}": path for path in sorted(paths)}
-    return {
-        names[name]: blob.decode("utf-8", "replace")
-        for name, blob in git.blobs(names, check=False).items()
-    }
+    blobs = git.blobs(names, check=False)
+    return {names[name]: blob.decode("utf-8", "replace") for name, blob in blobs.items()}
 
 
 def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
     """Yield the files that match the configured citation globs, those of `.orbit/` left out."""
     globs = readable_globs((*workspace.config.citations, *workspace.config.code))
     index = GlobIndex([("citing", globs)])
-    yield from (
-        path for path in sorted(files) if not path.startswith(".orbit/") and index.match(path)
-    )
+    for path in sorted(files):
+        if not path.startswith(".orbit/") and index.match(path):
+            yield path
 
 
 def _body_files(root: Path, entries: Iterable[RecordFolder]) -> Iterator[str]:
@@ -350,20 +366,19 @@ def unknown_folders(workspace: Workspace) -> dict[str, str]:
     """Return folders in `.orbit/` of no kind that have records,
     with the folder of the records' kind.
     """
-    folders = {kind.plural for kind in workspace.kinds}
     try:
-        unknown = sorted(
-            {entry.name for entry in os.scandir(workspace.orbit)} - RESERVED_NAMES - folders
-        )
+        names = {entry.name for entry in os.scandir(workspace.orbit)}
     except OSError:
         return {}
 
-    return {
-        name: kind.plural
-        for name in unknown
-        for kind in workspace.kinds
-        if any((workspace.orbit / name).glob(f"{kind.prefix}*/{kind.name}.yaml"))
-    }
+    folders: dict[str, str] = {}
+    known = {kind.plural for kind in workspace.kinds}
+    for name in sorted(names - RESERVED_NAMES - known):
+        for kind in workspace.kinds:
+            if any((workspace.orbit / name).glob(f"{kind.prefix}*/{kind.name}.yaml")):
+                folders[name] = kind.plural
+
+    return folders
 
 
 def _no_folders(workspace: Workspace) -> Iterator[str]:
@@ -371,7 +386,10 @@ def _no_folders(workspace: Workspace) -> Iterator[str]:
     the one for new decisions may be missing.
     """
     root, adr = workspace.root, workspace.config.adr
-    yield from (folder for folder in adr.folders if not (root / folder).is_dir())
+    for folder in adr.folders:
+        if not (root / folder).is_dir():
+            yield folder
+
     if (root / adr.folder).is_file():
         yield adr.folder
 
@@ -383,5 +401,6 @@ def missing_files(root: Path, documents: Iterable[str]) -> Iterator[str]:
             there = is_inside(root, path) and stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode)
         except OSError:
             there = False
+
         if not there:
             yield path

@@ -22,9 +22,8 @@ NAME = "votes.jsonl"
 FIELDS = ("learning_id", "voter_model", "voted_at", "task_id")
 MOST_PROBLEMS = 50  # most diagnostics of one file
 LONGEST_HALF_LIFE = 1_000_000.0
-_HALF_CHARACTER = re.compile(
-    "[\ud800-\udfff]"
-)  # lone surrogates, which JSON can spell but UTF-8 can't
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+"""Lone surrogates, which JSON can spell but UTF-8 can't."""
 HALF_LIFE = "ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS"
 
 
@@ -32,7 +31,10 @@ def half_life_days(environment: Mapping[str, str] | None = None) -> float:
     """Return the half-life of a vote in days, which the environment may set;
     0 disables the decay.
     """
-    value = (os.environ if environment is None else environment).get(HALF_LIFE, "").strip()
+    if environment is None:
+        environment = os.environ
+
+    value = environment.get(HALF_LIFE, "").strip()
     days = number_in(value, LONGEST_HALF_LIFE) if value else HALF_LIFE_DAYS
     if days is None:
         hint = (
@@ -44,7 +46,10 @@ def half_life_days(environment: Mapping[str, str] | None = None) -> float:
 
 
 def parse_votes(
-    text: str, path: str, record_id: str, now: datetime
+    text: str,
+    path: str,
+    record_id: str,
+    now: datetime,
 ) -> tuple[list[Vote], list[Diagnostic]]:
     """Return the votes in a text; each invalid line becomes a diagnostic."""
     votes: list[Vote] = []
@@ -55,14 +60,7 @@ def parse_votes(
             continue
 
         vote = _vote_in(line)
-        problem = vote if isinstance(vote, str) else ""
-        if isinstance(vote, Vote) and vote.learning_id != record_id:
-            problem = f"the vote is for {vote.learning_id!r}, but the file belongs to {record_id}"
-        elif isinstance(vote, Vote) and vote.voted_at - now > AHEAD:
-            problem = (
-                f"the vote is dated {format_time(vote.voted_at)}, in the future; it is not counted"
-            )
-
+        problem = vote if isinstance(vote, str) else _problem_of(vote, record_id, now)
         if isinstance(vote, Vote) and not problem:
             votes.append(vote)
         elif len(problems) < MOST_PROBLEMS:
@@ -72,12 +70,21 @@ def parse_votes(
             more += 1
 
     if more:
-        message, hint = f"{more:,} more lines are not votes", hint.replace("line", "lines")
-        problems.append(
-            Diagnostic(BROKEN, Severity.WARNING, message, Location(path), hint, record_id)
-        )
+        message = f"{more:,} more lines are not votes"
+        where, hint = Location(path), hint.replace("line", "lines")
+        problems.append(Diagnostic(BROKEN, Severity.WARNING, message, where, hint, record_id))
 
     return votes, problems
+
+
+def _problem_of(vote: Vote, record_id: str, now: datetime) -> str:
+    if vote.learning_id != record_id:
+        return f"the vote is for {vote.learning_id!r}, but the file belongs to {record_id}"
+
+    if vote.voted_at - now > AHEAD:
+        return f"the vote is dated {format_time(vote.voted_at)}, in the future; it is not counted"
+
+    return ""
 
 
 def _vote_in(line: str) -> Vote | str:
@@ -105,22 +112,19 @@ def append_vote(folder: Path, lock: Path, vote: Vote, existing: Iterable[Vote]) 
     """Append a vote to a record's file; False where the same voter and task voted already."""
     if not vote.task_id.strip() or not vote.voter_model.strip():
         raise RefusedError(
-            "a vote needs a task and a voter", hint="`orbit learning vote ID --task T --model M`"
+            "a vote needs a task and a voter",
+            hint="`orbit learning vote ID --task T --model M`",
         )
 
     if _HALF_CHARACTER.search(vote.task_id + vote.voter_model):
         raise RefusedError(
-            "task and voter of a vote have to be text", hint="name the task in UTF-8"
+            "task and voter of a vote have to be text",
+            hint="name the task in UTF-8",
         )
 
     path = folder / NAME
-    row = dict(
-        zip(
-            FIELDS,
-            (vote.learning_id, vote.voter_model, format_time(vote.voted_at), vote.task_id),
-            strict=True,
-        )
-    )
+    values = (vote.learning_id, vote.voter_model, format_time(vote.voted_at), vote.task_id)
+    row = dict(zip(FIELDS, values, strict=True))
     line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
     with locked(lock):
         text = read_text(path, limit=DOCUMENT_LIMIT) if path.exists() else ""
@@ -146,9 +150,11 @@ def _append(handle: int, line: bytes) -> None:
     """Append one line completely or not at all; a torn last line is ended first."""
     size = os.fstat(handle).st_size
     is_torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-    content = b"\n" + line if is_torn else line
+    if is_torn:
+        line = b"\n" + line
+
     try:
-        if os.write(handle, content) < len(content):
+        if os.write(handle, line) < len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(handle)
     except OSError:

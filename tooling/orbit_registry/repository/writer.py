@@ -39,9 +39,8 @@ from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 Edit = Callable[[dict[str, object]], Mapping[str, object]]
-PreWriteHook = Callable[
-    [Record], None
-]  # called under the write lock with a new record; raises to refuse it
+PreWriteHook = Callable[[Record], None]
+"""Called under the write lock with a new record; raises to refuse it."""
 FIXED = frozenset(
     (
         "schema_version",
@@ -79,7 +78,11 @@ def finish_steps(workspace: Workspace) -> None:
 
 
 def new_data(
-    kind: Kind, record_id: str, uid: str, author: Author, fields: Mapping[str, object]
+    kind: Kind,
+    record_id: str,
+    uid: str,
+    author: Author,
+    fields: Mapping[str, object],
 ) -> dict[str, object]:
     """Return the data of a new record in the schema's order, empty fields left out."""
     now = format_time(datetime.now(UTC))
@@ -101,57 +104,63 @@ def render(workspace: Workspace, kind: Kind, data: Mapping[str, object], path: s
     """Return the text of a new record file; it names the kind's schema to editors,
     if the project has the file.
     """
-    has_schema = (workspace.root / workspace.config.schemas / f"{kind.name}.schema.json").is_file()
-    return dump(data, comment=schema_line(workspace, kind, path) if has_schema else None)
+    schema = workspace.root / workspace.config.schemas / f"{kind.name}.schema.json"
+    comment = schema_line(workspace, kind, path) if schema.is_file() else None
+    return dump(data, comment=comment)
 
 
 def schema_line(workspace: Workspace, kind: Kind, path: str) -> str:
     """Return the comment that names a kind's schema to editors."""
     # Absolute, or the current folder would be looked up.
     schema = f"/{workspace.config.schemas}/{kind.name}.schema.json"
-    return (
-        f"yaml-language-server: $schema={posixpath.relpath(schema, posixpath.dirname(f'/{path}'))}"
-    )
+    link = posixpath.relpath(schema, posixpath.dirname(f"/{path}"))
+    return f"yaml-language-server: $schema={link}"
 
 
 def record_path(
-    workspace: Workspace, kind: Kind, record_id: str, *, pending_review: bool = False
+    workspace: Workspace,
+    kind: Kind,
+    record_id: str,
+    *,
+    pending_review: bool = False,
 ) -> str:
     """Return the path of a record's file, from the root."""
-    return workspace.relative(
-        (workspace.inbox if pending_review else workspace.orbit) / kind.file_of(record_id)
-    )
+    folder = workspace.inbox if pending_review else workspace.orbit
+    return workspace.relative(folder / kind.file_of(record_id))
 
 
 def free_code_id(workspace: Workspace, kind: Kind, uid: str) -> str:
     """Return the shortest free id for a uid."""
-    folders = (workspace.folder_of(kind), workspace.folder_of(kind, pending=True))
-    ids = (code_id(kind.prefix, uid, length) for length in count(CODE_LENGTH))
-    return next(
-        record_id
-        for record_id in ids
-        if not any((folder / record_id).exists() for folder in folders)
-    )
+    live, pending = workspace.folder_of(kind), workspace.folder_of(kind, pending=True)
+    for length in count(CODE_LENGTH):
+        record_id = code_id(kind.prefix, uid, length)
+        if not (live / record_id).exists() and not (pending / record_id).exists():
+            break
+
+    return record_id
 
 
 def draft_record(
-    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    fields: Mapping[str, object],
 ) -> tuple[str, Record]:
     """Return the file text and the record that `create_record` would write; nothing is written."""
-    return build_record(
-        workspace, kind, author, *_new_record(workspace, kind, author, fields, dry_run=True)
-    )
+    record_id, data = _new_record(workspace, kind, author, fields, dry_run=True)
+    return build_record(workspace, kind, author, record_id, data)
 
 
 def draft_text(
-    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    fields: Mapping[str, object],
 ) -> str:
     """Return the text of a new record for an editor, with its empty headline to fill in."""
     _, data = _new_record(workspace, kind, author, fields, dry_run=True)
-    full_data = ordered(
-        {kind.headline: "", kind.prose: "", **fields, **data}, kind.schema.properties
-    )
-    return render(workspace, kind, full_data, EDITED)
+    full_data = {kind.headline: "", kind.prose: "", **fields, **data}
+    return render(workspace, kind, ordered(full_data, kind.schema.properties), EDITED)
 
 
 def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
@@ -163,12 +172,11 @@ def fields_of(kind: Kind, text: str, file: str) -> dict[str, object]:
         raise InvalidRecordError(message, hint=_hint(errors, kind))
 
     data = load(text)
+    if not isinstance(data, dict):
+        return {}
+
     fixed = FIXED | kind.schema.managed
-    return (
-        {name: value for name, value in data.items() if name not in fixed}
-        if isinstance(data, dict)
-        else {}
-    )
+    return {name: value for name, value in data.items() if name not in fixed}
 
 
 def create_record(
@@ -184,12 +192,14 @@ def create_record(
     """
     if kind.in_document:
         raise RefusedError(
-            f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} new` writes both"
+            f"a {kind.name} needs its document too",
+            hint=f"`orbit {kind.name} new` writes both",
         )
 
     if kind.in_file and attachments is None:
         raise RefusedError(
-            f"a {kind.name} needs the file that it is about", hint="`orbit import --help`"
+            f"a {kind.name} needs the file that it is about",
+            hint="`orbit import --help`",
         )
 
     with writing(workspace):
@@ -198,17 +208,11 @@ def create_record(
         if admit is not None:
             admit(record)
 
-        more = [
-            FileChange(f"{record.folder}/{name}", None, content)
-            for name, content in (attachments or {}).items()
-        ]
-        write_step(
-            workspace,
-            f"{kind.name}-add",
-            [FileChange(record.path, None, text), *more],
-            author=author,
-        )
+        changes = [FileChange(record.path, None, text)]
+        for name, content in (attachments or {}).items():
+            changes.append(FileChange(f"{record.folder}/{name}", None, content))
 
+        write_step(workspace, f"{kind.name}-add", changes, author=author)
         return record
 
 
@@ -221,7 +225,11 @@ def records_added(
 
 
 def build_record(
-    workspace: Workspace, kind: Kind, author: Author, record_id: str, data: Mapping[str, object]
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    record_id: str,
+    data: Mapping[str, object],
 ) -> tuple[str, Record]:
     """Return the file text and the record of new data, checked as for writing;
     nothing is written.
@@ -233,21 +241,26 @@ def build_record(
     record = validated(text, kind, path, is_new=True)
     refuse_bad_values(record)
 
-    refuse_for_agent(workspace, [FileChange(path, None, text)], author=author)
-    refuse_secrets_in([FileChange(path, None, text)])
+    change = FileChange(path, None, text)
+    refuse_for_agent(workspace, [change], author=author)
+    refuse_secrets_in([change])
     return text, record
 
 
 def _new_record(
-    workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object], *, dry_run: bool
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    fields: Mapping[str, object],
+    *,
+    dry_run: bool,
 ) -> tuple[str, dict[str, object]]:
     uid = new_uid()
     if kind.numbering == "code":
         record_id = free_code_id(workspace, kind, uid)
     else:
-        from orbit_registry.repository.ids import (
-            allocate,
-        )  # slow to import, and codes don't need it
+        # Slow to import, and codes don't need it.
+        from orbit_registry.repository.ids import allocate
 
         record_id = allocate(workspace, kind, dry_run=dry_run)[0].id
 
@@ -255,59 +268,74 @@ def _new_record(
 
 
 def prepare_edit(
-    workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True
+    workspace: Workspace,
+    record: Record,
+    edit: Edit,
+    *,
+    touch: bool = True,
 ) -> tuple[FileChange, Record]:
     """Return file change and record after an edit, which leaves other bytes;
     the caller holds the write lock.
     """
-    text = read_text(workspace.root / record.path)
-    current = validated(text, record.kind, record.path)
+    path, kind = record.path, record.kind
+    text = read_text(workspace.root / path)
+    current = validated(text, kind, path)
     data = dict(edit(dict(current.data)))
     if data == dict(current.data):
-        return FileChange(record.path, text, text), current
+        return FileChange(path, text, text), current
+
     if touch:
         data["updated_at"] = format_time(datetime.now(UTC))
 
     try:
-        result = rewrite(text, data, order=record.kind.schema.properties)
+        result = rewrite(text, data, order=kind.schema.properties)
     except YamlProblemError as error:
-        hint = (
-            error.problem.hint
-            or f"repair {record.path} by hand; `orbit check` says when it is right"
-        )
-        raise InvalidRecordError(error.problem.at(record.path), hint=hint) from None
+        remedy = f"repair {path} by hand; `orbit check` says when it is right"
+        raise InvalidRecordError(
+            error.problem.at(path),
+            hint=error.problem.hint or remedy,
+        ) from None
 
-    changed = validated(result, record.kind, record.path)
+    changed = validated(result, kind, path)
     refuse_bad_values(changed, previous=current)
-    return FileChange(record.path, text, result), changed
+    return FileChange(path, text, result), changed
 
 
 def refuse_bad_values(record: Record, *, previous: Record | None = None) -> None:
-    """Raise for hidden characters and a bad glob,
-    symbol or evidence path that the `previous` record did not have.
+    """Raise for hidden characters, and a bad glob, symbol or evidence path,
+    that the `previous` record did not have.
     """
-    refuse_hidden(record.data, previous.data if previous is not None else None)
-    before = previous.scope if previous is not None else Scope()
+    data: Mapping[str, object] | None = None
+    scope, evidence = Scope(), frozenset[tuple[str, str]]()
+    if previous is not None:
+        data, scope, evidence = previous.data, previous.scope, frozenset(previous.evidence)
+
+    refuse_hidden(record.data, data)
+
     for path in record.scope.paths:
-        parsed = parse_glob(path) if path not in before.paths else None
+        parsed = parse_glob(path) if path not in scope.paths else None
         if isinstance(parsed, Problem):
             hint = parsed.hint or "write it from the project's root: `src/**`, `docs/*.md`"
             raise InvalidRecordError(
-                f"`{path}` can't be a scope's path: {parsed.message}", hint=hint
+                f"`{path}` can't be a scope's path: {parsed.message}",
+                hint=hint,
             )
 
     for symbol in record.scope.symbols:
-        problem = symbol_problem(symbol) if symbol not in before.symbols else None
+        problem = symbol_problem(symbol) if symbol not in scope.symbols else None
         if problem is not None:
             hint = "for example src/app/session.py::open_session"
             raise InvalidRecordError(f"`{symbol}` can't be a scope's symbol: {problem}", hint=hint)
 
     for kind, file in record.evidence:
-        is_new = kind == "file" and (previous is None or (kind, file) not in previous.evidence)
-        if is_new and (file.startswith("/") or ".." in file.split("/")):
+        if kind != "file" or (kind, file) in evidence:
+            continue
+
+        if file.startswith("/") or ".." in file.split("/"):
             hint = "name a file of the project from its root; for one elsewhere write `external:`"
             raise InvalidRecordError(
-                f"`{file}` can't be evidence: it does not stay inside the project", hint=hint
+                f"`{file}` can't be evidence: it does not stay inside the project",
+                hint=hint,
             )
 
 
@@ -318,6 +346,7 @@ def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Reco
         message = "; ".join(problem.message for problem in problems)
         subject = f"the new {kind.name}" if is_new else str(problems[0].location)
         raise InvalidRecordError(f"{subject}: {message}", hint=_hint(problems, kind))
+
     return record
 
 
@@ -337,16 +366,22 @@ class ChangeSet:
 
     def text(self, path: str) -> str | None:
         """Return a file's new text, else the one on disk."""
-        return self._after[path] if path in self._after else self.on_disk(path)
+        if path in self._after:
+            return self._after[path]
+
+        return self.on_disk(path)
 
     def on_disk(self, path: str) -> str | None:
         """Return a file's text on disk."""
         if path not in self._before:
             file = inside(self._root, path)
-            content = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
-            self._before[path] = (
-                None if content is None else content.decode("utf-8", "surrogateescape")
-            )
+            text = None
+            if file.exists():
+                content = read_bytes(file, limit=DOCUMENT_LIMIT)
+                text = content.decode("utf-8", "surrogateescape")
+
+            self._before[path] = text
+
         return self._before[path]
 
     def readable(self, path: str) -> str | None:
@@ -369,7 +404,8 @@ class ChangeSet:
 
         if self.text(new) not in (None, text):
             raise UnreadableFileError(
-                f"{new} is there already", hint="move it away, then try again"
+                f"{new} is there already",
+                hint="move it away, then try again",
             )
 
         self.put(new, text)
@@ -381,14 +417,20 @@ class ChangeSet:
         """The file changes, what is new before what goes,
         so that a reader in between misses nothing.
         """
-        changes = [
-            FileChange(path, self._before[path], after) for path, after in self._after.items()
-        ]
-        return sorted((change for change in changes if change.before != change.after), key=_order)
+        changes: list[FileChange] = []
+        for path, after in self._after.items():
+            before = self._before[path]
+            if before != after:
+                changes.append(FileChange(path, before, after))
+
+        return sorted(changes, key=_order)
 
 
 def _order(change: FileChange) -> int:
-    record = change.path.startswith(f"{ORBIT}/")
+    is_record = change.path.startswith(f"{ORBIT}/")
     if change.after is None:
-        return 3 if record else 4
-    return 1 if change.before is not None else 2 if record else 0
+        return 3 if is_record else 4
+    if change.before is not None:
+        return 1
+
+    return 2 if is_record else 0

@@ -80,7 +80,8 @@ def source_from_stream(stream: IO[bytes]) -> IntakeSource:
     content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise RefusedError(
-            f"the text has more than {LARGEST:,} bytes, the most that is taken", hint="split it"
+            f"the text has more than {LARGEST:,} bytes, the most that is taken",
+            hint="split it",
         )
 
     return _source(None, content)
@@ -96,7 +97,8 @@ def _source(path: str | None, content: bytes) -> IntakeSource:
     text = decode(content, name)
     if "\x00" in text:
         raise RefusedError(
-            f"{name} is not text", hint="import text; name other files as evidence of a record"
+            f"{name} is not text",
+            hint="import text; name other files as evidence of a record",
         )
 
     if not text.strip():
@@ -113,18 +115,19 @@ def _git_facts(workspace: Workspace, path: str) -> tuple[str | None, bool]:
 
     pathspec = f":(literal){path}"
     try:
-        commit, _, parents = (
-            git.ask("log", "-1", "--format=%H %P", "--", pathspec) or ""
-        ).partition(" ")
+        answer = git.ask("log", "-1", "--format=%H %P", "--", pathspec) or ""
         status = git.run("status", "--porcelain=v1", "-z", "--ignored", "--", pathspec)
     except GitError:
         return None, True
 
+    commit, _, parents = answer.partition(" ")
     is_dirty = bool(status) or not commit
-    is_known = (
-        bool(parents) or not git.is_shallow
-    )  # a shallow clone's first commit need not have touched the file
-    return (commit if is_known else "") or None, is_dirty
+    # A shallow clone's first commit need not have touched the file.
+    is_known = bool(parents) or not git.is_shallow
+    if not commit or not is_known:
+        return None, is_dirty
+
+    return commit, is_dirty
 
 
 def versions_of(requested: Sequence[str]) -> list[str]:
@@ -149,11 +152,16 @@ def versions_of(requested: Sequence[str]) -> list[str]:
 
 def stored_path(versions: Sequence[str], name: str) -> str:
     """Return where a text of some versions is kept in its record's folder."""
-    return f"{versions[0] if len(versions) == 1 else SHARED}/{name}"
+    folder = versions[0] if len(versions) == 1 else SHARED
+    return f"{folder}/{name}"
 
 
 def import_resource(
-    workspace: Workspace, request: IntakeRequest, author: Author, *, dry_run: bool = False
+    workspace: Workspace,
+    request: IntakeRequest,
+    author: Author,
+    *,
+    dry_run: bool = False,
 ) -> IntakeResult:
     """Make a record of a text, unless there is one with its path and, for a document,
     its versions.
@@ -163,29 +171,28 @@ def import_resource(
 
     if not _NAME.match(request.name) or request.name.startswith("."):
         raise UsageError(
-            f"{request.name!r} can't be the name of a text", hint="give another with --name"
+            f"{request.name!r} can't be the name of a text",
+            hint="give another with --name",
         )
 
     if request.type == SCRIPT and text.path is None:
         raise UsageError(
-            "a script needs a path: it stays the file that it is", hint="orbit import script PATH"
+            "a script needs a path: it stays the file that it is",
+            hint="orbit import script PATH",
         )
 
-    parts = cut(
-        text.content,
-        chunking_from(request.chunking),
-        markdown=is_markdown(text.path or request.name),
-    )
+    name = text.path or request.name
+    chunking = chunking_from(request.chunking)
+    parts = cut(text.content, chunking, markdown=is_markdown(name))
 
     existing = existing_resource(workspace, request.type, text, versions)
     if existing is not None:
-        return IntakeResult(
-            existing, False, parts, tuple(_differences(existing, request, versions))
-        )
+        notes = _differences(existing, request, versions)
+        return IntakeResult(existing, False, parts, tuple(notes))
 
     fields: dict[str, object] = {
         **request.fields,
-        "title": request.title or _title_in(text.content, text.path or request.name),
+        "title": request.title or _title_in(text.content, name),
         "type": request.type,
         "versions": versions,
         "path": text.path,
@@ -200,15 +207,15 @@ def import_resource(
         attachments = {file_path: text.content}
 
     if dry_run:
-        return IntakeResult(
-            draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text))
-        )
+        _, draft = draft_record(workspace, kind, author, fields)
+        return IntakeResult(draft, True, parts, tuple(_doubts(text)))
 
     def admit(_: Record) -> None:  # another process may have imported it meanwhile
         meanwhile = existing_resource(workspace, request.type, text, versions)
         if meanwhile is not None:
             raise RefusedError(
-                f"{meanwhile.id} has just taken it over", hint=f"orbit show {meanwhile.id}"
+                f"{meanwhile.id} has just taken it over",
+                hint=f"orbit show {meanwhile.id}",
             )
 
     record = create_record(workspace, kind, author, fields, admit, attachments=attachments)
@@ -217,9 +224,11 @@ def import_resource(
 
 def _title_in(text: str, name: str) -> str:
     if is_markdown(name):
-        titles = (" ".join(heading.text.split()) for heading in parse_markdown(text).headings)
-        if title := next(filter(None, titles), ""):
-            return title[:300]
+        for heading in parse_markdown(text).headings:
+            title = " ".join(heading.text.split())
+            if title:
+                return title[:300]
+
     return PurePosixPath(name).name
 
 
@@ -232,12 +241,10 @@ def existing_resource(
 ) -> Record | None:
     """Return the live or pending resource of a text, other than `but`; None if there is none."""
     for record in read_collection(workspace).records.of_kind(KIND):
-        is_other = (
-            record.phase == "closed"
-            or record.text("type") != type_
-            or record.text("path") != text.path
-        )
-        if is_other or (but is not None and record.uid == but.uid):
+        if record.phase == "closed" or (but is not None and record.uid == but.uid):
+            continue
+
+        if record.text("type") != type_ or record.text("path") != text.path:
             continue
 
         is_same = text.path is not None or record.text("content_hash") == text.digest
@@ -255,12 +262,12 @@ def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]
             f"it over"
         )
 
-    if set(record.words("versions")) != set(versions):
-        options, current = (
-            " ".join(f"--version {version}" for version in versions),
-            ", ".join(record.words("versions")),
+    current = record.words("versions")
+    if set(current) != set(versions):
+        options = " ".join(f"--version {version}" for version in versions)
+        differences.append(
+            f"its versions are {', '.join(current)}: `orbit refresh {record.id} {options}`"
         )
-        differences.append(f"its versions are {current}: `orbit refresh {record.id} {options}`")
 
     arguments = {**request.fields, "title": request.title, "chunking": request.chunking}
     ignored = sorted(
@@ -276,10 +283,11 @@ def _differences(record: Record, request: IntakeRequest, versions: Sequence[str]
 
 
 def _doubts(text: IntakeSource) -> list[str]:
-    if text.path is None:
+    path, commit = text.path, text.commit
+    if path is None or not text.is_dirty:
         return []
-    if text.commit is None:
-        message = f"{text.path} is in no commit yet, so the source of this text is unknown"
-        return [message] if text.is_dirty else []
-    message = f"{text.path} has changes that are not committed; {text.commit[:12]} has another text"
-    return [message] if text.is_dirty else []
+
+    if commit is None:
+        return [f"{path} is in no commit yet, so the source of this text is unknown"]
+
+    return [f"{path} has changes that are not committed; {commit[:12]} has another text"]

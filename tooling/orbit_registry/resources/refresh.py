@@ -97,10 +97,8 @@ def refresh(
     diff = "" if old is None else unified_diff([FileChange(path or "text", old, text.content)])
     parts = cut(text.content, chunking, markdown=is_markdown(_copy_path(result)))
     refs = (record.text("source_ref"), result.text("source_ref"))
-
-    return RefreshResult(
-        result, *refs, is_changed, diff, parts, tuple(_notes(refs, text, old is None))
-    )
+    notes = _notes(refs, text, old is None)
+    return RefreshResult(result, *refs, is_changed, diff, parts, tuple(notes))
 
 
 def _refuse(record: Record) -> None:
@@ -109,6 +107,7 @@ def _refuse(record: Record) -> None:
             f"{record.id} is not a resource: it has no file",
             hint="`orbit resource list` lists them",
         )
+
     if record.phase == "closed":
         hint = "import it again: `orbit import --help`"
         raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
@@ -129,26 +128,29 @@ def _current_source(workspace: Workspace, record: Record, path: str | None) -> i
 
 
 def _refuse_second(
-    workspace: Workspace, record: Record, text: intake.IntakeSource, request: RefreshRequest
+    workspace: Workspace,
+    record: Record,
+    text: intake.IntakeSource,
+    request: RefreshRequest,
 ) -> None:
     if request.path is None and request.versions is None:
         return
 
-    versions = (
-        record.words("versions")
-        if request.versions is None
-        else intake.versions_of(request.versions)
-    )
-    other = intake.existing_resource(
-        workspace, record.text("type") or intake.DOC, text, versions, but=record
-    )
+    type_ = record.text("type") or intake.DOC
+    versions = _versions(record, request)
+    other = intake.existing_resource(workspace, type_, text, versions, but=record)
     if other is not None:
-        message = (
-            f"{other.id} is {text.path or 'that text'}, "
-            f"{', '.join(other.words('versions'))}, already"
-        )
+        listed = ", ".join(other.words("versions"))
+        message = f"{other.id} is {text.path or 'that text'}, {listed}, already"
         hint = f"retire one of the two: `orbit {record.kind.name} retire {record.id}`"
         raise RefusedError(message, hint=hint)
+
+
+def _versions(record: Record, request: RefreshRequest) -> list[str]:
+    if request.versions is None:
+        return list(record.words("versions"))
+
+    return intake.versions_of(request.versions)
 
 
 def _copy_path(record: Record) -> str:
@@ -158,35 +160,42 @@ def _copy_path(record: Record) -> str:
 def _previous_text(workspace: Workspace, record: Record) -> str | None:
     if record.text("type") == intake.DOC:
         return document_text(workspace.root, _copy_path(record))
+
     ref, path = record.text("source_ref"), record.text("path")
-    content = workspace.git.read(ref, path) if ref is not None and path is not None else None
+    if ref is None or path is None:
+        return None
+
+    content = workspace.git.read(ref, path)
     if content is None or intake.raw_digest(content) != record.text("content_hash"):
         return None
+
     return content.decode("utf-8", "replace")
 
 
 def _edit(
-    record: Record, text: intake.IntakeSource, request: RefreshRequest, author: Author
+    record: Record,
+    text: intake.IntakeSource,
+    request: RefreshRequest,
+    author: Author,
 ) -> Edit:
-    versions = (
-        list(record.words("versions"))
-        if request.versions is None
-        else intake.versions_of(request.versions)
-    )
-
+    versions = _versions(record, request)
     now = format_time(datetime.now(UTC))
 
     def edit(data: dict[str, object]) -> Mapping[str, object]:
         result = {**data, "versions": versions, "content_hash": text.digest}
         if text.path is not None:
-            old_ref = record.text("source_ref") if text.digest == data.get("content_hash") else None
-            result |= {"path": text.path, "source_ref": text.commit or old_ref}
+            ref = text.commit
+            if not ref and text.digest == data.get("content_hash"):
+                ref = record.text("source_ref")
+
+            result |= {"path": text.path, "source_ref": ref}
 
         file = record.text("file")
         if file is not None:
             name, old = PurePosixPath(file).name, record.text("path")
             if old is not None and text.path is not None and name == PurePosixPath(old).name:
                 name = PurePosixPath(text.path).name
+
             result["file"] = intake.stored_path(versions, name)
 
         if request.chunking is not None:
@@ -205,7 +214,10 @@ def _edit(
 
 
 def _copy_changes(
-    workspace: Workspace, record: Record, result: Record, text: intake.IntakeSource
+    workspace: Workspace,
+    record: Record,
+    result: Record,
+    text: intake.IntakeSource,
 ) -> list[FileChange]:
     if record.text("type") != intake.DOC:
         return []
@@ -219,10 +231,11 @@ def _copy_changes(
     if old == new:
         return [FileChange(new, before, text.content)]
 
-    return [
-        FileChange(new, None, text.content),
-        *([FileChange(old, before, None)] if before is not None else []),
-    ]
+    changes = [FileChange(new, None, text.content)]
+    if before is not None:
+        changes.append(FileChange(old, before, None))
+
+    return changes
 
 
 def _notes(

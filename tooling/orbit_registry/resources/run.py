@@ -44,13 +44,8 @@ _INTERPRETERS: Mapping[str, tuple[str, ...]] = {
     ".sh": ("sh",),
     ".bash": ("bash",),
 }
-_DECIDING = (
-    "id",
-    "type",
-    "status",
-    "path",
-    "content_hash",
-)  # the fields of a record that decide what is run
+_DECIDING = ("id", "type", "status", "path", "content_hash")
+"""The fields of a record that decide what is run."""
 _GRACE = 2.0  # seconds that a script has to end when its time is over
 
 
@@ -98,9 +93,10 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
         raise UsageError(f"{record.id} is not a script", hint="`orbit show` prints a document")
 
     if order.trust and author.role == "agent":
-        _note_refused(workspace, record, author, order)
+        _note(workspace, record, author, order, time.time(), refused=1)
         raise RefusedError(
-            "an agent can't trust a script for you", hint="a person reviews it, and runs it"
+            "an agent can't trust a script for you",
+            hint="a person reviews it, and runs it",
         )
 
     file = inside(workspace.root, path)
@@ -111,7 +107,8 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
             f"read {path}, then `orbit run --trust {record.id}`, or commit it, `orbit "
             f"refresh {record.id}`, commit that"
         )
-        _note_refused(workspace, record, author, order, content_hash=raw_digest(content))
+        digest = raw_digest(content)
+        _note(workspace, record, author, order, time.time(), refused=1, content_hash=digest)
         raise RefusedError(f"{record.id} is not run: {'; '.join(doubts)}", hint=hint)
 
     began = time.time()
@@ -120,14 +117,12 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
         words = [*_command(file, content, started), *order.arguments]
         ran = _start(workspace.root, words, _environment(record, file, order), order)
 
-    note(
-        str(workspace.root),
-        "run",
-        order.surface,
+    _note(
+        workspace,
+        record,
+        author,
+        order,
         began,
-        id=record.id,
-        by=author.name,
-        role=author.role,
         exit_code=ran.exit_code,
         content_hash=raw_digest(content),
         trusted=int(bool(doubts)),
@@ -137,19 +132,22 @@ def run(workspace: Workspace, record: Record, author: Author, order: RunOptions)
     return ran
 
 
-def _note_refused(
-    workspace: Workspace, record: Record, author: Author, order: RunOptions, **fields: str
+def _note(
+    workspace: Workspace,
+    record: Record,
+    author: Author,
+    order: RunOptions,
+    at: float,
+    **fields: str | int,
 ) -> None:
-    root, now = str(workspace.root), time.time()
     note(
-        root,
+        str(workspace.root),
         "run",
         order.surface,
-        now,
+        at,
         id=record.id,
         by=author.name,
         role=author.role,
-        refused=1,
         **fields,
     )
 
@@ -174,21 +172,20 @@ def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes
     only_default = (
         workspace.trusts_only_default_branch or workspace.default_branch_trusts_only_itself(default)
     )
-    revision, where = (
-        (default, "commit of the default branch") if only_default else ("HEAD", "commit")
-    )
+    revision, where = "HEAD", "commit"
+    if only_default:
+        revision, where = default, "commit of the default branch"
+
     # Without a revision git would read the index, which anybody may have written.
     is_known = workspace.git.top is not None and bool(revision)
     committed = workspace.git.read(revision, path) if is_known else None
 
     if committed is None:
         yield f"{path} is in no {where}"
+    elif committed != content and only_default:
+        yield f"{path} is not as in the last {where}"
     elif committed != content:
-        yield (
-            f"{path} is not as in the last {where}"
-            if only_default
-            else f"{path} has changes that are not committed"
-        )
+        yield f"{path} has changes that are not committed"
 
     if not is_known or not _is_record_committed(workspace, record, revision):
         yield f"the record has changes that are not committed ({record.path})"
@@ -209,10 +206,11 @@ def _is_record_committed(workspace: Workspace, record: Record, revision: str) ->
     except (YamlProblemError, UnicodeDecodeError):
         return False
 
+    if not isinstance(data, dict):
+        return False
+
     # The record may come from the cache, which git does not hold.
-    return isinstance(data, dict) and all(
-        data.get(name) == record.data.get(name) for name in _DECIDING
-    )
+    return all(data.get(name) == record.data.get(name) for name in _DECIDING)
 
 
 @contextlib.contextmanager
@@ -249,7 +247,8 @@ def _command(file: Path, content: bytes, started: Path) -> list[str]:
     interpreter = _INTERPRETERS.get(PurePosixPath(file.name).suffix.lower())
     if interpreter is None:
         raise RefusedError(
-            f"no program for {file.name}", hint="start it with a line such as #!/bin/sh"
+            f"no program for {file.name}",
+            hint="start it with a line such as #!/bin/sh",
         )
 
     return [*interpreter, str(started)]
@@ -266,7 +265,10 @@ def _environment(record: Record, file: Path, order: RunOptions) -> dict[str, str
 
 
 def _start(
-    root: Path, words: Sequence[str], environment: Mapping[str, str], order: RunOptions
+    root: Path,
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    order: RunOptions,
 ) -> RunResult:
     began = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -276,7 +278,11 @@ def _start(
 
         try:
             process = subprocess.Popen(
-                words, cwd=root, env=environment, start_new_session=True, **streams
+                words,
+                cwd=root,
+                env=environment,
+                start_new_session=True,
+                **streams,
             )
         except (OSError, ValueError) as error:
             cause = (getattr(error, "strerror", None) or str(error)).lower()
@@ -288,19 +294,21 @@ def _start(
         with process:
             try:
                 code = process.wait(order.seconds)
-                _signal(
-                    process, signal.SIGKILL
-                )  # background processes of the script were not reviewed
+                # Background processes of the script were not reviewed.
+                _signal(process, signal.SIGKILL)
             except subprocess.TimeoutExpired:
                 over = True
                 code = _terminate(process)
-            except (
-                BaseException
-            ):  # a person stopped us: the script is in another session and got no signal
+            except BaseException:
+                # A person stopped us: the script is in another session and got no signal.
                 _terminate(process)
                 raise
 
-        code = TIMED_OUT if over else code if code >= 0 else 128 - code
+        if over:
+            code = TIMED_OUT
+        elif code < 0:
+            code = 128 - code
+
         return RunResult(code, time.monotonic() - began, over, _tail(out), _tail(err))
 
 
@@ -308,6 +316,7 @@ def _terminate(process: subprocess.Popen[bytes]) -> int:
     _signal(process, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_GRACE)
+
     _signal(process, signal.SIGKILL)
     return process.wait()
 

@@ -46,7 +46,8 @@ def _words(heading: str) -> str:
 
 
 TRIGGERS = ("loop", "session", "incident")
-COMPLETED, FAILED, SKIPPED, REQUEUED = RESULTS = ("completed", "failed", "skipped", "requeued")
+RESULTS = ("completed", "failed", "skipped", "requeued")
+COMPLETED, FAILED, REQUEUED = "completed", "failed", "requeued"
 SHORTEST_FINDING = 20  # characters; a shorter finding ("works now") helps in no other task
 LARGEST = 1_000_000
 COMMAND_PURPOSE = "command"

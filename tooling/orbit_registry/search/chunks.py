@@ -7,10 +7,10 @@ and front matter is no section. A text that is not Markdown is cut by its lines.
 import hashlib
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import Literal, get_args
 
 from orbit_registry.errors import UsageError
@@ -31,7 +31,8 @@ _CODE_LENGTH = 10
 
 @dataclass(frozen=True, slots=True)
 class Chunking:
-    """How a text is cut: sizes in tokens, as the one estimator counts them;
+    """How a text is cut: sizes in tokens, as the one estimator counts them.
+
     `levels` are those of headings.
     """
 
@@ -50,9 +51,7 @@ class Chunk:
     code: str  # a name that the chunk keeps while its own text stays, whatever happens above it
     title: str
     breadcrumb: str
-    """The headings that lead to it, `Guide > Install > Linux`;
-    of several sections the first and last: `A … C`.
-    """
+    """The headings that lead to it, `Guide > Install > Linux`, of several sections `A … C`."""
     sections: tuple[str, ...]  # every heading in it
     anchors: tuple[str, ...]  # what a link to one of them has behind its `#`
     first_line: int
@@ -86,36 +85,35 @@ def chunking_from(value: object) -> Chunking:
 
     chunking = Chunking(**options)
     if chunking.strategy not in STRATEGIES:
-        raise UsageError(
-            f"there is no strategy {chunking.strategy!r}", hint=f"one of: {', '.join(STRATEGIES)}"
-        )
+        message = f"there is no strategy {chunking.strategy!r}"
+        raise UsageError(message, hint=f"one of: {', '.join(STRATEGIES)}")
 
-    if chunking.min_tokens > chunking.max_tokens or chunking.fixed_tokens > chunking.max_tokens:
-        raise UsageError(
-            "a chunk's least or usual size is above its largest", hint="raise max_tokens"
-        )
+    if max(chunking.min_tokens, chunking.fixed_tokens) > chunking.max_tokens:
+        message = "a chunk's least or usual size is above its largest"
+        raise UsageError(message, hint="raise max_tokens")
 
     if chunking.overlap_tokens * 2 > chunking.fixed_tokens:
-        raise UsageError(
-            "chunks overlap by more than half", hint="lower overlap_tokens, or raise fixed_tokens"
-        )
+        hint = "lower overlap_tokens, or raise fixed_tokens"
+        raise UsageError("chunks overlap by more than half", hint=hint)
 
     return chunking
 
 
 def cut(text: str, chunking: Chunking | None = None, *, markdown: bool = True) -> Cut:
-    """Return a text in chunks of all lines but front matter and delimiters;
+    """Return a text in chunks of all lines but front matter and delimiters.
+
     `markdown` says whether headings count.
     """
     return _Cutter(text, chunking or Chunking(), markdown=markdown).cut()
 
 
 def chunks_of(record: Record) -> tuple[Chunk, ...]:
-    """Return the chunks of a record's text where that is a whole file;
-    cut by default where it asks for nonsense.
+    """Return the chunks of a record's text where that is a whole file.
+
+    It is cut by default where its record asks for nonsense.
     """
-    source = record.source if record.kind.in_file else None
-    if source is None:
+    source = record.source
+    if source is None or not record.kind.in_file:
         return ()
 
     try:
@@ -128,19 +126,21 @@ def chunks_of(record: Record) -> tuple[Chunk, ...]:
 
 class _Cutter:
     def __init__(self, text: str, chunking: Chunking, *, markdown: bool) -> None:
-        self.text, self.chunking = text, chunking
+        self.text = text
+        self.chunking = chunking
         self.headings: Sequence[Heading] = ()
         self.code: Sequence[Span] = ()
         self.anchors: Mapping[int, str] = {}
 
         if markdown or chunking.strategy == "headers":
             document = parse_markdown(text)
-            self.lines, self.headings, self.code = document.lines, document.headings, document.code
+            self.lines = document.lines
+            self.headings = document.headings
+            self.code = document.code
             self.anchors = document.anchors
             self.content = Span(document.content_start, len(text))
-            self.rules: Sequence[Span] = sorted(
-                (*document.rules, *self._equals()), key=lambda span: span.start
-            )
+            self.rules = [*document.rules, *self._equals()]
+            self.rules.sort(key=lambda span: span.start)
         else:
             self.lines = TextLines(text)
             self.content = Span(int(text.startswith("\ufeff")), len(text))
@@ -148,25 +148,24 @@ class _Cutter:
 
     def cut(self) -> Cut:
         strategy = self._strategy()
-        if strategy in ("headers", "delimiter"):
-            sections = self._merged(
-                list(self._by_headers() if strategy == "headers" else self._by_rules())
-            )
-            pieces = [part for section in sections for part in self._split(section)]
-        else:
-            pieces = (
-                list(self._fixed(self.content)) if strategy == "fixed" else [_Piece(self.content)]
-            )
-
-        chunks = [chunk for piece in pieces if (chunk := self._chunk(piece)) is not None]
+        chunks = list(filter(None, map(self._chunk, self._pieces(strategy))))
         if len(chunks) > 1 and strategy != "none":
-            least = self.chunking.min_tokens
-            chunks = [
-                replace(chunk, warning="undersized") if chunk.tokens < least else chunk
-                for chunk in chunks
-            ]
+            for number, chunk in enumerate(chunks):
+                if chunk.tokens < self.chunking.min_tokens:
+                    chunks[number] = replace(chunk, warning="undersized")
 
         return Cut(strategy, tuple(_with_unique_codes(chunks)))
+
+    def _pieces(self, strategy: Strategy) -> Iterable[_Piece]:
+        match strategy:
+            case "headers":
+                return self._split(self._by_headers())
+            case "delimiter":
+                return self._split(self._by_rules())
+            case "fixed":
+                return self._fixed(self.content)
+
+        return [_Piece(self.content)]
 
     def _strategy(self) -> Strategy:
         strategy = self.chunking.strategy
@@ -176,65 +175,63 @@ class _Cutter:
             return "none"
         if sum(heading.level in self.chunking.levels for heading in self.headings) >= ENOUGH:
             return "headers"
-        return "delimiter" if len(self.rules) >= ENOUGH else "fixed"
+        if len(self.rules) >= ENOUGH:
+            return "delimiter"
+
+        return "fixed"
 
     # --------------------------------------------------------------------------------- where to cut
 
     def _by_headers(self) -> Iterator[_Piece]:
-        """Cut before each heading of the levels asked for, and of those above,
-        which end what came before.
-        """
-        deepest = max(self.chunking.levels, default=0)
-        headings = [heading for heading in self.headings if heading.level <= deepest]
-        offsets = [
-            self.content.start,
-            *(heading.section.start for heading in headings),
-            self.content.end,
-        ]
-        for (start, end), title in zip(
-            pairwise(offsets), ["", *(heading.text for heading in headings)], strict=True
-        ):
+        """Cut before each heading of the levels asked for and above, which end what came before."""
+        cuts = [(self.content.start, "")]
+        for heading in self._heads(self.headings):
+            cuts.append((heading.section.start, heading.text))
+
+        cuts.append((self.content.end, ""))
+        for (start, title), (end, _) in pairwise(cuts):
             if self.text[start:end].strip():
                 yield _Piece(Span(start, end), title)
+
+    def _heads(self, headings: Iterable[Heading]) -> list[Heading]:
+        """Return those of some headings that begin a part."""
+        deepest = max(self.chunking.levels, default=0)
+        return [heading for heading in headings if heading.level <= deepest]
 
     def _by_rules(self) -> Iterator[_Piece]:
         start = self.content.start
         for rule in (*self.rules, Span(self.content.end, self.content.end)):
             if self.text[start : rule.start].strip():
                 yield _Piece(Span(start, rule.start))
+
             start = rule.end
 
     def _equals(self) -> Iterator[Span]:
-        """Yield the lines of `=` that are a paragraph of their own:
-        under a line of text they make it a heading.
-        """
+        """Yield the lines of `=` that are a paragraph: under a line of text they make a heading."""
         for match in _EQUALS.finditer(self.text):
-            above = self._heading_above(match.start())
-            titled = above >= 0 and match.start() < self.headings[above].body.start
-            if not titled and not self._is_code(match.start()):
-                yield Span(*match.span())
+            at = match.start()
+            above = self._heading_above(at)
+            is_heading = above >= 0 and at < self.headings[above].body.start
+            if not is_heading and not self._is_code(at):
+                yield Span(at, match.end())
 
-    def _merged(self, pieces: Sequence[_Piece]) -> list[_Piece]:
-        """Join pieces that are too small with the next, the last one with the one before,
-        where the sum is allowed.
-        """
+    def _merged(self, pieces: Iterable[_Piece]) -> list[_Piece]:
+        """Join pieces that are too small with the next, and the last one with the one before."""
         merged: list[_Piece] = []
         for piece in pieces:
-            if (
-                merged
-                and self._is_small(merged[-1])
-                and (joined := self._joined(merged[-1], piece))
-            ):
+            joined = None
+            if merged and self._is_small(merged[-1]):
+                joined = self._joined(merged[-1], piece)
+
+            if joined is not None:
                 merged[-1] = joined
             else:
                 merged.append(piece)
 
-        if (
-            len(merged) > 1
-            and self._is_small(merged[-1])
-            and (joined := self._joined(*merged[-2:]))
-        ):
-            merged[-2:] = [joined]
+        if len(merged) > 1 and self._is_small(merged[-1]):
+            joined = self._joined(*merged[-2:])
+            if joined is not None:
+                merged[-2:] = [joined]
 
         return merged
 
@@ -242,38 +239,42 @@ class _Cutter:
         return self._tokens(piece.span) < self.chunking.min_tokens
 
     def _joined(self, first: _Piece, second: _Piece) -> _Piece | None:
+        """Return two pieces as one; None if that is larger than allowed."""
         span = Span(first.span.start, second.span.end)
-        return (
-            _Piece(span, first.title or second.title)
-            if self._tokens(span) <= self.chunking.max_tokens
-            else None
-        )
+        if self._tokens(span) > self.chunking.max_tokens:
+            return None
 
-    def _split(self, piece: _Piece) -> Iterator[_Piece]:
-        if self._tokens(piece.span) <= self.chunking.max_tokens:
-            yield piece
-            return
-        for number, part in enumerate(self._fixed(piece.span), start=1):
-            yield replace(part, title=f"{piece.title} (part {number})".strip())
+        return _Piece(span, first.title or second.title)
+
+    def _split(self, sections: Iterable[_Piece]) -> Iterator[_Piece]:
+        """Yield sections, small ones joined and large ones in parts."""
+        for section in self._merged(sections):
+            if self._tokens(section.span) <= self.chunking.max_tokens:
+                yield section
+                continue
+
+            for number, part in enumerate(self._fixed(section.span), start=1):
+                yield replace(part, title=f"{section.title} (part {number})".strip())
 
     def _fixed(self, span: Span) -> Iterator[_Piece]:
-        """Yield overlapping stretches of the usual size, cut at a paragraph, else a line,
-        a sentence, a word.
+        """Yield overlapping stretches of the usual size.
+
+        They are cut at a paragraph, else a line, a sentence, a word.
         """
         offsets = self._offsets(span)
         start = reached = span.start
         continues = False
+
         while start < span.end:
             remaining = Span(start, span.end)
-            end = (
-                span.end
-                if self._fits(remaining, self.chunking.fixed_tokens)
-                else self._end(start, offsets)
-            )
-            if (
-                continues and end <= reached
-            ):  # no line fits behind the overlap: it would only say the end once more
-                start, continues = reached, False
+            end = span.end
+            if not self._fits(remaining, self.chunking.fixed_tokens):
+                end = self._end(start, offsets)
+
+            # No line fits behind the overlap: it would only say the end once more.
+            if continues and end <= reached:
+                start = reached
+                continues = False
                 continue
 
             is_short = self._fits(Span(end, span.end), self.chunking.min_tokens)
@@ -284,38 +285,40 @@ class _Cutter:
             if end >= span.end:
                 return
 
-            following = self._overlap(start, end, offsets)
-            start, reached, continues = following, end, following < end
+            start = self._overlap(start, end, offsets)
+            reached = end
+            continues = start < end
 
     def _end(self, start: int, offsets: Sequence[int]) -> int:
-        """Return where a stretch that begins here ends:
-        at the last end of a paragraph in its second half, if any.
+        """Return where a stretch that begins here ends.
+
+        That is the last end of a paragraph in its second half, if there is one.
         """
         size = self.chunking.fixed_tokens
-        first, beyond = bisect_right(offsets, start), bisect_right(offsets, start + 4 * size)
-        indexes = range(first, beyond)
-        fitting = bisect_right(
-            indexes, size, key=lambda index: self._tokens(Span(start, offsets[index]))
-        )
+        first = bisect_right(offsets, start)
+        ends = offsets[first : bisect_right(offsets, start + 4 * size)]
+        fitting = bisect_right(ends, size, key=lambda end: self._tokens(Span(start, end)))
         last = first + max(fitting - 1, 0)
 
         if self._fits(Span(start, offsets[last]), self.chunking.min_tokens - 1):
             longer = Span(start, offsets[min(last + 1, len(offsets) - 1)])
-            return longer.end if self._fits(longer, self.chunking.max_tokens) else offsets[last]
+            if self._fits(longer, self.chunking.max_tokens):
+                return longer.end
+
+            return offsets[last]
 
         middle = start + (offsets[last] - start) // 2
         for index in range(last, first, -1):
             if offsets[index] < middle:
                 break
+
             if self._ends_paragraph(offsets[index]):
                 return offsets[index]
 
         return offsets[last]
 
     def _overlap(self, start: int, end: int, offsets: Sequence[int]) -> int:
-        """Return where the next stretch begins: so many tokens before this one's end,
-        at the next place to cut.
-        """
+        """Return where the next stretch begins: tokens before this one's end, at a place to cut."""
         if not self.chunking.overlap_tokens:
             return end
 
@@ -328,12 +331,10 @@ class _Cutter:
             return offsets[index]
 
         word = _WORD.search(self.text, earliest, end)
-        return word.end() if word is not None and word.end() < end else end
+        return min(word.end(), end) if word is not None else end
 
     def _offsets(self, span: Span) -> list[int]:
-        """Return every offset after which the text may be cut:
-        ends of lines, in long lines of sentences and words.
-        """
+        """Return where the text may be cut: after lines, in long ones after sentences and words."""
         offsets: list[int] = []
         line = self.lines.index_of(span.start)
         start = span.start
@@ -341,14 +342,14 @@ class _Cutter:
             end = min(self.lines.start_of(line + 1), span.end)
             if self._tokens(Span(start, end)) > self.chunking.fixed_tokens:
                 offsets += self._offsets_in_line(start, end)
+
             offsets.append(end)
-            start, line = end, line + 1
+            start = end
+            line += 1
 
         return offsets
 
     def _offsets_in_line(self, start: int, end: int) -> Iterator[int]:
-        last = start
-
         for pattern in (_SENTENCE, _WORD):
             offsets = [match.end() for match in pattern.finditer(self.text, start, end)]
             parts = pairwise([start, *offsets, end])
@@ -356,11 +357,16 @@ class _Cutter:
                 yield from (offset for offset in offsets if offset < end)
                 return
 
+        last = start
         for offset in [*offsets, end]:  # a word without end
-            step = self.chunking.fixed_tokens * (4 if self.text[last:offset].isascii() else 1)
+            step = self.chunking.fixed_tokens
+            if self.text[last:offset].isascii():
+                step *= 4
+
             yield from range(last + step, offset, step)
             if offset < end:
                 yield offset
+
             last = offset
 
     def _ends_paragraph(self, offset: int) -> bool:
@@ -381,38 +387,45 @@ class _Cutter:
         start = piece.span.start + len(raw) - len(raw.lstrip("\r\n"))
         end = start + len(body)
         inside = within(self.headings, Span(start, end), lambda heading: heading.section.start)
-        path = self._path(start) or (self._path(inside[0].section.start) if inside else [])
-        size = tokens(body)
+        path = self._path(start)
+        if inside and not path:
+            path = self._path(inside[0].section.start)
 
+        digest = hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
+        size = tokens(body)
         return Chunk(
-            hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:_CODE_LENGTH],
-            piece.title or (path[-1] if path else ""),
-            self._breadcrumb(path, inside),
-            tuple(heading.text for heading in inside),
-            tuple(self.anchors[heading.section.start].lower() for heading in inside),
-            self.lines.position(start).line,
-            self.lines.position(end - 1).line,
-            size,
-            body,
-            piece.continues,
-            "oversized" if size > self.chunking.max_tokens else "",
+            code=digest[:_CODE_LENGTH],
+            title=piece.title or "".join(path[-1:]),
+            breadcrumb=self._breadcrumb(path, inside),
+            sections=tuple(heading.text for heading in inside),
+            anchors=tuple(self.anchors[heading.section.start].lower() for heading in inside),
+            first_line=self.lines.position(start).line,
+            last_line=self.lines.position(end - 1).line,
+            tokens=size,
+            body=body,
+            continues=piece.continues,
+            warning="oversized" if size > self.chunking.max_tokens else "",
         )
 
     def _breadcrumb(self, path: Sequence[str], inside: Sequence[Heading]) -> str:
-        """Return the way to a chunk; where sections follow the first,
-        to the last of them as well.
-        """
-        deepest = max(self.chunking.levels, default=0)
-        sections = [heading.section.start for heading in inside if heading.level <= deepest]
-        last = self._path(sections[-1]) if sections else list(path)
-        if last == path:
-            return " > ".join(path)
+        """Return the way to a chunk, and where sections follow the first, to the last of them."""
+        way = " > ".join(path)
+        sections = self._heads(inside)
+        if not sections:
+            return way
 
-        shared = sum(
-            1
-            for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path, last[:-1], strict=False))
-        )
-        return f"{' > '.join(path)} … {' > '.join(last[shared:])}"
+        last = self._path(sections[-1].section.start)
+        if last == path:
+            return way
+
+        shared = 0
+        for heading, last_heading in zip(path, last[:-1], strict=False):
+            if heading != last_heading:
+                break
+
+            shared += 1
+
+        return f"{way} … {' > '.join(last[shared:])}"
 
     def _path(self, offset: int) -> list[str]:
         path: list[str] = []
@@ -420,6 +433,7 @@ class _Cutter:
         while index >= 0:
             path.append(self.headings[index].text)
             index = self.parents[index]
+
         return path[::-1]
 
     @cached_property
@@ -429,18 +443,15 @@ class _Cutter:
         for number, heading in enumerate(self.headings):
             parents.append(under[heading.level - 1])
             under[heading.level :] = [number] * (8 - heading.level)
+
         return parents
 
     def _heading_above(self, offset: int) -> int:
-        """Return the number of the last heading that begins at a place or before it;
-        -1 where there is none.
-        """
+        """Return the number of the last heading that begins at a place or before it, or -1."""
         return bisect_right(self.headings, offset, key=lambda heading: heading.section.start) - 1
 
     def _fits(self, span: Span, most: int) -> bool:
-        """Say whether a stretch has so many tokens at most;
-        a long one is not counted to its end.
-        """
+        """Say whether a stretch has so many tokens at most; a long one is not counted."""
         return span.end - span.start <= 4 * most and self._tokens(span) <= most
 
     def _tokens(self, span: Span) -> int:
@@ -452,4 +463,7 @@ def _with_unique_codes(chunks: Sequence[Chunk]) -> Iterator[Chunk]:
     counts: dict[str, int] = {}
     for chunk in chunks:
         count = counts[chunk.code] = counts.get(chunk.code, 0) + 1
-        yield chunk if count == 1 else replace(chunk, code=f"{chunk.code}-{count}")
+        if count > 1:
+            chunk = replace(chunk, code=f"{chunk.code}-{count}")
+
+        yield chunk

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.question import GENERIC
@@ -20,16 +21,13 @@ LONG = 15  # a text of more words than that describes a task
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a search may look at: hits, how many of the best texts are ranked twice,
-    and where it looks.
-    """
+    """How much a search may look at."""
 
     name: str
     limit: int
     pool: int  # so many of the best texts are ranked by their characters too; 0 is none
-    chunks: (
-        bool  # whether it looks into the parts of long texts, or at titles, tags and records alone
-    )
+    chunks: bool
+    """Whether it looks into the parts of long texts, or at titles, tags and records alone."""
     linked: bool  # whether it brings what the hits link to
 
 
@@ -66,7 +64,7 @@ class Query:
     @property
     def terms(self) -> list[str]:
         """The terms of all words, in order."""
-        return [term for word_terms in self.words.values() for term in word_terms]
+        return list(chain.from_iterable(self.words.values()))
 
     @property
     def is_generic(self) -> bool:
@@ -86,34 +84,39 @@ class Query:
         """
         if self.budget and self.budget not in BUDGETS:
             message = f"there is no budget {self.budget!r}"
-            raise UsageError(
-                message,
-                hint=f"budgets: {', '.join(BUDGETS)}; without one the query's shape decides",
-            )
+            hint = f"budgets: {', '.join(BUDGETS)}; without one the query's shape decides"
+            raise UsageError(message, hint=hint)
 
         return BUDGETS[self.budget or shape(self.text)]
 
 
 def shape(text: str) -> str:
-    """Return the budget that a text's shape asks for:
-    an identifier wants one place, a task all that bears on it.
+    """Return the budget that a text's shape asks for.
+
+    An identifier wants one place, a task or a question all that bears on it.
     """
     words = text.split()
     if len(words) == 1 and IDENTIFIER.fullmatch(words[0].strip(QUOTES)):
         return "lean"
-    return "deep" if len(words) > LONG or text.rstrip().endswith(("?", "？")) else "balanced"
+    if len(words) > LONG or text.rstrip().endswith(("?", "？")):
+        return "deep"
+
+    return "balanced"
 
 
 def context_weights(text: str) -> dict[str, float]:
-    """Read `reviewer,jira-api=1.5`: tags and what each weighs;
-    those without a weight get the others' average.
+    """Read `reviewer,jira-api=1.5`: tags and what each weighs.
+
+    Those without a weight get the others' average.
     """
     weights: dict[str, float] = {}
     plain = []
     for part in text.split(","):
-        tag, sign, number = (text_part.strip() for text_part in part.partition("="))
+        tag, sign, number = map(str.strip, part.partition("="))
         if not sign:
-            plain += [tag] if tag else []
+            if tag:
+                plain.append(tag)
+
             continue
 
         try:
@@ -122,14 +125,15 @@ def context_weights(text: str) -> dict[str, float]:
             weight = -1.0
 
         if not tag or not 0 <= weight < math.inf:
-            raise UsageError(
-                f"{part.strip()!r} is not a tag with a weight",
-                hint="write `--context-tags a,b=1.5`",
-            )
+            message = f"{part.strip()!r} is not a tag with a weight"
+            raise UsageError(message, hint="write `--context-tags a,b=1.5`")
 
         weights[tag] = weight
 
-    usual = math.fsum(weights.values()) / len(weights) if weights else USUAL_WEIGHT
+    usual = USUAL_WEIGHT
+    if weights:
+        usual = math.fsum(weights.values()) / len(weights)
+
     return {**dict.fromkeys(plain, usual), **weights}
 
 

@@ -61,9 +61,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A record that was found: how well it fits (0 to 1) and the part of its text that
-    shows why.
-    """
+    """A record that was found: how well it fits, from 0 to 1, and the text that shows why."""
 
     record: Record
     score: float
@@ -71,35 +69,34 @@ class Hit:
     parts: Score = field(default=Score(0.0))
     chunk: Chunk | None = None  # its best part, if the text is long
     matched: tuple[str, ...] = ()  # the words of the query that the text has
-    retired: Retirement | None = (
-        None  # the closed record that it is, or whose place it took, which led to it
-    )
+    retired: Retirement | None = None
+    """The closed record that it is, or whose place it took, which led to it."""
 
     @property
     def name(self) -> str:
         """What `orbit show` takes: the record's id, and the code of its best part."""
-        return f"{self.record.id}#{self.chunk.code}" if self.chunk is not None else self.record.id
+        if self.chunk is None:
+            return self.record.id
+
+        return f"{self.record.id}#{self.chunk.code}"
 
     @property
     def text(self) -> str:
         """The text that the snippet is from."""
-        return (
-            self.chunk.body
-            if self.chunk is not None
-            else self.record.prose or parts_of(self.record)[2]
-        )
+        if self.chunk is not None:
+            return self.chunk.body
+
+        return self.record.prose or parts_of(self.record)[2]
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The best hits, how many more there are, the words of the query that no record has,
-    and how deep was looked.
-    """
+    """The best hits, and what the search could not do."""
 
     hits: tuple[Hit, ...]
-    omitted: int
-    unknown: tuple[str, ...]
-    budget: str = "balanced"
+    omitted: int  # how many more there are
+    unknown: tuple[str, ...]  # the words of the query that no record has
+    budget: str = "balanced"  # how deep was looked
     generic: bool = False  # whether the text named nothing to look for
     note: str = ""  # why less was done than is configured
     retired: tuple[Retirement, ...] = ()  # the closed records that the text names
@@ -121,10 +118,12 @@ class Searcher:
         records: Iterable[Record],
         embedder: Callable[[], Embedder] | None = None,
     ) -> None:
-        """`records` are all there are, with their prose;
+        """`records` are all there are, with their prose.
+
         `embedder` gives the model of meaning, where one is wanted.
         """
-        self._workspace, self._embedder = workspace, embedder
+        self._workspace = workspace
+        self._embedder = embedder
         self._note = ""
         self._records = {record.path: record for record in records}
         self._index = index_of(self._records.values())
@@ -140,93 +139,94 @@ class Searcher:
         pushed.
         """
         _refuse_empty(query)
-        budget, names_of = query.depth, self._workspace.config.names_of
-        query = replace(
-            query,
-            context={name: query.context[tag] for tag in query.context for name in names_of(tag)},
-        )
+        budget = query.depth
         if query.is_generic:
             return SearchResult((), 0, (), budget.name, generic=True)
 
+        context: dict[str, float] = {}
+        for tag, weight in query.context.items():
+            context |= dict.fromkeys(self._workspace.config.names_of(tag), weight)
+
+        query = replace(query, context=context)
         limit = query.limit or budget.limit
-        candidates, number = (
-            self._candidates(query, budget, limit) if query.words else self._in_scope(query)
-        )
+        if query.words:
+            candidates, number = self._candidates(query, budget, limit)
+        else:
+            candidates, number = self._in_scope(query)
+
         if not candidates and query.words and not query.budget and budget.name == "lean":
             budget = BUDGETS["balanced"]
             candidates, number = self._candidates(query, budget, limit)
 
         best = _ordered(candidates, limit, half_life_days())[:limit]
-        hits = tuple(self._hit(query, candidate) for candidate in best)
-        apart = {
-            word
-            for word, number in pairwise(query.text.split())
-            if self._named_by(f"{word}-{number}")
-        }
-
-        unknown = tuple(
-            word
-            for word, its in query.words.items()
-            if not any(map(self._index.holders, its))
-            and word not in apart
-            and not self._named_by(word)
-        )
-
-        retired = tuple(filter(None, map(self._set.retirement, self._named(query))))
+        retirements = map(self._set.retirement, self._named(query))
         return SearchResult(
-            hits, max(number - len(hits), 0), unknown, budget.name, note=self._note, retired=retired
+            hits=tuple(self._hit(query, candidate) for candidate in best),
+            omitted=max(number - len(best), 0),
+            unknown=tuple(self._unknown(query)),
+            budget=budget.name,
+            note=self._note,
+            retired=tuple(filter(None, retirements)),
         )
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
-        """Return the records' vectors and those of some texts;
-        None where no model is configured.
-        """
-        return (
-            None
-            if self._embedder is None
-            else self._meanings.vectors([without_secrets(text) for text in texts])
-        )
+        """Return the records' vectors and those of some texts; None without a model."""
+        if self._embedder is None:
+            return None
+
+        return self._meanings.vectors(list(map(without_secrets, texts)))
 
     # ---------------------------------------------------------------------------------------- steps
 
     def _candidates(self, query: Query, budget: Budget, limit: int) -> tuple[list[_Candidate], int]:
-        """Return candidates, more than `limit` because tags and versions reorder them,
-        and a count of records.
-        """
-        query_terms, owners = query.terms, self._owners
+        """Return candidates, more than `limit` because factors reorder them, and how many fit."""
         slots = self._mask(query, budget)
         mask = slots if 0 in slots else None
-        candidates = {
-            candidate.record.path: candidate
-            for record in self._named(query)
-            for candidate in self._standing_for(query, record, 1.0, via=record.id)
-        }
+        candidates: dict[str, _Candidate] = {}
+        for record in self._named(query):
+            for candidate in self._standing_for(query, record, 1.0, via=record.id):
+                candidates[candidate.record.path] = candidate
 
-        for slot, text in self._index.ranked(
-            query_terms, budget.pool, max(budget.pool, limit * 4), mask
-        ):
-            record = self._records[owners[slot][0]]
+        most = max(budget.pool, limit * 4)
+        for slot, text in self._index.ranked(query.terms, budget.pool, most, mask):
+            record = self._records[self._owners[slot][0]]
             for candidate in self._standing_for(query, record, text, slot):
                 candidates.setdefault(candidate.record.path, candidate)
 
         if self._embedder is not None and budget.pool:
             candidates = self._with_meaning(query, candidates, budget.pool)
         if budget.linked:
-            candidates |= self._linked(query, list(candidates.values())[:LINKING_HITS], candidates)
+            leading = list(candidates.values())[:LINKING_HITS]
+            candidates |= self._linked(query, leading, candidates)
 
         return list(candidates.values()), self._count(query, mask, candidates)
 
     def _in_scope(self, query: Query) -> tuple[list[_Candidate], int]:
-        records = [record for record in self._records.values() if self._is_allowed(query, record)]
-        return [_Candidate(record, self._score(query, record, 1.0)) for record in records], len(
-            records
-        )
+        candidates = [
+            _Candidate(record, self._score(query, record, 1.0))
+            for record in self._records.values()
+            if self._is_allowed(query, record)
+        ]
+        return candidates, len(candidates)
+
+    def _unknown(self, query: Query) -> Iterator[str]:
+        """Yield the words of the query that no record has, and that name none."""
+        apart = set()
+        for word, number in pairwise(query.text.split()):
+            if self._named_by(f"{word}-{number}"):
+                apart.add(word)
+
+        for word, its in query.words.items():
+            is_used = word in apart or any(map(self._index.holders, its))
+            if not is_used and not self._named_by(word):
+                yield word
 
     def _with_meaning(
         self, query: Query, candidates: Mapping[str, _Candidate], most: int
     ) -> dict[str, _Candidate]:
-        """Return what terms and meaning lead to; what terms alone did where the model can't be
-        used, which is noted.
+        """Return what terms and meaning lead to.
+
+        It is what terms alone led to where the model can't be used, which is noted.
         """
         from orbit_registry.search.vectors import z_fused
 
@@ -239,26 +239,29 @@ class Searcher:
         if not near:
             return dict(candidates)
 
-        by_terms = {
-            path: candidate.score.text
-            for path, candidate in candidates.items()
-            if not candidate.score.via
-        }
+        # Those that an id or a link led to stay in front.
+        fused: dict[str, _Candidate] = {}
+        by_terms: dict[str, float] = {}
+        for path, candidate in candidates.items():
+            if candidate.score.via:
+                fused[path] = candidate
+            else:
+                by_terms[path] = candidate.score.text
 
-        allowed = {
-            path: score
-            for path, score in near.items()
-            if self._is_allowed(query, self._records[path])
+        by_meaning = {
+            path: nearness
+            for path, nearness in near.items()
+            if path not in fused and self._is_allowed(query, self._records[path])
         }
-        fused = {path: candidate for path, candidate in candidates.items() if candidate.score.via}
-        for path, text in z_fused(
-            by_terms, {path: allowed[path] for path in allowed if path not in fused}, most
-        ):
-            slot = candidates[path].slot if path in candidates else -1
-            score = self._score(
-                query, self._records[path], text, "" if path in candidates else "meaning"
-            )
-            fused[path] = _Candidate(self._records[path], score, slot)
+        for path, text in z_fused(by_terms, by_meaning, most):
+            slot = -1
+            via = "meaning"
+            if path in candidates:
+                slot = candidates[path].slot
+                via = ""
+
+            record = self._records[path]
+            fused[path] = _Candidate(record, self._score(query, record, text, via), slot)
 
         return fused
 
@@ -270,28 +273,30 @@ class Searcher:
             raise ConfigError("no model is configured", hint="set `search.model`")
 
         embedder = self._embedder()  # one that can't be used says so before all texts are read
-        texts = {
-            path: "\n".join((*parts_of(record), record.prose))
-            for path, record in self._records.items()
-        }
-        return Meanings(
-            self._workspace, embedder, {path: without_secrets(text) for path, text in texts.items()}
-        )
+        texts = {}
+        for path, record in self._records.items():
+            texts[path] = without_secrets("\n".join((*parts_of(record), record.prose)))
+
+        return Meanings(self._workspace, embedder, texts)
 
     def _count(self, query: Query, mask: Sequence[int] | None, candidates: Iterable[str]) -> int:
-        slots = {*chain.from_iterable(map(self._index.holders, query.terms))}
-        paths = {self._owners[slot][0] for slot in slots if mask is None or mask[slot]}
-        return len(
-            {path for path in paths if self._is_found(query, self._records[path])}.union(candidates)
-        )
+        paths = set(candidates)
+        for slot in {*chain.from_iterable(map(self._index.holders, query.terms))}:
+            path, _ = self._owners[slot]
+            if (mask is None or mask[slot]) and self._is_found(query, self._records[path]):
+                paths.add(path)
+
+        return len(paths)
 
     def _mask(self, query: Query, budget: Budget) -> bytearray:
-        allowed = {
-            path: any(self._is_allowed(query, current) for current in self._current(query, record))
-            for path, record in self._records.items()
-        }
+        """Return for each text whether it may lead to a hit."""
+        allowed = set()
+        for path, record in self._records.items():
+            if any(self._is_allowed(query, current) for current in self._current(query, record)):
+                allowed.add(path)
+
         return bytearray(
-            allowed[path] and (not chunk or budget.chunks) for path, chunk in self._owners
+            path in allowed and (not chunk or budget.chunks) for path, chunk in self._owners
         )
 
     def _is_allowed(self, query: Query, record: Record) -> bool:
@@ -310,6 +315,7 @@ class Searcher:
         """Return a record, or what took the place of a closed one that the search does not find."""
         if record.phase != "closed" or self._is_found(query, record):
             return (record,)
+
         return self._successors.get(record.path, ())
 
     @cached_property
@@ -331,31 +337,34 @@ class Searcher:
     def _named(self, query: Query) -> list[Record]:
         """Return the records whose ids the text names, and the closed ones whose title it is."""
         words = query.text.split()
-        apart = (
-            f"{word}-{number}" for word, number in pairwise(words) if number.strip(MARKS).isdigit()
-        )  # `ADR 87`
-        names = dict.fromkeys([*(word for word in words if "-" in word or len(words) == 1), *apart])
-        records = [record for name in names for record in self._named_by(name)]
-        titled = self._by_title.get(_title(query.text), ())
+        names = [word for word in words if "-" in word or len(words) == 1]
+        for word, number in pairwise(words):
+            if number.strip(MARKS).isdigit():  # `ADR 87`
+                names.append(f"{word}-{number}")
 
-        return (
-            records if any(record.phase != "closed" for record in titled) else [*records, *titled]
-        )
+        records = list(chain.from_iterable(map(self._named_by, dict.fromkeys(names))))
+        titled = self._by_title.get(_title(query.text), ())
+        if all(record.phase == "closed" for record in titled):
+            records += titled
+
+        return records
 
     def _named_by(self, word: str) -> Sequence[Record]:
-        """Return the records that a word names: by an id, an earlier one,
-        or a form such as `adr-87`, `87`, `#0087`.
-        """
+        """Return the records that a word names, by an id or a form of one: `adr-87`, `#0087`."""
         name = word.strip(MARKS)
         if name in self._by_name:
             return (self._by_name[name],)
-        return self._set.matches(name.removeprefix("#")) if _LOOSE_ID.fullmatch(name) else ()
+        if _LOOSE_ID.fullmatch(name):
+            return self._set.matches(name.removeprefix("#"))
+
+        return ()
 
     @cached_property
     def _by_title(self) -> Mapping[str, Sequence[Record]]:
         by_title: dict[str, list[Record]] = {}
         for record in self._records.values():
             by_title.setdefault(_title(record.title), []).append(record)
+
         return by_title
 
     def _standing_for(
@@ -364,7 +373,9 @@ class Searcher:
         """Yield a record that a text led to, or what took its place, which its id led to."""
         for current in self._current(query, record):
             if current is not record:
-                slot, via = -1, record.id
+                slot = -1
+                via = record.id
+
             if self._is_allowed(query, current):
                 yield _Candidate(current, self._score(query, current, text, via), slot)
 
@@ -375,87 +386,71 @@ class Searcher:
         for candidate in leading:
             for link in candidate.record.links:
                 target = self._by_name.get(link.to)
-                if (
-                    target is not None
-                    and target.path not in {*existing, *linked}
-                    and self._is_allowed(query, target)
-                ):
-                    score = self._score(
-                        query, target, candidate.score.text * LINKED, via=candidate.record.id
-                    )
+                if target is None or target.path in existing or target.path in linked:
+                    continue
+
+                if self._is_allowed(query, target):
+                    text = candidate.score.text * LINKED
+                    score = self._score(query, target, text, via=candidate.record.id)
                     linked[target.path] = _Candidate(target, score)
 
         return linked
 
     @cached_property
     def _by_name(self) -> Mapping[str, Record]:
-        ids = {record.id: record for record in self._records.values()}
-        return {
-            name: record for record in self._records.values() for name in record.legacy_ids
-        } | ids
+        by_name: dict[str, Record] = {}
+        for record in self._records.values():
+            by_name |= dict.fromkeys(record.legacy_ids, record)
+
+        return by_name | {record.id: record for record in self._records.values()}
 
     def _hit(self, query: Query, candidate: _Candidate) -> Hit:
-        chunk = None
+        record = candidate.record
+        score = candidate.score
+        number = 0
         if candidate.slot >= 0:
-            number = self._owners[candidate.slot][1]
-            chunk = chunks(candidate.record)[number - 1] if number else None
+            _, number = self._owners[candidate.slot]
 
-        query_terms = set(query.terms)
-        source = self._by_name.get(candidate.score.via, candidate.record)
-        retired = self._set.retirement(source) or self._set.retirement(candidate.record)
-        hit = Hit(
-            candidate.record, candidate.score.total, "", candidate.score, chunk, retired=retired
-        )
-        record_terms = {
-            *terms(hit.text),
-            *terms(candidate.record.title),
-            *terms(parts_of(candidate.record)[1]),
-        }
-        matched = tuple(
-            word for word, its in query.words.items() if not record_terms.isdisjoint(its)
-        )
+        chunk = chunks(record)[number - 1] if number else None
+        source = self._by_name.get(score.via, record)
+        retired = self._set.retirement(source) or self._set.retirement(record)
+        hit = Hit(record, score.total, "", score, chunk, retired=retired)
 
+        text = hit.text
+        record_terms = set(terms("\n".join((text, record.title, parts_of(record)[1]))))
+        matched = [word for word, its in query.words.items() if not record_terms.isdisjoint(its)]
         prompts = prompts_of(source.kind.folder, source.kind.in_document)
-        return replace(
-            hit,
-            snippet=snippet(hit.text, query_terms, candidate.record.title, prompts),
-            matched=matched,
-        )
+        line = snippet(text, set(query.terms), record.title, prompts)
+        return replace(hit, snippet=line, matched=tuple(matched))
 
 
 def _refuse_empty(query: Query) -> None:
     if not all(version.strip() for version in query.versions):
-        raise UsageError(
-            "a version is empty", hint="name one, or leave it out; a shell variable may be unset"
-        )
+        hint = "name one, or leave it out; a shell variable may be unset"
+        raise UsageError("a version is empty", hint=hint)
 
-    if not query.text.strip() and (query.tags or query.path is not None):
-        return
     if not query.text.strip():
+        if query.tags or query.path is not None:
+            return
+
         hint = 'give some words: `orbit search "retry uploads"`; or a tag or a path alone'
         raise UsageError("there is nothing to search for", hint=hint)
 
     if not query.words:
-        has = (
-            "only words that nearly every text has"
-            if any(map(str.isalnum, query.text))
-            else "no letter and no digit"
-        )
+        has = "no letter and no digit"
+        if any(map(str.isalnum, query.text)):
+            has = "only words that nearly every text has"
+
         message = f"{' '.join(query.text.split())[:80]!r} has {has}"
         raise UsageError(message, hint="give a word that is in few records")
 
 
 def _ordered(candidates: Sequence[_Candidate], limit: int, half_life: float) -> list[_Candidate]:
-    """Return hits by score, equal ones as they are pushed,
-    as far as they can be among the first.
-    """
+    """Return hits by score, equal ones as they are pushed if they can be among the first."""
     by_score = sorted(candidates, key=lambda candidate: -candidate.score.total)
     last = by_score[limit - 1].score.total if len(by_score) >= limit else 0.0
     head = [candidate for candidate in by_score if candidate.score.total >= last]
-    head.sort(
-        key=lambda candidate: (-candidate.score.total, rank_order(candidate.record, half_life))
-    )
-
+    head.sort(key=lambda hit: (-hit.score.total, rank_order(hit.record, half_life)))
     return [*head, *by_score[len(head) :]]
 
 
@@ -469,34 +464,44 @@ def covers(record: Record, path: str) -> bool:
 
 
 def snippet(text: str, query: set[str], title: str, prompts: frozenset[str]) -> str:
-    """Return one line of at most `SNIPPET` characters of a text,
-    from where most words of the query are.
-    """
+    """Return a line of at most `SNIPPET` characters, where most words of the query are."""
     line = " ".join(" ".join(_prose_lines(text, prompts)).split()) or title
     places = [word.start() for word in _WORD.finditer(line) if not query.isdisjoint(terms(word[0]))]
     room = SNIPPET - 2
-    around = max(
-        places, key=lambda at: (sum(at <= other < at + room for other in places), -at), default=0
-    )
-    start = 0 if around < room // 2 else line.find(" ", max(around - 30, 0)) + 1
 
-    if start + room >= len(line):
-        start = min(start, line.find(" ", len(line) - room) + 1 if len(line) > room else 0)
+    def words_from(at: int) -> int:
+        return sum(at <= other < at + room for other in places)
 
-    cut = line[start : start + room]
-    return f"{'…' if start else ''}{cut.strip()}{'…' if start + room < len(line) else ''}"
+    around = max(places, key=lambda at: (words_from(at), -at), default=0)
+    start = 0
+    if around >= room // 2:
+        start = line.find(" ", max(around - 30, 0)) + 1
+    if len(line) <= room:
+        start = 0
+    elif start + room >= len(line):
+        start = min(start, line.find(" ", len(line) - room) + 1)
+
+    cut = line[start : start + room].strip()
+    if start:
+        cut = f"…{cut}"
+    if start + room < len(line):
+        cut += "…"
+
+    return cut
 
 
 def _prose_lines(text: str, prompts: frozenset[str]) -> Iterator[str]:
-    """Yield the lines of a text without headings, prompts, a section of the status,
-    and lines such as `Date: …`.
-    """
+    """Yield the lines of a text but headings, prompts, the status and lines such as `Date: …`."""
     is_status = False
     for line in text.split("\n"):
-        heading, header = _HEADING.match(line), _HEADER_LINE.match(line)
+        heading = _HEADING.match(line)
         if heading is not None:
             is_status = field_of(heading[1]) == "status"
-        elif is_status or not line.strip("|:- \t") or is_prompt(line, prompts):
             continue
-        elif header is None or field_of(header[1]) is None:
+
+        if is_status or not line.strip("|:- \t") or is_prompt(line, prompts):
+            continue
+
+        header = _HEADER_LINE.match(line)
+        if header is None or field_of(header[1]) is None:
             yield line

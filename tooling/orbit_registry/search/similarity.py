@@ -72,30 +72,32 @@ class TermWeights:
         return cls(len(texts), Counter(chain.from_iterable(texts)))
 
     def vector(self, text_terms: Iterable[str] | Mapping[str, int]) -> Vector:
-        """Return the vector of a text's terms, or of their counts;
-        an unknown term weighs as one that one text has.
+        """Return the vector of a text's terms, or of their counts.
+
+        An unknown term weighs as one that one text has.
         """
-        counts = text_terms if isinstance(text_terms, Mapping) else Counter(text_terms)
-        weights = {
-            term: self._weight(term) if count == 1 else self._weight(term) * (1 + math.log(count))
-            for term, count in counts.items()
-        }
+        weights = {}
+        for term, count in Counter(text_terms).items():
+            weight = self._weight(term)
+            if count > 1:
+                weight *= 1 + math.log(count)
+
+            weights[term] = weight
+
         return Vector(weights, math.fsum(weight * weight for weight in weights.values()))
 
     def _weight(self, term: str) -> float:
         weight = self._idf.get(term)
         if weight is None:
-            weight = self._idf[term] = math.log(
-                1 + self.documents / max(self.frequencies.get(term, 0), 1)
-            )
+            frequency = max(self.frequencies.get(term, 0), 1)
+            weight = self._idf[term] = math.log(1 + self.documents / frequency)
+
         return weight
 
 
 @lru_cache(maxsize=4096)  # two checks ask about the same texts
 def normalised(text: str) -> str:
-    """Return a text without case, punctuation and white space differences,
-    "" if it has no letter or digit.
-    """
+    """Return a text without differences of case, punctuation and white space."""
     return _PUNCTUATION.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
@@ -104,13 +106,11 @@ def similar_pairs(
 ) -> list[Pair]:
     """Return the pairs that reach `threshold`, with a key in `only` if given, the best first."""
     if not 0 < threshold <= 1:
-        raise UsageError(
-            f"the similarity threshold is {threshold}", hint="give one above 0 and at most 1"
-        )
+        message = f"the similarity threshold is {threshold}"
+        raise UsageError(message, hint="give one above 0 and at most 1")
 
-    scores = pair_scores(
-        {key: Counter(terms(text)) for key, text in texts.items()}, threshold, only=only
-    )
+    counts = {key: Counter(terms(text)) for key, text in texts.items()}
+    scores = pair_scores(counts, threshold, only=only)
     pairs = (Pair(first, second, score) for (first, second), score in scores.items())
     return sorted(pairs, key=lambda pair: (-pair.score, pair.a, pair.b))
 
@@ -121,8 +121,7 @@ def pair_scores(
     limit: int = MOST_PAIRS,
     only: Collection[str] | None = None,
 ) -> Scores:
-    """Return the pairs of texts, each as counts of its terms, that reach a threshold; at most
-    `limit`.
+    """Return the pairs of texts, each as counts of its terms, that reach a threshold.
 
     By Cauchy and Schwarz the terms that a vector shares with another hold at least the threshold's
     square of its squared norm. `_Candidates` rules out the pairs that don't; of the others the
@@ -161,9 +160,8 @@ class _Candidates:
         self._least = threshold * threshold * (1 - _SLACK) * (1 << _SCALE_BITS)
         needed = frozenset(chain.from_iterable(texts[key] for key in keys))
 
-        columns: defaultdict[str, bytearray] = defaultdict(
-            lambda: bytearray(len(self._keys) // 8 + 1)
-        )
+        size = len(self._keys) // 8 + 1
+        columns: defaultdict[str, bytearray] = defaultdict(lambda: bytearray(size))
         for position, key in enumerate(self._keys):
             for term in needed.intersection(texts[key]):
                 columns[term][position >> 3] |= 1 << (position & 7)
@@ -171,38 +169,34 @@ class _Candidates:
         self._columns = {term: int.from_bytes(bits, "little") for term, bits in columns.items()}
 
     def of(self, key: str, vector: Vector, *, before: bool) -> list[str]:
-        """Return the keys of the texts that may be like one;
-        with `before`, of those before it alone.
-        """
-        position, least, shares = self._positions[key], self._least, list[tuple[str, int]]()
+        """Return the keys of the texts that may be like one; `before`: of those before it alone."""
+        least = self._least
+        shares: list[tuple[str, int]] = []
         for term, weight in vector.weights.items():
             share = weight * weight / vector.norm * (1 << _SCALE_BITS)
-            if (
-                share < 1 and least - share > self._least / 2
-            ):  # common words: not to count them takes half the time
+            # Common words: not to count them takes half the time.
+            if share < 1 and least - share > self._least / 2:
                 least -= share
             else:
                 shares.append((term, math.ceil(share)))
 
-        missing = (1 << _SCALE_BITS) - max(
-            math.floor(least), 1
-        )  # counts start there, so that enough is an overflow
-        digits, reached = (
-            [self._all if missing >> rank & 1 else 0 for rank in range(_SCALE_BITS)],
-            0,
-        )
+        # Counts start at what is missing, so that enough is an overflow.
+        missing = (1 << _SCALE_BITS) - max(math.floor(least), 1)
+        digits = [self._all * (missing >> rank & 1) for rank in range(_SCALE_BITS)]
+        reached = 0
+
         for term, units in shares:
             carried = self._columns[term]
-            for rank in range(
-                (units - 1).bit_length(), _SCALE_BITS
-            ):  # a share is rounded up to a power of two
+            # A share is rounded up to a power of two.
+            for rank in range((units - 1).bit_length(), _SCALE_BITS):
                 digits[rank], carried = digits[rank] ^ carried, digits[rank] & carried
                 if not carried:
                     break
 
             reached |= carried
 
-        reached &= (1 << position) - 1 if before else self._all ^ (1 << position)
+        own_bit = 1 << self._positions[key]
+        reached &= own_bit - 1 if before else self._all ^ own_bit
         return [self._keys[index] for index in _positions_of(reached)]
 
 
@@ -212,6 +206,7 @@ def _positions_of(number: int) -> list[int]:
         lowest = number & -number
         positions.append(lowest.bit_length() - 1)
         number ^= lowest
+
     return positions
 
 
@@ -223,18 +218,20 @@ NEGATIONS = frozenset(_DENYING.split())
 _AUXILIARIES = (
     "do does did is are be was were can must should shall will would may might has have had it"
 )
-_SUPPORT = frozenset(
-    _AUXILIARIES.split()
-)  # words that come and go with a negation: `retry`, `do not retry`
+_SUPPORT = frozenset(_AUXILIARIES.split())
+"""Words that come and go with a negation: `retry`, `do not retry`."""
 _SHORTENED = re.compile(r"(.*)n['’]t")
 _LISTED = 4
+_SENTENCE = 40
+"""Texts of up to so many distinct words differ by a moved negation too: `tabs, not spaces`."""
 _ROOTS = {"ca": "can", "wo": "will", "sha": "shall"}
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The negations and numbers that only one of two texts has, each in order;
-    `alone` where nothing else differs.
+    """The negations and numbers that only one of two texts has, each in order.
+
+    `alone` says that nothing else differs.
     """
 
     first: tuple[str, ...]
@@ -244,7 +241,7 @@ class Contrast:
     @property
     def sentence_end(self) -> str:
         """The contrast as it follows what two texts have in common."""
-        return f"; {'but ' if self.alone else ''}{self}"
+        return f"; but {self}" if self.alone else f"; {self}"
 
     def __str__(self) -> str:
         if not self.first or not self.second:
@@ -268,42 +265,33 @@ class Words:
     def of(cls, text: str) -> Words:
         """Return the words of a text."""
         words = _words(text)
-        pairs = pairwise(words)
-        negated = (
-            f"{word} {after}" for word, after in pairs if word in NEGATIONS and not _is_mark(after)
-        )
-        return cls(Counter(words), Counter(negated))
+        negated = Counter[str]()
+        for word, after in pairwise(words):
+            if word in NEGATIONS and not _is_mark(after):
+                negated[f"{word} {after}"] += 1
+
+        return cls(Counter(words), negated)
 
 
 def contrast(first: Words, second: Words) -> Contrast | None:
-    """Return in which negations and numbers two texts differ;
-    None where they have the same ones.
-    """
-    more, less = first.counts - second.counts, second.counts - first.counts
-    marks = [tuple(sorted(filter(_is_mark, words))) for words in (more, less)]
-    if any(marks):
-        other_words = [
-            word for word in (*more, *less) if not _is_mark(word) and word not in _SUPPORT
-        ]
-        return Contrast(marks[0], marks[1], alone=not other_words)
+    """Return in which negations and numbers two texts differ; None if in none."""
+    more = first.counts - second.counts
+    less = second.counts - first.counts
+    more_marks = tuple(sorted(filter(_is_mark, more)))
+    less_marks = tuple(sorted(filter(_is_mark, less)))
+    if more_marks or less_marks:
+        others = {*more, *less}.difference(more_marks, less_marks, _SUPPORT)
+        return Contrast(more_marks, less_marks, alone=not others)
 
-    if more or less:
+    if more or less or len(first.counts) > _SENTENCE:
         return None
 
-    moved = [
-        tuple(sorted(words))
-        for words in (first.negated - second.negated, second.negated - first.negated)
-    ]
-    return (
-        Contrast(moved[0], moved[1], alone=True)
-        if len(first.counts) <= _SENTENCE and any(moved)
-        else None
-    )
+    moved = first.negated - second.negated
+    back = second.negated - first.negated
+    if not moved and not back:
+        return None
 
-
-_SENTENCE = (
-    40  # texts of up to so many distinct words differ by a moved negation too: `tabs, not spaces`
-)
+    return Contrast(tuple(sorted(moved)), tuple(sorted(back)), alone=True)
 
 
 def _words(text: str) -> list[str]:
@@ -312,8 +300,11 @@ def _words(text: str) -> list[str]:
         shortened = _SHORTENED.fullmatch(word)
         if shortened is not None:
             words += [_ROOTS.get(shortened[1], shortened[1]), "not"]
+        elif word == "cannot":
+            words += ["can", "not"]
         else:
-            words += ["can", "not"] if word == "cannot" else [word]
+            words.append(word)
+
     return words
 
 

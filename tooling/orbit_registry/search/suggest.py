@@ -1,15 +1,13 @@
-"""Suggested globs for a record's scope, from texts,
-citations and commits that concern both the record and files.
-"""
+"""Suggested globs for a record's scope, from texts, citations and commits about it and files."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from orbit_registry.formats.citations import find_citations
-from orbit_registry.formats.globs import Glob, matches, parse_glob
+from orbit_registry.formats.globs import Glob, match_any, matches, parse_glob, readable_globs
 from orbit_registry.model.record import Record
 from orbit_registry.operations.citation_rewrite import mentioning_files
 from orbit_registry.repository.documents import decision_paths
@@ -17,10 +15,8 @@ from orbit_registry.workspace.files import document_text, without_sites
 from orbit_registry.workspace.git import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
-SURE, LIKELY = (
-    1.0,
-    0.5,
-)  # what a clue weighs: a name or a citation is meant, files of one commit may meet by chance
+SURE = 1.0  # what a clue weighs that is meant: a name or a citation
+LIKELY = 0.5  # what it weighs if it may be chance: files of one commit
 ENOUGH = 1.0  # what a file's clues must come to, so that having met in one commit is not enough
 MOST_GLOBS = 6
 MOST_SHARE = 0.2  # a scope that covers more of the project is shown nowhere but in briefs
@@ -60,14 +56,13 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Tree:
-    """The tracked files that a scope may name:
-    no hidden files, change logs, locks, pictures, nothing of `without`.
+    """The tracked files that a scope may name: no hidden files, change logs, locks, pictures.
+
+    Those of `without` are documents of decisions: a record about them would be about itself.
     """
 
     tracked: Sequence[str]
-    without: frozenset[str] = (
-        frozenset()
-    )  # documents of decisions; a record about them would be about itself
+    without: frozenset[str] = frozenset()
 
     @cached_property
     def files(self) -> frozenset[str]:
@@ -85,6 +80,7 @@ class Tree:
             while folder:
                 folders[folder].add(file)
                 folder = folder.rpartition("/")[0]
+
         return {folder: frozenset(files) for folder, files in folders.items()}
 
     @cached_property
@@ -95,13 +91,12 @@ class Tree:
             parts = file.split("/")
             for start in range(1, len(parts)):
                 by_end["/".join(parts[start:])].append(file)
+
         return by_end
 
 
 def clues_in_text(text: str, tree: Tree) -> Iterator[Clue]:
-    """Yield the tracked files and folders that a text names:
-    by path, by a path's end, or by a name that one has.
-    """
+    """Yield the tracked files and folders that a text names, by a path or its end."""
     for text_path in dict.fromkeys(match["path"] for match in _PATH.finditer(text)):
         name = text_path.rstrip(".,")
         for path in _resolve_name(name, tree):
@@ -115,12 +110,8 @@ def _resolve_name(name: str, tree: Tree) -> Iterator[str]:
     elif bare in tree.folders:
         yield f"{bare}/"
     elif any(sign in name for sign in "*{["):
-        glob = parse_glob(name)
-        if (
-            isinstance(glob, Glob)
-            and not glob.exclude
-            and any(matches(glob, file) for file in tree.files)
-        ):
+        globs = [glob for glob in readable_globs((name,)) if not glob.exclude]
+        if any(match_any(globs, file) for file in tree.files):
             yield name
     else:
         matching_files = tree.by_end.get(name, ())
@@ -129,24 +120,24 @@ def _resolve_name(name: str, tree: Tree) -> Iterator[str]:
 
 
 def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
-    """Return the best founded globs for the clues: files, or folders of which most is meant;
-    none covers a fifth.
+    """Return the best founded globs for the clues: files, or folders of which most is meant.
+
+    None covers more than a fifth of the project.
     """
     clues_by_path: defaultdict[str, dict[str, Clue]] = defaultdict(dict)
     for clue in clues:
         clues_by_path[clue.path].setdefault(clue.words, clue)
 
-    weights = {
-        path: sum(clue.weight for clue in path_clues.values())
-        for path, path_clues in clues_by_path.items()
-    }
-    files = {path for path, weight in weights.items() if path in tree.files and weight >= ENOUGH}
-    wide = {path for path, weight in weights.items() if path not in tree.files and weight >= ENOUGH}
+    weights: dict[str, float] = {}
+    for path, path_clues in clues_by_path.items():
+        weights[path] = sum(clue.weight for clue in path_clues.values())
+
+    enough = {path for path, weight in weights.items() if weight >= ENOUGH}
+    files = enough & tree.files
+    wide = enough - files
+    wide.update(f"{folder}/" for folder in _folders_of(files, tree))
+
     chosen: dict[str, float] = {}
-
-    for folder in sorted(_folders_of(files, tree), key=lambda path: (path.count("/"), path)):
-        wide.add(f"{folder}/")
-
     for path in sorted(wide):
         glob = f"{path}**" if path.endswith("/") else path
         below = sum(weights[file] for file in files if file.startswith(path))
@@ -155,9 +146,9 @@ def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
     covered = tuple(path for path in wide if path.endswith("/"))
     chosen |= {file: weights[file] for file in files if not file.startswith(covered)}
     chosen = {glob: weight for glob, weight in chosen.items() if not _is_inside(glob, chosen)}
+
     most = max(MOST_SHARE * len(tree.tracked), 1)
     result = []
-
     for glob in sorted(chosen, key=lambda glob: (-chosen[glob], glob)):
         count = _count(glob, tree)
         if 0 < count <= most:
@@ -167,14 +158,8 @@ def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
 
 
 def _folders_of(files: set[str], tree: Tree) -> Iterator[str]:
-    """Yield the lowest folders of which three files and most of all, or at least two and all,
-    are spoken of.
-    """
-    counts: defaultdict[str, int] = defaultdict(int)
-    for file in files:
-        if "/" in file:
-            counts[file.rpartition("/")[0]] += 1
-
+    """Yield the lowest folders of which three files and most, or two and all, are spoken of."""
+    counts = Counter(file.rpartition("/")[0] for file in files if "/" in file)
     for folder, count in counts.items():
         total = len(tree.folders[folder])
         if (count >= FOLDER_FILES and count * 2 > total) or (count >= 2 and count == total):
@@ -189,31 +174,32 @@ def _is_inside(glob: str, others: Iterable[str]) -> bool:
 
 def _count(glob: str, tree: Tree) -> int:
     parsed = parse_glob(glob)
-    return sum(matches(parsed, file) for file in tree.tracked) if isinstance(parsed, Glob) else 0
+    if not isinstance(parsed, Glob):
+        return 0
+
+    return sum(matches(parsed, file) for file in tree.tracked)
 
 
 def _reasons(glob: str, clues_by_path: Mapping[str, Mapping[str, Clue]]) -> tuple[str, ...]:
-    folder = glob[:-2] if glob.endswith("/**") else None
-    covered = [
-        clue
-        for path, clues in clues_by_path.items()
-        if path == glob or (folder is not None and path.startswith(folder))
-        for clue in clues.values()
-    ]
-    ordered = sorted(covered, key=lambda clue: (-clue.weight, clue.path))
-    return tuple(dict.fromkeys(clue.words for clue in ordered))[:4]
+    covered: list[Clue] = []
+    for path, clues in clues_by_path.items():
+        if path == glob or (glob.endswith("/**") and path.startswith(glob[:-2])):
+            covered += clues.values()
+
+    covered.sort(key=lambda clue: (-clue.weight, clue.path))
+    return tuple(dict.fromkeys(clue.words for clue in covered))[:4]
 
 
 MOST_FILES = 25  # a commit that touches more files says little of any two of them
-FEW_FILES = (
-    8  # a commit that names a record and touches at most so many files is about the record in each
-)
+FEW_FILES = 8
+"""A commit that names a record and touches at most so many files is about the record in each."""
 PROSE = (".md", ".txt", ".rst", ".adoc")  # what is changed along with much else
 
 
 def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str, list[Proposal]]:
-    """Return for each record's path the globs that its scope may want;
-    the records have their prose.
+    """Return for each record's path the globs that its scope may want.
+
+    The records have their prose.
     """
     tracked = workspace.git.tracked() or []
     documents = {record.source.path for record in records if record.source is not None}
@@ -226,11 +212,11 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     cited = _citing_files(workspace, records, tree)
     proposals = {}
     for record in records:
-        clues = [
-            *clues_in_text(f"{record.title}\n{record.prose}", tree),
-            *(Clue(path, f"`{path}` cites it", SURE) for path in cited.get(record.id, ())),
-            *_from_history(record, history, tree),
-        ]
+        clues = list(clues_in_text(f"{record.title}\n{record.prose}", tree))
+        for path in cited.get(record.id, ()):
+            clues.append(Clue(path, f"`{path}` cites it", SURE))
+
+        clues += _from_history(record, history, tree)
         proposals[record.path] = propose(clues, tree)
 
     return proposals
@@ -242,17 +228,15 @@ def _citing_files(
     ids = {_without_zeros(record.id): record.id for record in records}
     citing: defaultdict[str, list[str]] = defaultdict(list)
     forms = workspace.kinds.id_forms
-    code = "[0-9a-hjkmnp-tv-z]"
-    patterns = [
-        *(f"{prefix}[0-9]" for prefix in forms.numbered),
-        *(f"{prefix}{code}{{5}}" for prefix in forms.coded),
-    ]
+    patterns = [f"{prefix}[0-9]" for prefix in forms.numbered]
+    patterns += [f"{prefix}[0-9a-hjkmnp-tv-z]{{5}}" for prefix in forms.coded]
 
     for path in mentioning_files(workspace, patterns):
-        text = document_text(workspace.root, path) if path in tree.files else None
-        for cited in dict.fromkeys(
-            _without_zeros(citation.id) for citation in find_citations(text or "", forms)
-        ):
+        if path not in tree.files:
+            continue
+
+        citations = find_citations(document_text(workspace.root, path) or "", forms)
+        for cited in dict.fromkeys(_without_zeros(citation.id) for citation in citations):
             if cited in ids:
                 citing[ids[cited]].append(path)
 
@@ -262,11 +246,17 @@ def _citing_files(
 def _without_zeros(record_id: str) -> str:
     """Return an id without the zeros before its number: `ADR 12` cites ADR-0012."""
     word, dash, number = record_id.partition("-")
-    return f"{word}{dash}{int(number)}" if number.isdecimal() else record_id
+    if not number.isdecimal():
+        return record_id
+
+    return f"{word}{dash}{int(number)}"
 
 
 def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iterator[Clue]:
-    record_files = {record.path, *([record.source.path] if record.source else [])}
+    record_files = {record.path}
+    if record.source is not None:
+        record_files.add(record.source.path)
+
     names = (record.id, *record.words("tasks"), *record.scope.tasks)
     for commit in history:
         touches = not record_files.isdisjoint(commit.files)
@@ -274,24 +264,23 @@ def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iter
         if not touches and cited_name is None:
             continue
 
-        words = (
-            f"commit {commit.short} names {cited_name}"
-            if cited_name
-            else f"commit {commit.short} touched both"
-        )
+        words = f"commit {commit.short} touched both"
+        if cited_name:
+            words = f"commit {commit.short} names {cited_name}"
+
+        is_about_it = cited_name is not None and len(commit.files) <= FEW_FILES
         for path in commit.files:
             if path in tree.files and not path.startswith(f"{ORBIT}/"):
-                small = (
-                    cited_name is not None
-                    and len(commit.files) <= FEW_FILES
-                    and not path.endswith(PROSE)
-                )
-                yield Clue(path, words, SURE if small else LIKELY)
+                weight = SURE if is_about_it and not path.endswith(PROSE) else LIKELY
+                yield Clue(path, words, weight)
 
 
 def _names_id(message: str, name: str) -> bool:
     at = message.find(name)
     if at < 0:
         return False
-    before, after = message[at - 1 : at], message[at + len(name) : at + len(name) + 1]
+
+    end = at + len(name)
+    before = message[at - 1 : at]
+    after = message[end : end + 1]
     return not (before.isalnum() or after.isalnum())

@@ -1,5 +1,4 @@
-"""Terms of a text, by which it is compared and found: words in Unicode's NFKC form, split, in lower
-case, stemmed.
+"""Terms of a text, by which it is compared and found: words in NFKC form, in lower case, stemmed.
 
 `hook.words` says what a word is; here many texts are read, so pieces are parted by regular
 expressions and remembered.
@@ -24,11 +23,7 @@ _LONGEST_JOINED = 12
 
 def words(text: str) -> list[str]:
     """Return the words of `text` in their order, repeated as often as they occur."""
-    return list(
-        chain.from_iterable(
-            map(_words_of_piece, _PIECE.findall(unicodedata.normalize("NFKC", text)))
-        )
-    )
+    return list(chain.from_iterable(map(_words_of_piece, _pieces(text))))
 
 
 def terms(text: str) -> list[str]:
@@ -38,12 +33,17 @@ def terms(text: str) -> list[str]:
 
 def indexed_words(text: str) -> list[str]:
     """Return the words of a text, and behind them its short joined names (`sqlite` of SQLite)."""
-    pieces = _PIECE.findall(unicodedata.normalize("NFKC", text))
-    mixed = [piece for piece in pieces if not piece[1:].islower()]
-    return [
-        *chain.from_iterable(map(_words_of_piece, pieces)),
-        *chain.from_iterable(map(_joined_names, mixed)),
-    ]
+    pieces = _pieces(text)
+    indexed = list(chain.from_iterable(map(_words_of_piece, pieces)))
+    for piece in pieces:
+        if not piece[1:].islower():
+            indexed += _joined_names(piece)
+
+    return indexed
+
+
+def _pieces(text: str) -> list[str]:
+    return _PIECE.findall(unicodedata.normalize("NFKC", text))
 
 
 @lru_cache(_MOST_REMEMBERED)
@@ -54,13 +54,15 @@ def _joined_names(piece: str) -> tuple[str, ...]:
 @lru_cache(_MOST_REMEMBERED)
 def stem(word: str) -> str:
     """Return the term of a word; English ones are stemmed by Porter's second algorithm."""
-    return str(_ENGLISH.stemWord(word)) if word.isascii() and word.isalpha() else word
+    if word.isascii() and word.isalpha():
+        return str(_ENGLISH.stemWord(word))
+
+    return word
 
 
 @lru_cache(_MOST_REMEMBERED)
 def _words_of_piece(piece: str) -> tuple[str, ...]:
-    return tuple(
-        words_of(piece)
-        if piece.isascii()
-        else chain.from_iterable(map(split_word, _WORD.findall(piece)))
-    )
+    if piece.isascii():
+        return tuple(words_of(piece))
+
+    return tuple(chain.from_iterable(map(split_word, _WORD.findall(piece))))

@@ -1,5 +1,4 @@
-"""Search by meaning where a model is configured: vectors cached by text and model, exact cosines,
-z-score fusion.
+"""Search by meaning where a model is configured: cached vectors, exact cosines, z-score fusion.
 
 Off by default: on the corpora measured here vectors of small models did not beat terms. A model
 that is missing, fails or changes its vectors' length leaves the search to words, with one note.
@@ -41,8 +40,9 @@ _PROGRAM = (
 
 @dataclass(frozen=True, slots=True)
 class Embedder:
-    """A model that turns texts into vectors of one length;
-    another `name` means that all vectors are made anew.
+    """A model that turns texts into vectors of one length.
+
+    Another `name` means that all vectors are made anew.
     """
 
     name: str  # which model it is, and in which state
@@ -51,39 +51,47 @@ class Embedder:
 
 
 def model2vec(location: str, root: Path) -> Embedder:
-    """Return a static model that `model2vec` loads when it is first asked,
-    from a folder or by its name on the hub.
+    """Return a static model of a folder, or of the hub by its name.
+
+    `model2vec` loads it when it is first asked.
     """
     folder = _folder_of(location, root)
-    state = []
-    try:
-        for file in sorted(folder.rglob("*")) if folder else ():
-            if file.is_symlink():
-                raise ConfigError(
-                    f"the model {location} has a symbolic link, {file.name}", hint=_LOCATION
-                )
-            status = file.stat()
-            state.append(f"{file.name} {status.st_size} {status.st_mtime_ns}")
-    except OSError as error:
-        raise ConfigError(
-            f"the model {location} can't be read: {_first_line(error)}", hint=_LOCATION
-        ) from None
-
-    digest = hashlib.sha256("\n".join(state).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    digest = _digest("\n".join(_state_of(folder, location)) if folder else "")[:16]
 
     def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         source = str(folder or location)
         try:
             model = importlib.import_module("model2vec").StaticModel.from_pretrained(source)
-            return [[float(number) for number in vector] for vector in model.encode(list(texts))]
+            return [list(map(float, vector)) for vector in model.encode(list(texts))]
         except ImportError:
             raise ConfigError("model2vec is not installed", hint=_EXTRA) from None
         except Exception as error:  # noqa: BLE001 - readers of models raise `Exception` itself too
-            raise ConfigError(
-                f"the model {source} can't be loaded: {_first_line(error)}", hint=_LOCATION
-            ) from None
+            message = f"the model {source} can't be loaded: {_first_line(error)}"
+            raise ConfigError(message, hint=_LOCATION) from None
 
     return Embedder(f"model2vec {location} {digest}", embed)
+
+
+def _state_of(folder: Path, location: str) -> list[str]:
+    """Return a line for each file of a model, which changes with it."""
+    state = []
+    try:
+        for file in sorted(folder.rglob("*")):
+            if file.is_symlink():
+                message = f"the model {location} has a symbolic link, {file.name}"
+                raise ConfigError(message, hint=_LOCATION)
+
+            status = file.stat()
+            state.append(f"{file.name} {status.st_size} {status.st_mtime_ns}")
+    except OSError as error:
+        message = f"the model {location} can't be read: {_first_line(error)}"
+        raise ConfigError(message, hint=_LOCATION) from None
+
+    return state
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _folder_of(location: str, root: Path) -> Path | None:
@@ -92,15 +100,13 @@ def _folder_of(location: str, root: Path) -> Path | None:
         if folder.is_dir():
             return folder
     except (UnsafePathError, OSError) as error:
-        raise ConfigError(
-            f"`search.model` can't be used: {_first_line(error)}", hint=_LOCATION
-        ) from None
+        message = f"`search.model` can't be used: {_first_line(error)}"
+        raise ConfigError(message, hint=_LOCATION) from None
 
     # A library that is given a name looks first for what is called so in the current folder.
     if not _ON_HUB.fullmatch(location) or os.path.lexists(folder) or os.path.lexists(location):
-        raise ConfigError(
-            f"`search.model`: {location[:200]!r} is not a folder of the project", hint=_LOCATION
-        )
+        message = f"`search.model`: {location[:200]!r} is not a folder of the project"
+        raise ConfigError(message, hint=_LOCATION)
 
     return None
 
@@ -110,14 +116,15 @@ def _first_line(error: Exception) -> str:
 
 
 def program(words: Sequence[str], ask: Callable[[str], str]) -> Embedder:
-    """Return a program that reads `{"texts": […]}` and prints `{"vectors": [[…], …]}`;
+    """Return a program that reads `{"texts": […]}` and prints `{"vectors": [[…], …]}`.
+
     `ask` runs it on a text.
     """
 
     def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         try:
             vectors = json.loads(ask(json.dumps({"texts": list(texts)})))["vectors"]
-            return [[float(number) for number in vector] for vector in vectors]
+            return [list(map(float, vector)) for vector in vectors]
         except (ValueError, TypeError, KeyError, RecursionError):
             raise ConfigError("`search.command` printed no vectors", hint=_PROGRAM) from None
 
@@ -125,22 +132,17 @@ def program(words: Sequence[str], ask: Callable[[str], str]) -> Embedder:
 
 
 def unit(vector: Iterable[float]) -> array[float]:
-    """Return a vector of length one with the same direction;
-    a null vector is returned unchanged.
-    """
+    """Return a vector of length one with the same direction; a null vector stays as it is."""
     numbers = array("f", vector)
     length = math.sqrt(math.fsum(map(mul, numbers, numbers)))
-    return (
-        array("f", (number / length for number in numbers))
-        if length and math.isfinite(length)
-        else numbers
-    )
+    if not length or not math.isfinite(length):
+        return numbers
+
+    return array("f", (number / length for number in numbers))
 
 
 class Vectors(NamedTuple):
-    """Vectors of one model, of length one or without a direction:
-    of records, by path, and of texts.
-    """
+    """Vectors of one model, of records by path and of texts; their length is one, or 0."""
 
     model: str
     records: Mapping[str, Sequence[float]]
@@ -154,10 +156,8 @@ class Meanings:
         """Make what is missing."""
         self._embedder = embedder
         cut = {key: text[:LONGEST] for key, text in texts.items()}
-        digests = {
-            key: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-            for key, text in cut.items()
-        }
+        digests = {key: _digest(text) for key, text in cut.items()}
+
         stored = workspace.cache.recall("vectors", embedder.name) or {}
         vectors = {digest: array("f", bytes.fromhex(numbers)) for digest, numbers in stored.items()}
         missing = {digest: cut[key] for key, digest in digests.items() if digest not in vectors}
@@ -165,9 +165,8 @@ class Meanings:
 
         for start in range(0, len(new), _BATCH):
             batch = new[start : start + _BATCH]
-            vectors |= dict(
-                zip(batch, self._embed([missing[digest] for digest in batch]), strict=True)
-            )
+            embedded = self._embed([missing[digest] for digest in batch])
+            vectors.update(zip(batch, embedded, strict=True))
 
         current = {digest: vectors[digest] for digest in digests.values()}
         if missing or len(current) < len(vectors):
@@ -182,6 +181,7 @@ class Meanings:
         if any(len(vector) != len(query_vector) for vector in self._vectors.values()):
             hint = "delete orbit/cache.sqlite in git's folder"
             raise ConfigError("the model's vectors have another length than before", hint=hint)
+
         return {
             key: math.fsum(map(mul, query_vector, vector)) for key, vector in self._vectors.items()
         }
@@ -194,36 +194,33 @@ class Meanings:
     def _embed(self, texts: Sequence[str]) -> list[array[float]]:
         vectors = [unit(vector) for vector in self._embedder.embed(texts)]
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
-            message = (
-                f"{self._embedder.name} gave {len(vectors)} vectors for {len(texts)} "
-                f"texts, or of several lengths"
-            )
-            raise ConfigError(message, hint=_PROGRAM)
+            counts = f"{len(vectors)} vectors for {len(texts)} texts, or of several lengths"
+            raise ConfigError(f"{self._embedder.name} gave {counts}", hint=_PROGRAM)
+
         return vectors
 
 
 def z_fused(
     by_terms: Mapping[str, float], by_meaning: Mapping[str, float], most: int
 ) -> list[tuple[str, float]]:
-    """Return keys by the sum of how far each ranking sets them off, with scores from 0 to 1 in
-    falling order.
+    """Return keys by the sum of how far each ranking sets them off, with falling scores.
 
-    The nearest `most` by meaning join those that terms led to, if they are near at all. Scores stay
-    those of the terms; what terms did not lead to brings its nearness as a part of the best of
-    them, or whole where there is none.
+    The nearest `most` by meaning join those that terms led to, if they are near at all. Scores are
+    from 0 to 1 and stay those of the terms; what terms did not lead to brings its nearness as a
+    part of the best of them, or whole where there is none.
     """
     near = [key for key, nearness in by_meaning.items() if round(nearness, 2) > 0]
     nearest = sorted(near, key=lambda key: (-by_meaning[key], key))[:most]
-    keys = [*by_terms, *(key for key in nearest if key not in by_terms)]
-    terms, meaning = (
-        _z([by_terms.get(key, 0.0) for key in keys]),
-        _z([by_meaning.get(key, 0.0) for key in keys]),
-    )
+    keys = list(dict.fromkeys((*by_terms, *nearest)))
+
+    terms = _z([by_terms.get(key, 0.0) for key in keys])
+    meaning = _z([by_meaning.get(key, 0.0) for key in keys])
     best = max(by_terms.values(), default=1.0)
     scores = [by_terms.get(key, max(by_meaning.get(key, 0.0), 0.0) * best) for key in keys]
+    scores.sort(reverse=True)
 
     order = sorted(range(len(keys)), key=lambda at: (-(terms[at] + meaning[at]), keys[at]))
-    return list(zip([keys[at] for at in order], sorted(scores, reverse=True), strict=True))
+    return list(zip([keys[at] for at in order], scores, strict=True))
 
 
 def _z(values: Sequence[float]) -> list[float]:
@@ -231,4 +228,7 @@ def _z(values: Sequence[float]) -> list[float]:
         return []
     mean = math.fsum(values) / len(values)
     spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
-    return [(value - mean) / spread if spread else 0.0 for value in values]
+    if not spread:
+        return [0.0] * len(values)
+
+    return [(value - mean) / spread for value in values]

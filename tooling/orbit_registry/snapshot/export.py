@@ -1,12 +1,11 @@
-"""DuckDB files: tables filled from rows and from the event log,
-and copies of the snapshot for others.
+"""DuckDB files: tables filled from rows and from the event log, and copies of the snapshot for
+others.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 import os
 import secrets
 import shutil
@@ -36,6 +35,7 @@ from orbit_registry.snapshot.rows import (
     LOCAL,
     Rows,
     citations_of,
+    encode,
     meta_of,
     rows_of,
     sources_of,
@@ -60,41 +60,35 @@ else:
 EVENTS, MACRO = Path(__file__).with_name("events.sql"), Path(__file__).with_name("search.sql")
 ENDINGS = "[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|ment|ments)"
 """What may follow a known word in one that is not known."""
-_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _search_tables(
     connection: duckdb.DuckDBPyConnection, texts: Mapping[tuple[str, int], Fields], folder: Path
 ) -> None:
     index = Index({key: counts_of(fields) for key, fields in texts.items()})
-    stems = {**{term: term for term in index.terms}, **index.stems}
-    words = [
-        (word, term, index.worth(term)) for word, term in stems.items() if word not in STOP_WORDS
-    ]
-    common = [(word, "", 0.0) for word in STOP_WORDS]
-    words_and_worths = (
-        _as_json({"word": word, "term": term, "worth": round(worth, 6)})
-        for word, term, worth in sorted([("", "", index.worth("")), *common, *words])
-    )
+    tables = {"search_words": _search_words(index), "search_texts": _search_texts(index)}
+    fill_all(connection, tables, folder)
 
-    counted_texts = (
-        _as_json(
-            {
-                "record_id": name,
-                "part": part,
-                "norm": norm,
-                "terms": [*counts],
-                "counts": [*counts.values()],
-            }
-        )
-        for (name, part), norm, counts in zip(index.keys, index.norms, index.texts, strict=True)
-    )
-    fill_all(connection, {"search_words": words_and_worths, "search_texts": counted_texts}, folder)
     text = MACRO.read_text("utf-8")
     for name, value in _VALUES.items():
         text = text.replace(f"@{name}@", value.replace("'", "''"))
-
     connection.execute(text)
+
+
+def _search_words(index: Index) -> Iterator[str]:
+    words = [("", "", index.worth("")), *((word, "", 0.0) for word in STOP_WORDS)]
+    for word, term in {**{term: term for term in index.terms}, **index.stems}.items():
+        if word not in STOP_WORDS:
+            words.append((word, term, index.worth(term)))
+
+    for word, term, worth in sorted(words):
+        yield encode({"word": word, "term": term, "worth": round(worth, 6)})
+
+
+def _search_texts(index: Index) -> Iterator[str]:
+    for (name, part), norm, counts in zip(index.keys, index.norms, index.texts, strict=True):
+        row = {"record_id": name, "part": part, "norm": norm}
+        yield encode({**row, "terms": [*counts], "counts": [*counts.values()]})
 
 
 _VALUES = {
@@ -110,29 +104,28 @@ LONGEST = 65_536  # bytes of a line of the event log that is read
 
 
 def event_lines(state: Path) -> list[str]:
-    """Return the lines of a workspace's event log, in their order;
-    what can't be read is left out.
-    """
+    """Return the lines of a workspace's event log in their order, without what can't be read."""
     lines: list[str] = []
     for name in FILES:
         path = state / "log" / name
         try:
-            content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+            if not path.is_file() or path.is_symlink():
+                continue
+            content = path.read_bytes()
         except OSError:
             continue  # rotated just now, or not readable
 
-        lines += (
-            line.decode("utf-8", "replace")
-            for line in content.splitlines()
-            if 0 < len(line) <= LONGEST
-        )
+        for line in content.splitlines():
+            if 0 < len(line) <= LONGEST:
+                lines.append(line.decode("utf-8", "replace"))
 
     return lines
 
 
 def fill_events(connection: duckdb.DuckDBPyConnection, table: str, lines: Sequence[str]) -> None:
-    """Fill a table with a row for each record of each event, and one for an event without;
-    lines that are none go.
+    """Fill a table with a row for each record of each event, and one for an event without.
+
+    Lines that are no events are left out.
     """
     rows = EVENTS.read_text("utf-8")
     connection.execute(f"INSERT INTO {table} {rows}", [list(lines), RETRIEVAL, list(NAMES)])
@@ -141,9 +134,8 @@ def fill_events(connection: duckdb.DuckDBPyConnection, table: str, lines: Sequen
 STORAGE = "v1.2.0"  # the storage version that DuckDB 1.2 to 2.0 and the browser engine read
 TABLES = Path(__file__).with_name("tables.sql")
 MACROS = Path(__file__).with_name("macros.sql")
-SMALLEST_BUFFER = (
-    1024 * 1024
-)  # duckDB reads through several buffers of twice the longest row, in bytes
+# DuckDB reads through several buffers of twice the longest row, in bytes.
+SMALLEST_BUFFER = 1024 * 1024
 DIGEST = """
 SELECT bit_xor(md5_number(line)) FROM (
     SELECT concat_ws(chr(0), 'source', path, role, sha256, size) AS line
@@ -184,16 +176,17 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @contextlib.contextmanager
 def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) -> Iterator[None]:
-    """Make a new file with our tables the current database for a block that fills it;
-    a failure leaves no file.
+    """Make a new file with our tables the current database for a block that fills it.
+
+    A failure leaves no file.
     """
     try:
         connection.execute(
             f"ATTACH {_file_literal(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')"
         )
-
         try:
             connection.execute("USE snapshot")
+
             # What is written in one transaction, and at its end at once, never goes through the
             # log.
             connection.execute("SET checkpoint_threshold = '1KB'")
@@ -216,7 +209,6 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) 
 
         with path.open("rb") as file:
             os.fsync(file.fileno())
-
         sync_folder(path.parent)
     except BaseException as error:
         for part in (path, path.with_name(path.name + ".wal")):
@@ -248,14 +240,13 @@ def write_database(
     try:
         with engine() as connection:
             hashes = _hashes_in(connection, earlier) if earlier is not None else {}
+            tables = {table: rows.of(table) for table in (*CONTENT, *LOCAL)}
             # Compression takes a tenth of the time to build and saves a third of a file that lasts
             # until the next sync.
             connection.execute("SET force_compression = 'uncompressed'")
 
             with new_database(connection, path, rows):
-                fill_all(
-                    connection, {table: rows.of(table) for table in (*CONTENT, *LOCAL)}, path.parent
-                )
+                fill_all(connection, tables, path.parent)
                 if events:
                     fill_events(connection, "events", events)
                 digest = _fill_meta(connection, meta)
@@ -269,8 +260,8 @@ def write_database(
 def fill_all(
     connection: duckdb.DuckDBPyConnection, tables: Mapping[str, Iterable[str]], folder: Path
 ) -> None:
-    """Add rows to tables by files of JSON lines,
-    which DuckDB reads a hundred times faster than single values.
+    """Add rows to tables by files of JSON lines, which DuckDB reads a hundred times faster than
+    single values.
     """
     lines = Path(tempfile.mkdtemp(prefix=".tmp-rows-", dir=folder))
     try:
@@ -286,18 +277,17 @@ def _fill(
     longest = 0
     with file.open("wb") as lines:
         for row in rows:
-            size = lines.write(
-                f"{row}\n".encode("utf-8", "replace")
-            )  # a file's name may be no Unicode
+            # A file's name may be no Unicode.
+            size = lines.write(f"{row}\n".encode("utf-8", "replace"))
             longest = max(longest, size)
 
     if longest:
         columns = connection.execute(f"DESCRIBE {table}").fetchall()
         types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind, *_ in columns)
+        buffer = max(SMALLEST_BUFFER, longest)
         connection.execute(
-            f"INSERT INTO {table} FROM read_json({_file_literal(file)}, format = "
-            f"'newline_delimited', "
-            f"columns = {{{types}}}, maximum_object_size = {max(SMALLEST_BUFFER, longest)})"
+            f"INSERT INTO {table} FROM read_json({_file_literal(file)}, "
+            f"format = 'newline_delimited', columns = {{{types}}}, maximum_object_size = {buffer})"
         )
 
     file.unlink()
@@ -307,25 +297,26 @@ def _fill_meta(connection: duckdb.DuckDBPyConnection, meta: Mapping[str, str | N
     """Say what a filled snapshot is, and return its digest."""
     ((total,),) = connection.execute(DIGEST).fetchall()
     digest = f"{int(total or 0):032x}"
-    connection.executemany(
-        "INSERT INTO meta VALUES (?, ?)", sorted({**meta, "digest": digest}.items())
-    )
+    entries = sorted({**meta, "digest": digest}.items())
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", entries)
     return digest
 
 
 def fill_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors, within: str = "") -> None:
-    """Add a table of vectors and the macro `near`;
+    """Add a table of vectors and the macro `near`.
+
     `within` begins their names: `TEMP ` for a connection's own.
     """
     size = max(map(len, vectors.records.values()), default=1)
-    connection.execute(
-        f"CREATE {within}TABLE vectors AS SELECT r.content_hash, $2 AS model, v.vector FROM "
-        f"records AS r JOIN "
-        f"(SELECT unnest($1::VARCHAR[]) AS path, unnest($3::FLOAT[{size}][]) AS vector) AS v ON "
-        f"v.path = r.path",
-        [list(vectors.records), vectors.model, list(map(list, vectors.records.values()))],
+    table = (
+        f"CREATE {within}TABLE vectors AS SELECT r.content_hash, $2 AS model, v.vector "
+        f"FROM records AS r JOIN "
+        f"(SELECT unnest($1::VARCHAR[]) AS path, unnest($3::FLOAT[{size}][]) AS vector) AS v "
+        f"ON v.path = r.path"
     )
+    values = list(map(list, vectors.records.values()))
 
+    connection.execute(table, [list(vectors.records), vectors.model, values])
     connection.execute(NEAR.format(within=within))
 
 
@@ -345,8 +336,8 @@ def _file_literal(path: Path) -> str:
 
 
 def _hashes_in(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, str]:
-    """Return the paths of a snapshot's records, each with a hash of its rows;
-    nothing where the file can't be asked.
+    """Return the paths of a snapshot's records, each with a hash of its rows; none where the file
+    can't be asked.
     """
     try:
         connection.execute(f"ATTACH {_file_literal(file)} AS earlier (READ_ONLY)")
@@ -358,8 +349,8 @@ def _hashes_in(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, s
 # --- copies for others: without local inbox, findings, events and file times
 
 COMPRESSION = "zstd"
-"""How copies are compressed: to try each way on each column takes as long as to write it,
-and is larger.
+"""How copies are compressed: to try each way on each column takes as long as to write it, and is
+larger.
 """
 
 
@@ -373,12 +364,14 @@ def export_snapshot(
     vectors: VectorSource | None = None,
 ) -> list[Path]:
     """Write what others may read as a DuckDB file, and as Parquet; return the paths."""
-    loaded = vectors(()) if vectors is not None else None
-    if vectors is not None and loaded is None:
-        raise UsageError(
-            "no model is configured that makes vectors",
-            hint="set `search.model` in .orbit/config.yaml",
-        )
+    loaded = None
+    if vectors is not None:
+        loaded = vectors(())
+        if loaded is None:
+            raise UsageError(
+                "no model is configured that makes vectors",
+                hint="set `search.model` in .orbit/config.yaml",
+            )
 
     everything = unfiltered or not workspace.config.publish.is_set
     if loaded is not None and not everything:
@@ -389,7 +382,6 @@ def export_snapshot(
     temporary = file.with_name(f"{TEMPORARY}{file.name}-{secrets.token_hex(4)}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-
         if file.is_dir():
             raise IsADirectoryError(21, "is a folder", str(file))
 
@@ -402,19 +394,20 @@ def export_snapshot(
         temporary.touch()  # DuckDB would not say which error of the system it met
         temporary.unlink()
 
+        tables = {table: rows.shared.get(table, ()) for table in CONTENT}
+        tables["vote_keys"] = rows.local.get("vote_keys", ())
+        names = [*CONTENT, "meta"]
+        paths = [file]
         with engine() as connection, new_database(connection, temporary, rows):
             connection.execute(f"SET force_compression = '{COMPRESSION}'")
-            tables = {table: rows.shared.get(table, ()) for table in CONTENT}
-            fill_all(
-                connection, {**tables, "vote_keys": rows.local.get("vote_keys", ())}, file.parent
-            )
+            fill_all(connection, tables, file.parent)
             _fill_meta(connection, meta_of(workspace, workspace.git.commit("HEAD")))
-
             if loaded is not None:
                 fill_vectors(connection, loaded)
+                names.append("vectors")
 
-            names = (*CONTENT, "meta", *(["vectors"] if loaded is not None else []))
-            paths = _write_parquet(connection, parquet, names) if parquet is not None else []
+            if parquet is not None:
+                paths += _write_parquet(connection, parquet, names)
 
         temporary.replace(file)
         sync_folder(file.parent)
@@ -424,7 +417,7 @@ def export_snapshot(
         with contextlib.suppress(OSError):
             temporary.unlink()
 
-    return [file, *paths]
+    return paths
 
 
 def shared_rows(
@@ -432,25 +425,27 @@ def shared_rows(
 ) -> Rows:
     """Return the rows of what others may read; with `only_shown` of what the site has pages for."""
     prose = reading.prose
-    inbox = f"{workspace.relative(workspace.inbox)}/" if workspace.config.inbox == "local" else ""
-    shared = [
-        record
-        for record in reading.collection.records
-        if not (inbox and record.path.startswith(inbox))
-    ]
+    shared = list(reading.collection.records)
+    if workspace.config.inbox == "local":
+        inbox = f"{workspace.relative(workspace.inbox)}/"
+        shared = [record for record in shared if not record.path.startswith(inbox)]
     if only_shown:
         shared = [record for record in shared if record.status.shown]
 
     records = free_of_secrets(prose.filled(shared))
-    if not unfiltered:
+    if unfiltered:
+        references = references_in(workspace, records, prose)
+    else:
         records = publication_of(workspace, reading.collection).records(records)
+        # The text of a document may hold what is withheld.
+        references = references_in(workspace, records)
 
+    paths = {record.path for record in records}
     return rows_of(
         records,
-        sources_of(reading, prose, {record.path for record in records}, with_times=False),
+        sources_of(reading, prose, paths, with_times=False),
         half_life_days=half_life_days(),
-        # The text of a document may hold what is withheld.
-        references=references_in(workspace, records, prose if unfiltered else None),
+        references=references,
     )
 
 
@@ -458,38 +453,45 @@ def local_rows(
     workspace: Workspace, reading: Reading, prose: ProseReading, skills: Sequence[Skill]
 ) -> Rows:
     """Return the rows of this machine's snapshot, free of secrets."""
-    clean = without_secrets
     collection = reading.collection
     records = free_of_secrets(prose.filled(collection.records))
-    inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
+    paths = {record.path for record in records}
+    inbox = ""
+    if workspace.config.inbox == "local":
+        inbox = workspace.relative(workspace.inbox)
 
+    sources = sources_of(reading, prose, paths, inbox=bool(inbox))
+    problems = [
+        replace(problem, message=without_secrets(problem.message))
+        for problem in collection.problems
+    ]
     return rows_of(
         records,
-        sources_of(reading, prose, {record.path for record in records}, inbox=bool(inbox)),
-        [replace(problem, message=clean(problem.message)) for problem in collection.problems],
+        sources,
+        problems,
         freshness=evaluate_freshness(workspace, records).freshness,
         inbox=inbox,
         half_life_days=half_life_days(),
         references=references_in(workspace, records, prose),
         citations=citations_of(workspace, records),
-        skills=[
-            replace(
-                skill,
-                name=clean(skill.name),
-                description=clean(skill.description),
-                text=clean(skill.text),
-            )
-            for skill in skills
-        ],
+        skills=list(map(_without_secrets, skills)),
+    )
+
+
+def _without_secrets(skill: Skill) -> Skill:
+    return replace(
+        skill,
+        name=without_secrets(skill.name),
+        description=without_secrets(skill.description),
+        text=without_secrets(skill.text),
     )
 
 
 def _is_database(file: Path) -> bool:
-    """Say whether a file is empty or an earlier export:
-    DuckDB writes its mark at the ninth byte.
-    """
+    """Say whether a file is empty or an earlier export."""
     with file.open("rb") as content:
         head = content.read(12)
+
     return not head or head[8:] == b"DUCK"
 
 

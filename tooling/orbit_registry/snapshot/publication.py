@@ -12,13 +12,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.freshness import Freshness
-from orbit_registry.model.record import Record
+from orbit_registry.model.record import Record, Source
 from orbit_registry.repository.documents import Document, decision_paths, heading_of
 from orbit_registry.repository.guard import redacted
 from orbit_registry.repository.reader import Collection
@@ -61,17 +62,16 @@ class Publication:
 
     @cached_property
     def key(self) -> str:
-        """A text that changes when what may be read does:
-        what was made under another is made again.
+        """A text that changes when what may be read does: what was made under another is made
+        again.
         """
         if not self.is_active:
             return "all"
 
         patterns = [f"{pattern.pattern}\0{pattern.flags}" for pattern in self.config.redact]
         facts = [*patterns, "\1", *sorted(self._struck), "\1", *sorted(self._kept)]
-        return hashlib.blake2b(
-            "\0".join(facts).encode("utf-8", "surrogateescape"), digest_size=12
-        ).hexdigest()
+        text = "\0".join(facts).encode("utf-8", "surrogateescape")
+        return hashlib.blake2b(text, digest_size=12).hexdigest()
 
     def admits(self, record: Record) -> bool:
         """Say whether a record may be read."""
@@ -79,82 +79,85 @@ class Publication:
         if not config.is_set:
             return True
 
-        source = [record.source.path] if record.source else []
+        names = [record.id, record.path]
+        if record.source:
+            names.append(record.source.path)
+
         return (
             config.kinds.admits([record.kind.name])
             and config.statuses.admits([record.status.name])
             and config.tags.admits(self._tags_of(record))
-            and not any(self._strikes(path) for path in (record.id, record.path, *source))
+            and not any(map(self._strikes, names))
         )
 
     def records(self, records: Iterable[Record]) -> list[Record]:
-        """Return those of some records that may be read, as they may;
-        secrets are their caller's business.
+        """Return those of some records that may be read, as they may.
+
+        Secrets are the caller's business.
         """
         if not self.is_active:
             return list(records)
-        return [
-            redacted(self._apart(record), self._plain) for record in records if self.admits(record)
-        ]
+
+        admitted = filter(self.admits, records)
+        return [redacted(self._apart(record), self._plain) for record in admitted]
 
     def text(self, text: str) -> str:
-        """Return a text as it may be read: without secrets, the names of what is withheld,
-        and what is struck out.
+        """Return a text as it may be read: without secrets, names of what is withheld, and what is
+        struck out.
         """
-        return self._plain(without_secrets(text)) if self.is_active else without_secrets(text)
+        text = without_secrets(text)
+        if self.is_active:
+            text = self._plain(text)
+
+        return text
 
     def freshness(self, by_path: Mapping[str, Freshness]) -> Mapping[str, Freshness]:
         """Return why records are not fresh, in words that may be read."""
         if not self.is_active:
             return by_path
 
-        def plain(each: Freshness) -> Freshness:
-            reasons = (
-                replace(reason, message=self._plain(reason.message)) for reason in each.reasons
-            )
-            return replace(each, reasons=tuple(reasons))
+        published: dict[str, Freshness] = {}
+        for path, freshness in by_path.items():
+            reasons = [
+                replace(reason, message=self._plain(reason.message)) for reason in freshness.reasons
+            ]
+            published[path] = replace(freshness, reasons=tuple(reasons))
 
-        return {path: plain(freshness) for path, freshness in by_path.items()}
+        return published
 
     def document(self, path: str, text: str) -> str | None:
-        """Return a document as it may be read, withheld decisions as blank lines;
-        None where nothing is left.
+        """Return a document as it may be read, withheld decisions as blank lines.
+
+        Return None where nothing is left.
         """
         if not self.is_active:
             return without_secrets(text)
         if self.hides(path):
             return None
+        if path not in self._decisions:
+            return self.text(text)
 
-        if path in self._decisions:
-            document = Document(path, text)
-            lost = self._lost(document)
-            if lost and document.file.format != "log":
-                return None
+        document = Document(path, text)
+        lost = self._lost(document)
+        if lost and document.file.format != "log":
+            return None
 
-            for entry in sorted(lost, key=lambda entry_lost: entry_lost.span.start, reverse=True):
-                start, end = entry.span.start, entry.span.end
-                text = text[:start] + "\n" * text.count("\n", start, end) + text[end:]
+        # From the end, so that the offsets of earlier entries stay what they are.
+        for span in sorted((entry.span for entry in lost), key=lambda span: -span.start):
+            lines = text.count("\n", span.start, span.end)
+            text = text[: span.start] + "\n" * lines + text[span.end :]
 
         return self.text(text)
 
     def _lost(self, document: Document) -> list[AdrDocument]:
-        """Return the decisions to withhold; where records are chosen,
-        also those that no published record claims.
+        """Return the decisions to withhold; where records are chosen, also those that no published
+        record claims.
         """
-
-        def claimed(records: Iterable[Record]) -> set[int]:
-            sources = [record.source for record in records if record.source is not None]
-            return {
-                id(document.entry(source.heading))
-                for source in sources
-                if source.path == document.path
-            }
-
         if self._chooses:
-            published = claimed(self._published)
+            published = _claimed_in(document, self._published)
             return [entry for entry in document.entries if id(entry) not in published]
 
-        withheld = claimed(self._withheld)
+        withheld = _claimed_in(document, self._withheld)
         return [entry for entry in document.entries if id(entry) in withheld]
 
     def hides(self, path: str) -> bool:
@@ -162,8 +165,8 @@ class Publication:
         return self.is_active and (self._strikes(path) or self._names.masked(path) != path)
 
     def leaves_out(self, path: str) -> bool:
-        """Say whether there is no page of a document or page of the repository:
-        it is hidden, or nothing is left.
+        """Say whether a document or a page of the repository has no page: it is hidden, or nothing
+        is left.
         """
         if not self.is_active:
             return False
@@ -178,28 +181,27 @@ class Publication:
         return self._documents[path]
 
     def _tags_of(self, record: Record) -> list[str]:
-        """Return the tags of a record by all their names:
-        one that is chosen by one of them is by the others.
-        """
-        tags = [name.casefold() for name in (*record.tags, *record.words("labels"))]
-        return [name for tag in tags for name in self._also_called.get(tag, (tag,))]
+        """Return the tags of a record by all their names: each name chooses them."""
+        names: list[str] = []
+        for tag in map(str.casefold, (*record.tags, *record.words("labels"))):
+            names += self._also_called.get(tag, (tag,))
+
+        return names
 
     @cached_property
     def _also_called(self) -> Mapping[str, Sequence[str]]:
         config = self.workspace.config
-        aliases = config.setting("tags", "aliases").items()
-        tags = {str(name) for pair in aliases for name in pair}
-        return {tag.casefold(): [name.casefold() for name in config.names_of(tag)] for tag in tags}
+        tags = set(map(str, chain.from_iterable(config.setting("tags", "aliases").items())))
+        return {tag.casefold(): list(map(str.casefold, config.names_of(tag))) for tag in tags}
 
     @property
     def _chooses(self) -> bool:
-        """Whether records are withheld for what they are,
-        so that what can't be judged is withheld too.
+        """Whether records are withheld for what they are, so that what can't be judged is withheld
+        too.
         """
         config = self.config
-        return any(
-            choice.only or choice.never for choice in (config.kinds, config.statuses, config.tags)
-        )
+        choices = (config.kinds, config.statuses, config.tags)
+        return any(choice.only or choice.never for choice in choices)
 
     def _strikes(self, text: str) -> bool:
         return any(redact_pattern(text, pattern) != text for pattern in self.config.redact)
@@ -227,9 +229,10 @@ class Publication:
         return replace(record, data=data)
 
     def _refers(self, entry: object) -> bool:
-        targets = (
-            [entry.get("to"), entry.get("reference")] if isinstance(entry, Mapping) else [entry]
-        )
+        targets = [entry]
+        if isinstance(entry, Mapping):
+            targets = [entry.get("to"), entry.get("reference")]
+
         return any(isinstance(text, str) and self._names.masked(text) != text for text in targets)
 
     @cached_property
@@ -242,8 +245,8 @@ class Publication:
 
     @cached_property
     def _decisions(self) -> frozenset[str]:
-        sources = {record.source.path for record in self.everything if record.source is not None}
-        return frozenset({*sources, *decision_paths(self.workspace)})
+        paths = {source.path for source in _sources(self.everything)}
+        return frozenset({*paths, *decision_paths(self.workspace)})
 
     @property
     def rests_on(self) -> Iterator[str]:
@@ -259,47 +262,48 @@ class Publication:
 
     @cached_property
     def _struck(self) -> frozenset[str]:
-        """The names of what is withheld: ids, earlier ids, titles that tell it apart,
-        files that hold nothing else.
+        """The names of what is withheld: ids, earlier ids, titles that tell it apart, files that
+        hold nothing else.
         """
         published_titles = {words_of(record.title) for record in self._published}
-        claimed = {record.source.path for record in self._published if record.source is not None}
+        claimed = {source.path for source in _sources(self._published)}
         published_names = {words_of(name) for name in self._kept}
         names, titles, files = set[str](), set[str](), set[str]()
 
-        for record in [*self._withheld, *(self._unreadable if self._chooses else ())]:
+        withheld = list(self._withheld)
+        unclaimed: Sequence[tuple[Document, AdrDocument]] = ()
+        if self._chooses:
+            withheld += self._unreadable
+            unclaimed = self._unclaimed
+
+        for record in withheld:
             tails = {name.rpartition("/")[2] for name in record.legacy_ids}
             names |= {record.id, record.uid, *record.legacy_ids, *(tails - self._kept)}
             titles.add(record.title)
             if record.source is not None and record.source.heading is None:
                 files.add(record.source.path)
 
-        for document, entry in self._unclaimed if self._chooses else ():
+        for document, entry in unclaimed:
             titles.add(entry.title)
-
             if document.file.format != "log":
                 files.add(document.path)
-            elif (
-                entry.number
-                and words_of(name := heading_of(entry, "log") or "") not in published_names
-            ):
-                names.add(name)
+            elif entry.number:
+                name = heading_of(entry, "log") or ""
+                if words_of(name) not in published_names:
+                    names.add(name)
 
-        telling = ((title, words_of(title)) for title in titles)
-        names |= {
-            title
-            for title, words in telling
-            if len(words) >= _TELLING_WORDS and words not in published_titles
-        }
-        return frozenset(names.union(*(_names_of_file(path) for path in files - claimed)))
+        for title in titles:
+            words = words_of(title)
+            if len(words) >= _TELLING_WORDS and words not in published_titles:
+                names.add(title)
+
+        return frozenset(names.union(*map(_names_of_file, files - claimed)))
 
     @cached_property
     def _unreadable(self) -> list[Record]:
         there = {record.folder for record in self.everything}
         paths = [path for path in sorted({*self.unread}) if path.rpartition("/")[0] not in there]
-        return [
-            record_guess for path in paths if (record_guess := self._made_out(path)) is not None
-        ]
+        return [record for record in map(self._made_out, paths) if record is not None]
 
     def _made_out(self, path: str) -> Record | None:
         *_, plural, name, _ = ["", "", *path.split("/")]
@@ -323,40 +327,53 @@ class Publication:
     @cached_property
     def _unclaimed(self) -> list[tuple[Document, AdrDocument]]:
         claims: defaultdict[str, list[str | None]] = defaultdict(list)
-        for source in (record.source for record in self.everything if record.source is not None):
+        for source in _sources(self.everything):
             claims[source.path].append(source.heading)
 
         unclaimed = []
         for path in sorted(self._decisions):
-            if (text := document_text(self.workspace.root, path)) is not None:
-                document = Document(path, text)
-                mine = {id(document.entry(heading)) for heading in claims[path]}
-                unclaimed += [
-                    (document, entry) for entry in document.file.entries if id(entry) not in mine
-                ]
+            text = document_text(self.workspace.root, path)
+            if text is None:
+                continue
+
+            document = Document(path, text)
+            mine = {id(document.entry(heading)) for heading in claims[path]}
+            for entry in document.file.entries:
+                if id(entry) not in mine:
+                    unclaimed.append((document, entry))
 
         return unclaimed
 
     @cached_property
     def _kept(self) -> frozenset[str]:
-        """The names of what is published, of which a withheld name may be a part:
-        `a/ADR-005` and `ADR-0005`.
+        """The names of what is published, of which a withheld name may be a part: `a/ADR-005` and
+        `ADR-0005`.
         """
         names: set[str] = set()
         for record in self._published:
-            names |= {
-                record.id,
-                *record.legacy_ids,
-                *(name.rpartition("/")[2] for name in record.legacy_ids),
-            }
-            if record.source is not None:
-                names.add(re.sub(r"\.[A-Za-z]+\Z", "", record.source.path.rpartition("/")[2]))
+            names.update((record.id, *record.legacy_ids))
+            names.update(name.rpartition("/")[2] for name in record.legacy_ids)
 
+        names.update(_stem(source.path) for source in _sources(self._published))
         return frozenset(names)
 
 
+def _claimed_in(document: Document, records: Iterable[Record]) -> set[int]:
+    """Return which entries of a document records claim, by the entries' identities."""
+    sources = [source for source in _sources(records) if source.path == document.path]
+    return {id(document.entry(source.heading)) for source in sources}
+
+
+def _sources(records: Iterable[Record]) -> list[Source]:
+    return [record.source for record in records if record.source is not None]
+
+
+def _stem(path: str) -> str:
+    return re.sub(r"\.[A-Za-z]+\Z", "", path.rpartition("/")[2])
+
+
 def _names_of_file(path: str) -> set[str]:
-    stem = re.sub(r"\.[A-Za-z]+\Z", "", path.rpartition("/")[2])
+    stem = _stem(path)
     return {stem} if len(words_of(stem)) >= _TELLING_FILE_WORDS else {path}
 
 

@@ -1,5 +1,5 @@
-"""Read-only SQL queries of the current snapshot, without access to files or network,
-and their results as text.
+"""Read-only SQL queries of the current snapshot, without access to files or network, and their
+results as text.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ import contextlib
 import csv
 import io
 import json
+import math
 import re
 import threading
 import unicodedata
@@ -26,8 +27,7 @@ from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors
-
-    VectorSource = Callable[[Sequence[str]], Vectors | None]
+    from orbit_registry.snapshot.export import VectorSource
 
 Result = TypeVar("Result")
 FORMATS = ("table", "json", "csv")
@@ -90,22 +90,19 @@ class QueryResult:
         return [dict(zip(names, map(_plain, row), strict=True)) for row in self.rows]
 
     def render(self, form: str) -> str:
-        """Return the answer as a table, JSON (a list of objects) or CSV,
-        with a line break at its end.
+        """Return the answer as a table, JSON (a list of objects) or CSV, with a line break at its
+        end.
         """
         if form == "json":
-            return (
-                inert_json(
-                    json.dumps(self.as_data(), ensure_ascii=False, indent=2, allow_nan=False)
-                )
-                + "\n"
-            )
+            text = json.dumps(self.as_data(), ensure_ascii=False, indent=2, allow_nan=False)
+            return f"{inert_json(text)}\n"
 
         if form == "csv":
             out = io.StringIO()
             writer = csv.writer(out, lineterminator="\n")
             writer.writerow(self.columns)
-            writer.writerows([_cell(value, "") for value in row] for row in self.rows)
+            for row in self.rows:
+                writer.writerow([_cell(value, "") for value in row])
             return out.getvalue()
 
         if form == "table":
@@ -122,13 +119,16 @@ def query(
     vectors: VectorSource | None = None,
     reading: Reading | None = None,
 ) -> str:
-    """Return the answer to one question in a format;
+    """Return the answer to one question in a format.
+
     `vectors` are asked where the question is about them.
     """
     # Events are written at every call, so they don't cause a build; a query of them gets the
     # current ones.
-    asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
-    lines = event_lines(workspace.state) if asks else None
+    lines = None
+    if any(name in sql.casefold() for name in ("events", "outcome_scores")):
+        lines = event_lines(workspace.state)
+
     loaded = _load_vectors(sql, vectors)
     table = _with_current(
         workspace, lambda path: run_query(path, sql, events=lines, vectors=loaded), reading
@@ -149,8 +149,8 @@ def limited_query(
     rows: int,
     vectors: VectorSource | None = None,
 ) -> QueryResult:
-    """Return the answer to one question that may take so many seconds and have so many rows;
-    the rest as in `query`.
+    """Return the answer to one question that may take so many seconds and have so many rows, as
+    `query` does otherwise.
     """
     loaded = _load_vectors(sql, vectors)
 
@@ -174,9 +174,7 @@ def limited_query(
 def _with_current(
     workspace: Workspace, use: Callable[[Path], Result], reading: Reading | None = None
 ) -> Result:
-    """Use the snapshot; where the file turns out to be damaged, or to be gone,
-    it is built anew, once.
-    """
+    """Use the snapshot; where the file is damaged or missing, it is built anew, once."""
     read = reading or Reading(workspace)
     try:
         return use(sync_snapshot(workspace, read).path)
@@ -185,18 +183,17 @@ def _with_current(
 
 
 def _load_vectors(sql: str, vectors: VectorSource | None) -> Vectors | None:
-    """Return the vectors that a question may be about;
-    None where it names none, or no model is configured.
+    """Return the vectors that a question may be about, None where it names none or no model is
+    configured.
     """
     if vectors is None or not _VECTORS.search(sql):
         return None
 
-    texts = _MEANING_CALL.findall(
-        sql
-    )  # those that `meaning` is given; none where one of them is not written out
-    return vectors(
-        [text[1:-1].replace("''", "'") for text in dict.fromkeys(texts)] if all(texts) else []
-    )
+    texts = _MEANING_CALL.findall(sql)
+    if not all(texts):  # an argument of `meaning` is not written out as a text
+        return vectors([])
+
+    return vectors([text[1:-1].replace("''", "'") for text in dict.fromkeys(texts)])
 
 
 def run_query(
@@ -208,8 +205,9 @@ def run_query(
     events: Sequence[str] | None = None,
     vectors: Vectors | None = None,
 ) -> QueryResult:
-    """Return the answer to one question; `events` are lines of the current log,
-    `vectors` become a table.
+    """Return the answer to one question.
+
+    `events` are lines of the current log, `vectors` become a table.
     """
     with open_snapshot(path) as connection:
         try:
@@ -235,8 +233,9 @@ def ask(
     rows: int | None = None,
     hint: str = TABLES_HINT,
 ) -> QueryResult:
-    """Return the answer of an open database to one question; DuckDB's own errors of a damaged file
-    pass.
+    """Return the answer of an open database to one question.
+
+    DuckDB's own errors of a damaged file pass.
 
     Raises:
         SnapshotError: the text is not one question, DuckDB refuses it, or it takes too long.
@@ -250,23 +249,24 @@ def ask(
             hint = "ask in SQL: `SELECT id, title FROM records`; a shell variable may be unset"
             raise SnapshotError("the question is empty", hint=hint)
 
-        if len(statements) != 1 or not _is_question(connection, statements[0]):
-            problem = (
-                f"this is {len(statements)} statements"
-                if len(statements) != 1
-                else "this is not a question"
-            )
+        problem = ""
+        if len(statements) != 1:
+            problem = f"this is {len(statements)} statements"
+        elif not _is_question(connection, statements[0]):
+            problem = "this is not a question"
 
+        if problem:
             hint = "ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); a question changes nothing"
             raise SnapshotError(problem, hint=hint)
 
         timer.start()
         connection.execute(statements[0])
         columns = tuple(column[0] for column in connection.description or ())
-        fetched = connection.fetchall() if rows is None else connection.fetchmany(rows + 1)
-        return QueryResult(
-            columns, tuple(fetched[:rows]), is_cut=rows is not None and len(fetched) > rows
-        )
+        if rows is None:
+            return QueryResult(columns, tuple(connection.fetchall()))
+
+        fetched = connection.fetchmany(rows + 1)  # one more, to see whether there are more
+        return QueryResult(columns, tuple(fetched[:rows]), is_cut=len(fetched) > rows)
     except BROKEN:
         raise
     except duckdb.InterruptException:
@@ -284,16 +284,16 @@ def _is_question(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statem
     text = statement.query
     if statement.type == duckdb.StatementType.EXPLAIN:  # `EXPLAIN ANALYZE COPY …` writes
         text = _EXPLAIN.sub("", text, count=1)
-        if not (explained := connection.extract_statements(text)):
+        explained = connection.extract_statements(text)
+        if not explained:
             return False
         statement = explained[0]
 
     if statement.type != duckdb.StatementType.SELECT:
         return False
 
-    if (
-        "copy" in text.casefold()
-    ):  # `WITH x AS (COPY …) SELECT …` writes, and DuckDB refuses it in a subquery
+    if "copy" in text.casefold():
+        # `WITH x AS (COPY …) SELECT …` writes, and DuckDB refuses it in a subquery.
         connection.execute(f"EXPLAIN FROM (\n{text.rstrip().rstrip(';')}\n)")
 
     return True
@@ -317,8 +317,8 @@ def _add_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors) -> Non
 
 @contextlib.contextmanager
 def open_snapshot(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a read-only connection that reaches neither other files nor the network,
-    and can't be made to.
+    """Yield a read-only connection that reaches neither other files nor the network, and can't be
+    made to.
     """
     try:
         connection = duckdb.connect(str(path), read_only=True, config=_CLOSED)
@@ -347,7 +347,7 @@ def _plain(value: object) -> object:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else None
+        return value if math.isfinite(value) else None
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
     if isinstance(value, dict):
@@ -370,22 +370,25 @@ def _cell(value: object, nothing: str) -> str:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return rows for people: long cells cut, control characters shown,
-    so that a record can't steer a terminal.
+    """Return rows for people: long cells cut, control characters shown, so that a record can't
+    steer a terminal.
     """
-    lines = [[_printable(name) for name in columns]]
-    lines += [[_printable(_cell(value, "NULL")) for value in row] for row in rows]
-    widths = [max(_width(cell) for cell in column) for column in zip(*lines, strict=True)]
-    numeric = [
-        bool(rows)
-        and all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
-        for column in zip(*rows, strict=True)
-    ] or [False] * len(columns)
+    lines = [list(map(_printable, columns))]
+    for row in rows:
+        lines.append([_printable(_cell(value, "NULL")) for value in row])
+
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    numeric = [all(map(_is_number, column)) for column in zip(*rows, strict=True)]
+    numeric = numeric or [False] * len(columns)  # there are no rows
     head, *body = ["  ".join(map(_padded, line, widths, numeric)).rstrip() for line in lines]
 
     rule = "  ".join("-" * width for width in widths)
     count = f"({plural(len(rows), 'row')})"
     return "\n".join([head, rule, *body, count]) + "\n"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _printable(text: str) -> str:
@@ -395,13 +398,16 @@ def _printable(text: str) -> str:
 def _visible(character: str) -> str:
     if character == "\n":
         return "⏎"
-    is_hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-    return f"\\u{ord(character):04x}" if is_hidden else character
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return f"\\u{ord(character):04x}"
+
+    return character
 
 
 def _width(text: str) -> int:
-    shown = (character for character in text if not unicodedata.combining(character))
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in shown)
+    visible = [character for character in text if not unicodedata.combining(character)]
+    wide = [character for character in visible if unicodedata.east_asian_width(character) in "WF"]
+    return len(visible) + len(wide)
 
 
 def _padded(text: str, width: int, right: bool) -> str:

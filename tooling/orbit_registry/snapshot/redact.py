@@ -52,22 +52,32 @@ class RenderedText:
     plain: str
     source: str
     _parts: list[tuple[int, int, int, bool]]
-    """Of each part: start in `plain`, start and end in the source,
-    and whether it is written as shown.
+    """Of each part: start in `plain`, start and end in the source, and whether it is written as
+    shown.
     """
     _read: list[tuple[int, int]]  # spans of the source that are shown differently, or not at all
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the source span of a span of `plain`; None if it is written there as shown."""
-        first = self._parts[bisect_right(self._parts, start, key=lambda part: part[0]) - 1]
-        last = self._parts[bisect_right(self._parts, end - 1, key=lambda part: part[0]) - 1]
-        begin = first[1] + start - first[0] if first[3] else first[1]
-        stop = last[1] + end - last[0] if last[3] else last[2]
-        return (begin, stop) if self.source[begin:stop] != self.plain[start:end] else None
+        shift, begin, _, is_written = self._part_at(start)
+        if is_written:
+            begin += start - shift
+
+        shift, first, stop, is_written = self._part_at(end - 1)
+        if is_written:
+            stop = first + end - shift
+
+        if self.source[begin:stop] == self.plain[start:end]:
+            return None
+
+        return begin, stop
+
+    def _part_at(self, offset: int) -> tuple[int, int, int, bool]:
+        return self._parts[bisect_right(self._parts, offset, key=lambda part: part[0]) - 1]
 
     def left(self, start: int, end: int) -> str:
-        """Return what must stay of a redacted span of the source:
-        ends of links, and tags without words.
+        """Return what must stay of a redacted span of the source: ends of links, and tags without
+        words.
         """
         out: list[str] = []
         opened = 0
@@ -90,9 +100,7 @@ class RenderedText:
 
 
 def _render(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
-    """Return a text with what a pattern matches decoded or left out;
-    None if it has nothing of it.
-    """
+    """Return a text with what a pattern matches decoded or left out, None if nothing matches."""
     matches = list(pattern.finditer(text))
     if not matches:
         return None
@@ -100,22 +108,21 @@ def _render(text: str, pattern: re.Pattern[str]) -> RenderedText | None:
     plain: list[str] = []
     parts: list[tuple[int, int, int, bool]] = []
     length = end = 0
+
+    def add(piece: str, start: int, stop: int, is_written: bool) -> None:
+        nonlocal length
+        if piece:
+            plain.append(piece)
+            parts.append((length, start, stop, is_written))
+            length += len(piece)
+
     for match in matches:
-        for piece, start, stop, is_written in (
-            (text[end : match.start()], end, match.start(), True),
-            (_character(match), match.start(), match.end(), False),
-        ):
-            if piece:
-                plain.append(piece)
-                parts.append((length, start, stop, is_written))
-                length += len(piece)
+        start, stop = match.span()
+        add(text[end:start], end, start, True)
+        add(_character(match), start, stop, False)
+        end = stop
 
-        end = match.end()
-
-    if end < len(text):
-        plain.append(text[end:])
-        parts.append((length, end, len(text), True))
-
+    add(text[end:], end, len(text), True)
     return RenderedText("".join(plain), text, parts, [match.span() for match in matches])
 
 
@@ -123,22 +130,22 @@ def _character(match: re.Match[str]) -> str:
     source = match[0]
     if source[0] == "&":
         return _DROPPED.sub("", html.unescape(source))
-    return _DROPPED.sub("", unquote(source)) if source[0] == "%" else ""
+    if source[0] == "%":
+        return _DROPPED.sub("", unquote(source))
+
+    return ""
 
 
 _READINGS = (_MEANT, _BARE)
 """Readings of a text besides the raw one; the second does not see what tags and addresses hold."""
-MASK, REDACTED = (
-    "[withheld]",
-    "[redacted]",
-)  # replacements of a withheld name, and of a pattern's match
+MASK = "[withheld]"  # in the place of a withheld name
+REDACTED = "[redacted]"  # in the place of a pattern's match
 _WORD = re.compile(r"%[0-9A-Fa-f]{2}|[A-Za-z]+|[0-9]+|[^\W0-9_A-Za-z]")
-"""An escaped character of an address, a run of letters, one of digits,
-or a letter of another alphabet.
+"""An escaped character of an address, a run of letters, one of digits, or a letter of another
+alphabet.
 """
-_FARTHEST = (
-    8  # most characters between two words of a name: `ADR-0005`, `adr_5`, a title over two lines
-)
+# most characters between two words of a name: `ADR-0005`, `adr_5`, a title over two lines
+_FARTHEST = 8
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -147,15 +154,17 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def _folded(word: str) -> str:
-    return (word.lstrip("0") or "0") if word.isdecimal() else word.casefold()
+    if word.isdecimal():
+        return word.lstrip("0") or "0"
+
+    return word.casefold()
 
 
 @dataclass(slots=True)
 class _Node:
     next: dict[str, _Node] = field(default_factory=dict)
-    struck: bool | None = (
-        None  # whether the name that ends here is redacted or kept; None if no name ends here
-    )
+    struck: bool | None = None
+    """Whether the name that ends here is redacted or kept; None if no name ends here."""
 
 
 def is_masked(text: str) -> bool:
@@ -181,7 +190,10 @@ def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: s
         out: list[str] = []
         end = 0
         for start, stop in find(rendered.plain):
-            span = rendered.span(start, stop) if stop > start else None
+            if stop == start:
+                continue
+
+            span = rendered.span(start, stop)
             if span is not None and span[0] >= end:
                 out += [text[end : span[0]], mask, rendered.left(*span)]
                 end = span[1]
@@ -192,23 +204,25 @@ def _redact(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: s
 
 
 class NameMask:
-    """Names to redact, and longer ones to keep;
-    separators don't matter: `ADR-0005` is found in `adr 5`.
+    """Names to redact, and longer ones to keep, whatever separates their words.
+
+    `ADR-0005` is found in `adr 5`.
     """
 
     def __init__(self, struck: Iterable[str], exceptions: Iterable[str] = ()) -> None:
         self._top = _Node()
-        for names, is_struck in ((exceptions, False), (struck, True)):
-            for name in names:
-                for spelt in {name, _MEANT.sub(_character, name)}:  # `AD&#45;5`
-                    self._put(words_of(spelt), is_struck)
+        for name in exceptions:
+            self._put(name, is_struck=False)
+        for name in struck:
+            self._put(name, is_struck=True)
 
-    def _put(self, words: Iterable[str], is_struck: bool) -> None:
-        node = self._top
-        for word in words:
-            node = node.next.setdefault(word, _Node())
-        if node is not self._top:
-            node.struck = is_struck
+    def _put(self, name: str, is_struck: bool) -> None:
+        for spelt in {name, _MEANT.sub(_character, name)}:  # `AD&#45;5`
+            node = self._top
+            for word in words_of(spelt):
+                node = node.next.setdefault(word, _Node())
+            if node is not self._top:
+                node.struck = is_struck
 
     def masked(self, text: str) -> str:
         """Return a text with `MASK` for every name to redact; the same object if there is none."""
@@ -221,9 +235,11 @@ class NameMask:
             out += [text[end:start], MASK]
             end = stop
 
-        masked = "".join([*out, text[end:]]) if out else text
-        result = _redact(masked, self._spans, MASK)
-        return text if result == text else result
+        masked = _redact("".join([*out, text[end:]]), self._spans, MASK)
+        if masked == text:
+            return text
+
+        return masked
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         words = [match for match in _WORD.finditer(text) if match[0][0] != "%"]
@@ -235,9 +251,7 @@ class NameMask:
             at += max(length, 1)
 
     def _longest(self, words: list[re.Match[str]], at: int) -> tuple[bool, int]:
-        """Return whether the name at a word is redacted, and its number of words:
-        0 if no name begins there.
-        """
+        """Return whether the name at a word is redacted, and how many words it has: 0 for none."""
         node, best = self._top, (False, 0)
         for index in range(at, len(words)):
             if index > at and words[index].start() - words[index - 1].end() > _FARTHEST:

@@ -31,8 +31,8 @@ _LOCAL_LINK = re.compile(
 
 
 class References(NamedTuple):
-    """What a text names: ids as written and targets of links to documents,
-    each with its line in the file.
+    """What a text names: ids as written and targets of links to documents, each with its line in
+    the file.
     """
 
     ids: tuple[tuple[str, int], ...] = ()
@@ -44,23 +44,19 @@ class References(NamedTuple):
     def from_row(cls, row: Sequence[Any]) -> Self:
         """Return what a row of the cache holds: the fields in their order, as JSON has them."""
         ids, links, lead, entry = row
-        return cls(
-            tuple(map(tuple, ids)), tuple(map(tuple, links)), lead, tuple(entry) if entry else None
-        )
+        lines = tuple(entry) if entry else None
+        return cls(tuple(map(tuple, ids)), tuple(map(tuple, links)), lead, lines)
 
 
 def references_in_text(text: str, path: str, forms: IdForms) -> References:
     """Return what a file's text names."""
-    ids = tuple(
-        (citation.id, citation.position.line) for citation in in_text(text, path, forms, weak=True)
-    )
+    citations = in_text(text, path, forms, weak=True)
+    ids = tuple((citation.id, citation.position.line) for citation in citations)
     if not is_markdown(path) or not _LOCAL_LINK.search(text):
         return References(ids)
 
-    links = parse_markdown(text).links
-    return References(
-        ids, tuple((link.target, link.position.line) for link in links if link.kind != "image")
-    )
+    links = [link for link in parse_markdown(text).links if link.kind != "image"]
+    return References(ids, tuple((link.target, link.position.line) for link in links))
 
 
 def citing_references(
@@ -69,12 +65,9 @@ def citing_references(
     more: Iterable[str] = (),
     without: Container[str] = (),
 ) -> Mapping[str, References]:
-    """Return what the files that citations are looked up in name, and `more` of them;
-    all by path.
-    """
-    from orbit_registry.repository.vcs_state import (
-        citing_files,
-    )  # a sync in which nothing changed asks no file
+    """Return what the files that citations are looked up in name, and `more` of them, by path."""
+    # A sync in which nothing changed asks no file.
+    from orbit_registry.repository.vcs_state import citing_files
 
     forms = workspace.kinds.id_forms
 
@@ -83,22 +76,21 @@ def citing_references(
             references = references_in_text(decode(content, path), path, forms)
         except OrbitError:
             references = References()
-        return json.loads(
-            json.dumps(references)
-        )  # the cache stores only what JSON gives back unchanged
 
-    paths = [
-        path for path in sorted({*citing_files(workspace, files), *more}) if path not in without
-    ]
+        # The cache stores only what JSON gives back unchanged.
+        return json.loads(json.dumps(references))
+
+    paths = sorted({*citing_files(workspace, files), *more})
+    paths = [path for path in paths if path not in without and is_inside(workspace.root, path)]
     namespace = f"citing {hashlib.sha256(str(forms).encode()).hexdigest()[:16]}"
-    paths = [path for path in paths if is_inside(workspace.root, path)]
     rows = workspace.cache.files(namespace, workspace.root, paths, parse, limit=DOCUMENT_LIMIT)
-    values = {path: row.value for path, row in rows.items() if row.value is not None}
 
-    return {
-        path: References.from_row(values[path]) if path in values else References()
-        for path in paths
-    }
+    references = dict.fromkeys(paths, References())
+    for path, row in rows.items():
+        if row.value is not None:
+            references[path] = References.from_row(row.value)
+
+    return references
 
 
 def references_in(
@@ -109,15 +101,17 @@ def references_in(
     by_path = {record.path: record for record in records}
 
     def key(record: Record) -> str:
-        home = prose.states.get(record.source.path) if prose is not None and record.source else None
+        home = ""
+        if prose is not None and record.source and record.source.path in prose.states:
+            home = prose.states[record.source.path].sha256
+
         texts = (record.id, record.title, record.text("summary"), record.prose, record.text("path"))
-        return digest(forms, texts, record.source, home.sha256 if home else "")
+        return digest(forms, texts, record.source, home)
 
     def make(path: str) -> list[str]:
         record = by_path[path]
-        return list(
-            references_of(record, forms, prose.document_text(record) if prose is not None else None)
-        )
+        document = prose.document_text(record) if prose is not None else None
+        return list(references_of(record, forms, document))
 
     keys = {path: key(record) for path, record in by_path.items()}
     return workspace.cache.values(f"references {prose is not None}", keys, make)
@@ -132,21 +126,18 @@ class NameResolver:
 
     @cached_property
     def _files(self) -> Targets:
-        places = [location_of(record) for record in self._records]
-        names = (
-            (record.id, (record.path, record.body_path, record.text("path")))
-            for record in self._records
-        )
-        paths = ((record_id, path) for record_id, its_paths in names for path in its_paths)
+        locations = list(map(location_of, self._records))
+        for record in self._records:
+            for path in (record.path, record.body_path, record.text("path")):
+                if path:
+                    locations.append(RecordLocation(record.id, path, None))
 
-        return Targets(
-            [*places, *(RecordLocation(record_id, path, None) for record_id, path in paths if path)]
-        )
+        return Targets(locations)
 
     @cached_property
     def _versioned(self) -> Mapping[str, Sequence[Record]]:
-        """The records that were taken from a file, by its path, if several were,
-        each for other versions.
+        """The records that were taken from a file, by its path, if several were, each for other
+        versions.
         """
         by_path: dict[str, list[Record]] = defaultdict(list)
         for record in self._records:
@@ -155,37 +146,36 @@ class NameResolver:
         return {path: records for path, records in by_path.items() if len(records) > 1}
 
     def of_file(self, path: str, versions: Collection[str] = ()) -> list[Record]:
-        """Return the records of a file's versions, the meant one first;
-        none where the file is other records' too.
+        """Return the records of a file's versions, the meant one first; none where the file is
+        other records' too.
         """
         records = self._versioned.get(path, ())
-        return (
-            by_version(records, versions)
-            if records and len(self._files.held(path)) == len(records)
-            else []
-        )
+        if not records or len(self._files.held(path)) != len(records):
+            return []
+
+        return by_version(records, versions)
 
     def referred(self, target: str, origin: str, versions: Collection[str] = ()) -> str | None:
-        """Return the id that a text in the file `origin`, for some versions,
-        means by an id or by a file's path.
+        """Return the id that a text in the file `origin`, for some versions, means by an id or by a
+        file's path.
         """
-        feature = posixpath.basename(posixpath.dirname(origin))
-        record_id = (
-            self.resolve(f"{feature}/{target}") if "/" not in target else None
-        ) or self.resolve(target)
+        record_id = None
+        if "/" not in target:
+            feature = posixpath.basename(posixpath.dirname(origin))
+            record_id = self.resolve(f"{feature}/{target}")
+
+        record_id = record_id or self.resolve(target)
         if record_id is None and (numbered := _NUMBERED.fullmatch(target)):
             record_id = self.resolve(f"{numbered[1]}{int(numbered[2]):04d}")
+        if record_id is not None or "." not in target:
+            return record_id
 
-        if record_id is None and "." in target:
-            path, _, anchor = target.partition("#")
-            ids = self._files.at(path, anchor)
-            record_id = (
-                ids[0]
-                if len(ids) == 1
-                else next((record.id for record in self.of_file(path, versions)), None)
-            )
+        path, _, anchor = target.partition("#")
+        ids = self._files.at(path, anchor)
+        if len(ids) == 1:
+            return ids[0]
 
-        return record_id
+        return next((record.id for record in self.of_file(path, versions)), None)
 
     def resolve(self, name: str) -> str | None:
         """Return the id that a name means; None where no record or several answer to it."""
@@ -197,32 +187,28 @@ _NUMBER = re.compile(r"[0-9]+|[^0-9._+-]+")
 
 
 def by_version(records: Sequence[Record], asking: Collection[str]) -> list[Record]:
-    """Return records as a link means them: live, most of the versions `asking`, unversioned,
-    the newest version.
+    """Return records as a link means them: live, most of the versions `asking`, unversioned, the
+    newest version.
     """
     requested = frozenset(asking) - {UNVERSIONED}
 
     def rank(record: Record) -> tuple[bool, float, bool, list[tuple[bool, int, str]], int]:
         versions = record.words("versions")
         factor = version_factor(versions, requested) if requested else 0.0
+        if factor <= UNSTATED:
+            factor = 0.0
+
         is_for_all = not versions or UNVERSIONED in versions
         newest = max(map(_order, versions), default=[])
-
-        return (
-            record.phase == "live",
-            factor if factor > UNSTATED else 0.0,
-            is_for_all,
-            newest,
-            len(versions),
-        )
+        return record.phase == "live", factor, is_for_all, newest, len(versions)
 
     by_id = sorted(records, key=lambda record: record.sort_key)
     return sorted(by_id, key=rank, reverse=True)
 
 
 def _order(version: str) -> list[tuple[bool, int, str]]:
-    """Return what versions are sorted by, the newest last:
-    numbers as such, and before `2.0` its `2.0-rc1`.
+    """Return what versions are sorted by, the newest last: numbers as such, and before `2.0` its
+    `2.0-rc1`.
     """
     parts = [
         (True, int(part), "") if part.isdecimal() else (False, 0, part)

@@ -35,39 +35,31 @@ class LinkedChunk:
 
 @dataclass(frozen=True, slots=True)
 class RelatedLink:
-    """How a record is reached: from which one, and how the link reads from there;
-    `derived` is not stated.
-    """
+    """How a record is reached: from which one, and how the link reads from there."""
 
     start: str
     rel: str
-    derived: bool
-    part: LinkedChunk | None = (
-        None  # where in a long text the link leads; None where it leads to all of it
-    )
-    others: tuple[
-        Other, ...
-    ] = ()  # the records of the same file for other versions, where the link names the file
+    derived: bool  # not stated
+    part: LinkedChunk | None = None
+    """Where in a long text the link leads; None where it leads to all of it."""
+    others: tuple[Other, ...] = ()
+    """The records of the same file for other versions, where the link names the file."""
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
-        part = self.part.as_data() if self.part is not None else None
-        others = [
-            {"id": record_id, "versions": list(versions)} for record_id, versions in self.others
-        ]
         return {
             "from": self.start,
             "rel": self.rel,
             "derived": self.derived,
-            "chunk": part,
-            "others": others,
+            "chunk": self.part and self.part.as_data(),
+            "others": [{"id": name, "versions": list(versions)} for name, versions in self.others],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedRecord:
-    """A record that is reached after `depth` links,
-    and every link from the records one step nearer.
+    """A record that is reached after `depth` links, and every link from the records one step
+    nearer.
     """
 
     record: Record
@@ -75,21 +67,25 @@ class RelatedRecord:
     ties: tuple[RelatedLink, ...]
 
     def links(self) -> str:
-        """Return how it is reached, in words: stated relations first,
-        and the lines that a link leads to.
+        """Return how it is reached, in words: stated relations first, and the lines that a link
+        leads to.
         """
-        ways = [
-            (tie, f"lines {tie.part.lines[0]}-{tie.part.lines[1]}" if tie.part else "")
-            for tie in self.ties
-        ]
-        ordered = sorted(ways, key=lambda way: (way[0].derived, way[0].rel, way[1]))
-        return ", ".join(dict.fromkeys(f"{tie.rel} {lines}".rstrip() for tie, lines in ordered))
+        ways: list[tuple[bool, str, str]] = []
+        for tie in self.ties:
+            lines = ""
+            if tie.part is not None:
+                first, last = tie.part.lines
+                lines = f"lines {first}-{last}"
+            ways.append((tie.derived, tie.rel, lines))
+
+        words = (f"{rel} {lines}".rstrip() for _, rel, lines in sorted(ways))
+        return ", ".join(dict.fromkeys(words))
 
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """What is related to a record: records by distance, names that no record has,
-    and lines of files that cite it.
+    """What is related to a record: records by distance, names that no record has, and lines of
+    files that cite it.
     """
 
     record: Record
@@ -111,52 +107,45 @@ def related(
     depth: int = 1,
     direction: str = "both",
 ) -> Related:
-    """Return what is related to a record, up to so many links away;
-    the snapshot is brought up to date first.
+    """Return what is related to a record, up to so many links away.
+
+    The snapshot is brought up to date first.
     """
     records = reading.collection.records
     edges = _edges(workspace, reading, NameResolver(tuple(records)))
-    own = ((link, target) for link, target, end in edges if link.start == record.id and not end)
-    dangling = (
-        sorted({(link.rel, target, link.derived) for link, target in own})
-        if direction != "in"
-        else ()
-    )
+    reached = tuple(_reached(records, edges, record.id, depth, direction))
 
-    citations = citations_of(workspace, tuple(records)) if direction != "out" else ()
-    places = (
-        (str(row["path"]), int(str(row["line"])))
-        for row in citations
-        if row["target_id"] == record.id
-    )
+    dangling: set[tuple[str, str, bool]] = set()
+    if direction != "in":
+        for link, target, end in edges:
+            if link.start == record.id and not end:
+                dangling.add((link.rel, target, link.derived))
 
-    reached = _reached(records, edges, record.id, depth, direction)
-    return Related(record, tuple(reached), tuple(dangling), tuple(dict.fromkeys(places)))
+    lines: list[tuple[str, int]] = []
+    if direction != "out":
+        for row in citations_of(workspace, tuple(records)):
+            if row["target_id"] == record.id:
+                lines.append((str(row["path"]), int(str(row["line"]))))
+
+    return Related(record, reached, tuple(sorted(dangling)), tuple(dict.fromkeys(lines)))
 
 
 def _edges(workspace: Workspace, reading: Reading, names: NameResolver) -> list[_Edge]:
     from orbit_registry.snapshot.query import query_reading  # DuckDB
 
     edges: list[_Edge] = []
-    for start, rel, target, end, derived, crumb, first, last in query_reading(
-        workspace, _LINKS, reading
-    ).rows:
-        part = (
-            LinkedChunk(str(crumb or ""), (int(str(first)), int(str(last))))
-            if first is not None
-            else None
-        )
+    links = query_reading(workspace, _LINKS, reading).rows
+    for start, rel, target, end, derived, crumb, first, last in links:
+        part = None
+        if first is not None:
+            part = LinkedChunk(str(crumb or ""), (int(str(first)), int(str(last))))
 
-        file = (
-            str(target).partition("#")[0]
-            if derived and end is not None and "." in str(target)
-            else ""
-        )
-        peers = names.of_file(file) if file else ()
-        others = tuple(
-            (record.id, record.words("versions")) for record in peers if record.id != end
-        )
-        link = RelatedLink(str(start), str(rel), bool(derived), part, others)
+        peers: list[Record] = []
+        if derived and end is not None and "." in str(target):
+            peers = names.of_file(str(target).partition("#")[0])
+
+        others = [(record.id, record.words("versions")) for record in peers if record.id != end]
+        link = RelatedLink(str(start), str(rel), bool(derived), part, tuple(others))
         edges.append((link, str(target), None if end is None else str(end)))
 
     return edges
@@ -165,9 +154,7 @@ def _edges(workspace: Workspace, reading: Reading, names: NameResolver) -> list[
 def _reached(
     records: RecordSet, edges: Iterable[_Edge], start: str, depth: int, direction: str
 ) -> Iterable[RelatedRecord]:
-    """Yield the records by distance, each once;
-    a circle ends there, and the start is not among them.
-    """
+    """Yield the records by distance, each once; a circle ends, and the start is not among them."""
     ties: dict[str, set[tuple[str, RelatedLink]]] = defaultdict(set)
     for link, _, end in edges:
         if end is None or end == link.start:
@@ -178,9 +165,8 @@ def _reached(
             ties[link.start].add((end, link))
 
         if both or direction == "in":
-            ties[end].add(
-                (link.start, RelatedLink(end, INVERSES.get(link.rel, link.rel), link.derived))
-            )
+            back = RelatedLink(end, INVERSES.get(link.rel, link.rel), link.derived)
+            ties[end].add((link.start, back))
 
     def order(link: RelatedLink) -> tuple[object, ...]:
         return link.start, link.rel, link.derived, link.part is not None, str(link)
@@ -195,6 +181,9 @@ def _reached(
 
         visited.update(next_ties)
         near = sorted(next_ties)
-        reached = [record for record_id in near for record in records.with_id(record_id)[:1]]
+        reached: list[Record] = []
+        for name in near:
+            reached += records.with_id(name)[:1]
+
         for record in sorted(reached, key=lambda record: record.sort_key):
             yield RelatedRecord(record, distance, tuple(sorted(next_ties[record.id], key=order)))

@@ -23,7 +23,6 @@ from orbit_registry.model.freshness import (
 from orbit_registry.model.rank import priority_of, vote_key
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.model.scope import Scope
 from orbit_registry.model.votes import distinct_votes, format_time, time_in
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
@@ -47,28 +46,29 @@ def sources_of(
     inbox: bool = False,
     with_times: bool = True,
 ) -> list[Row]:
-    """Return the rows of the files that some records, named by their paths, came from;
-    `inbox`: it is local.
+    """Return the rows of the files that some records, named by their paths, came from.
+
+    `inbox` says that it is local.
     """
     rows: list[Row] = []
 
     def add(role: str, path: str, local: bool = False) -> None:
         state = reading.states.get(path) or prose.states.get(path)
-        if state is not None:
-            written = (
-                datetime.fromtimestamp(state.mtime_ns // 1_000_000 / 1000, UTC)
-                if with_times
-                else None
-            )
+        if state is None:
+            return
 
-            row: Row = {
-                "path": path,
-                "role": role,
-                "inbox": local,
-                "sha256": state.sha256,
-                "size": state.size,
-            }
-            rows.append({**row, "mtime": _time(written) if written is not None else None})
+        row: Row = {
+            "path": path,
+            "role": role,
+            "inbox": local,
+            "sha256": state.sha256,
+            "size": state.size,
+            "mtime": None,
+        }
+        if with_times:
+            seconds = state.mtime_ns // 1_000_000 / 1000
+            row["mtime"] = _time(datetime.fromtimestamp(seconds, UTC))
+        rows.append(row)
 
     documents: set[str] = set()
     for entry in reading.entries:
@@ -77,7 +77,6 @@ def sources_of(
 
         local = inbox and entry.pending
         add("record", entry.path, local)
-
         if entry.has_votes:
             add("votes", f"{entry.folder}/{VOTES}", local)
         if entry.has_body:
@@ -95,93 +94,93 @@ def sources_of(
 
 def _link_rows(
     records: Sequence[Record], local: frozenset[str], references: Mapping[str, Sequence[str]]
-) -> list[Row]:
-    """Return stated, supersession's and texts' links;
-    those that git carries are resolved among what git carries.
+) -> Iterator[Row]:
+    """Yield stated, supersession's and texts' links; those that git carries are resolved among what
+    git carries.
     """
-    everything = NameResolver(records)
-    shared = (
-        NameResolver([record for record in records if record.id not in local])
-        if local
-        else everything
-    )
+    everything = shared = NameResolver(records)
+    if local:
+        shared = NameResolver([record for record in records if record.id not in local])
 
     edges: set[tuple[str, str, str, bool]] = set()
     referred: dict[tuple[str, str], str | None] = {}
     for record in records:
         names = everything if record.id in local else shared
-
-        for link in record.links:
-            edges.add((record.id, link.rel, link.to, False))
-
+        edges.update((record.id, link.rel, link.to, False) for link in record.links)
         for older in record.supersedes:
             edges.add((record.id, "supersedes", names.resolve(older) or older, True))
 
-        for name in record.superseded_by if record.id not in local else ():
-            if (successor := names.resolve(name)) is not None:
-                edges.add((successor, "supersedes", record.id, True))
+        if record.id not in local:
+            for successor in map(names.resolve, record.superseded_by):
+                if successor is not None:
+                    edges.add((successor, "supersedes", record.id, True))
 
-        targets = references.get(record.path, ())
-        origin = record.source.path if targets and record.source else record.path
-        for target in targets:
+        origin = record.source.path if record.source else record.path
+        for target in references.get(record.path, ()):
             target_id = names.referred(target, origin, record.words("versions"))
             if target_id != record.id and (record.id, "references", target, False) not in edges:
                 referred[record.id, target] = target_id
 
     edges.update((start, "references", target, True) for start, target in referred)
-    return [
-        {
+    for start, rel, target, derived in sorted(edges):
+        if derived and rel == "references":
+            target_id = referred[start, target]
+        else:
+            names = everything if start in local else shared
+            target_id = names.resolve(target)
+
+        yield {
             "record_id": start,
             "rel": rel,
             "target": target,
-            "target_id": referred[start, target]
-            if derived and rel == "references"
-            else (everything if start in local else shared).resolve(target),
+            "target_id": target_id,
             "derived": derived,
         }
-        for start, rel, target, derived in sorted(edges)
-    ]
 
 
 def citations_of(workspace: Workspace, records: Sequence[Record]) -> Iterator[Row]:
-    """Yield what the files of the project cite, as `_citation_rows` does;
-    what records' texts cite is their own.
+    """Yield what the files of the project cite, as `_citation_rows` does; what records' texts cite
+    is their own.
     """
     tracked = workspace.git.tracked()
     files = tracked if tracked is not None else walk(workspace.root, hidden=False)
     homes = frozenset(record.source.path for record in records if record.source is not None)
-
-    return _citation_rows(
-        records, citing_references(workspace, files, without=homes), workspace.kinds.id_forms
-    )
+    references = citing_references(workspace, files, without=homes)
+    return _citation_rows(records, references, workspace.kinds.id_forms)
 
 
 def _citation_rows(
     records: Sequence[Record], files: Mapping[str, References], forms: IdForms
 ) -> Iterator[Row]:
-    """Yield what files name, once a line: ids and links to records' files;
-    a likely word only if a record has it.
+    """Yield what files name, once a line: ids and links to records' files; a likely word only if a
+    record has it.
     """
-    names = NameResolver(records) if files else None
+    if not files:
+        return
+
+    names = NameResolver(records)
     for path, references in files.items():
         links = ((_from_root(path, target), line) for target, line in references.links)
         for target, line in dict.fromkeys((*references.ids, *links)):
-            target_id = names.referred(target, path) if names and target else None
-            if target_id is not None or any(
-                not citation.weak and citation.id == target
-                for citation in find_citations(target, forms)
-            ):
+            target_id = names.referred(target, path) if target else None
+            if target_id is not None or _is_surely_id(target, forms):
                 yield {"path": path, "line": line, "target": target, "target_id": target_id}
 
 
+def _is_surely_id(target: str, forms: IdForms) -> bool:
+    citations = find_citations(target, forms)
+    return any(not citation.weak and citation.id == target for citation in citations)
+
+
 def _from_root(origin: str, target: str) -> str:
-    """Return the file that a link in the file `origin` names, from the root, with its anchor;
-    empty for others.
+    """Return the file that a link in the file `origin` names, from the root, with its anchor; empty
+    for others.
     """
     file, anchor = split_link(target)
     path = path_from_root(file, posixpath.dirname(origin))
     if not file or ":" in file or path.startswith(".."):
         return ""
+
     return f"{path}#{anchor}" if anchor else path
 
 
@@ -204,8 +203,8 @@ CONTENT = (
 """The tables the digest covers: what two clones of one commit share."""
 LOCAL = ("citations", "freshness_states", "diagnostics", "events", "skills", "vote_keys")
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
-_REASON = ("cause", "subject", "message")
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Returns a row as it is hashed and filled in: JSON without spaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,78 +246,65 @@ def rows_of(
     local: dict[str, list[str]] = defaultdict(list)
     chosen = _chosen(list(records), inbox)
     local_ids = frozenset(record.id for record in chosen if _is_in(record, inbox))
-    hashes = {
-        record.path: _add(
-            local if record.id in local_ids else shared, record, record.id in local_ids
-        )
-        for record in chosen
-    }
+    hashes: dict[str, str] = {}
+    texts: dict[tuple[str, int], Fields] = {}
+    for record in chosen:
+        is_local = record.id in local_ids
+        hashes[record.path] = _add(local if is_local else shared, record, is_local)
+        for number, fields in enumerate(texts_of(record)):
+            texts[record.id, number] = fields
+
+        key = None if half_life_days is None else vote_key(record.votes, half_life_days)
+        if key is not None:
+            row: Row = {"record_id": record.id, "half_life": half_life_days, "rank_key": key}
+            local["vote_keys"].append(encode(row))
+
+        state = freshness.get(record.path)
+        if state is not None:
+            local["freshness_states"] += map(encode, _state_rows(record.id, state))
 
     for row in _link_rows(chosen, local_ids, references):
-        (local if row["record_id"] in local_ids else shared)["links"].append(_encode(row))
+        tables = local if row["record_id"] in local_ids else shared
+        tables["links"].append(encode(row))
 
-    shared["successors"] = _successor_rows(
-        RecordSet(record for record in chosen if record.id not in local_ids)
-    )
-    local["citations"] = list(map(_encode, citations))
+    in_git = RecordSet(record for record in chosen if record.id not in local_ids)
+    for record in in_git:
+        if record.phase == "closed":
+            for successor in in_git.live_successors(record):
+                row = {"record_id": record.id, "successor_id": successor.id}
+                shared["successors"].append(encode(row))
 
     for row in sorted(sources, key=lambda row: (row["path"], row["role"])):
-        (local if row["inbox"] else shared)["sources"].append(_encode(row))
+        tables = local if row["inbox"] else shared
+        tables["sources"].append(encode(row))
 
-    if half_life_days is not None:
-        local["vote_keys"] = [
-            _encode({"record_id": record.id, "half_life": half_life_days, "rank_key": key})
-            for record in chosen
-            if (key := vote_key(record.votes, half_life_days)) is not None
-        ]
-
-    local["freshness_states"] = [
-        _encode(
-            {
-                "record_id": record.id,
-                "state": state.state,
-                **{name: getattr(reason, name) for name in _REASON},
-            }
-        )
-        for record in chosen
-        if (state := freshness.get(record.path)) is not None
-        for reason in state.reasons
-    ]
-
+    local["citations"] = list(map(encode, citations))
     ordered = sorted(diagnostics, key=lambda diagnostic: diagnostic.sort_key)
-    local["diagnostics"] = [_encode(_diagnostic_row(diagnostic)) for diagnostic in ordered]
-    local["skills"] = [
-        _encode(
-            {
-                "path": skill.path,
-                "title": skill.name,
-                "description": skill.description,
-                "body": skill.body,
-            }
-        )
-        for skill in skills
-    ]
+    local["diagnostics"] = [encode(_diagnostic_row(diagnostic)) for diagnostic in ordered]
 
-    texts = {
-        (record.id, number): fields
-        for record in chosen
-        for number, fields in enumerate(texts_of(record))
-    }
+    for skill in skills:
+        row = {
+            "path": skill.path,
+            "title": skill.name,
+            "description": skill.description,
+            "body": skill.body,
+        }
+        local["skills"].append(encode(row))
+        title = ": ".join(filter(None, (skill.name, skill.description)))
+        texts[skill.path, 0] = (title, "", skill.body)
 
-    skill_texts = {
-        (each.path, 0): (": ".join(filter(None, (each.name, each.description))), "", each.body)
-        for each in skills
-    }
-    return Rows(shared, local, hashes, {**texts, **skill_texts})
+    return Rows(shared, local, hashes, texts)
 
 
-def _successor_rows(records: RecordSet) -> list[str]:
-    return [
-        _encode({"record_id": record.id, "successor_id": successor.id})
-        for record in records
-        if record.phase == "closed"
-        for successor in records.live_successors(record)
-    ]
+def _state_rows(record_id: str, freshness: Freshness) -> Iterator[Row]:
+    for reason in freshness.reasons:
+        yield {
+            "record_id": record_id,
+            "state": freshness.state,
+            "cause": reason.cause,
+            "subject": reason.subject,
+            "message": reason.message,
+        }
 
 
 def _is_in(record: Record, inbox: str) -> bool:
@@ -327,18 +313,17 @@ def _is_in(record: Record, inbox: str) -> bool:
 
 def _chosen(records: Sequence[Record], inbox: str) -> list[Record]:
     shared = {record.id for record in records if not _is_in(record, inbox)}
-    return sorted(
-        (record for record in records if not _is_in(record, inbox) or record.id not in shared),
-        key=lambda record: (record.sort_key, record.path),
-    )
+    chosen = [record for record in records if not _is_in(record, inbox) or record.id not in shared]
+    return sorted(chosen, key=lambda record: (record.sort_key, record.path))
 
 
 def _add(tables: dict[str, list[str]], record: Record, inbox: bool) -> str:
-    row = _encode(_record_row(record, inbox))
+    row = encode(_record_row(record, inbox))
     total = hashlib.sha256(row.encode())
     for table, child in _children(record):
         tables[table].append(child)
         total.update(child.encode())
+
     content_hash = total.hexdigest()
     tables["records"].append(f'{row[:-1]},"content_hash":"{content_hash}"}}')
     return content_hash
@@ -348,18 +333,22 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
     record_id, scope = record.id, record.scope
     for position, pattern in enumerate(scope.paths):
         for fields in _anchored(pattern):
-            yield "scope_globs", _encode({"record_id": record_id, "position": position, **fields})
+            yield "scope_globs", encode({"record_id": record_id, "position": position, **fields})
 
-    for axis, word in _words(record, scope):
-        yield "tags", _encode({"record_id": record_id, "axis": axis, "tag": word})
+    axes = {"tag": scope.tags, "agent": scope.agents, "task": scope.tasks, "symbol": scope.symbols}
+    axes["label"] = record.words("labels")
+    for axis, words in sorted(axes.items()):
+        for word in sorted(set(words)):
+            yield "tags", encode({"record_id": record_id, "axis": axis, "tag": word})
 
     for position, (kind, reference) in enumerate(record.evidence):
-        yield (
-            "evidence",
-            _encode(
-                {"record_id": record_id, "position": position, "kind": kind, "reference": reference}
-            ),
-        )
+        row = {
+            "record_id": record_id,
+            "position": position,
+            "kind": kind,
+            "reference": reference,
+        }
+        yield "evidence", encode(row)
 
     for position, option in enumerate(record.rejected):
         row = {
@@ -368,34 +357,33 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
             "option": option.option,
             "reason": option.reason or None,
         }
-        yield "rejected_options", _encode(row)
+        yield "rejected_options", encode(row)
 
     for version in sorted(set(record.words("versions"))):
-        yield "versions", _encode({"record_id": record_id, "version": version})
+        yield "versions", encode({"record_id": record_id, "version": version})
 
     under: dict[str, str] = {}  # where chunks overlap, the last one with the anchor
     for position, chunk in enumerate(chunks_of(record)):
-        yield "chunks", _encode({"record_id": record_id, "position": position, **_chunk_row(chunk)})
+        yield "chunks", encode({"record_id": record_id, "position": position, **_chunk_row(chunk)})
         under.update(dict.fromkeys(chunk.anchors, chunk.code))
 
     for anchor, code in under.items():
-        yield "anchors", _encode({"record_id": record_id, "anchor": anchor, "code": code})
+        yield "anchors", encode({"record_id": record_id, "anchor": anchor, "code": code})
 
     for name in sorted(set(record.legacy_ids)):
-        yield "legacy_ids", _encode({"legacy_id": name, "record_id": record_id})
+        yield "legacy_ids", encode({"legacy_id": name, "record_id": record_id})
 
     for vote in distinct_votes(record.votes):
-        at = _time(vote.voted_at)
         row = {
             "record_id": record_id,
             "voter_model": vote.voter_model,
             "task_id": vote.task_id,
-            "voted_at": at,
+            "voted_at": _time(vote.voted_at),
         }
-        yield "votes", _encode(row)
+        yield "votes", encode(row)
 
     for fresh in _freshness(record):
-        yield "freshness", _encode({"record_id": record_id, **fresh})
+        yield "freshness", encode({"record_id": record_id, **fresh})
 
 
 def _chunk_row(chunk: Chunk) -> Row:
@@ -411,11 +399,9 @@ def _chunk_row(chunk: Chunk) -> Row:
 
 
 def _record_row(record: Record, inbox: bool) -> Row:
+    """Return a row of the table `records`; a record's hash is taken of it, so the order counts."""
     status, data, source = record.status, record.data, record.source
-    author = data.get("created_by")
-    by: Mapping[str, object] = author if isinstance(author, Mapping) else {}
-
-    return {
+    row: Row = {
         "id": record.id,
         "uid": record.uid,
         "kind": record.kind.name,
@@ -427,50 +413,50 @@ def _record_row(record: Record, inbox: bool) -> Row:
         "shown": status.shown,
         "inbox": inbox,
         "origin": record.origin or None,
-        "project": _text(data, "project"),
-        "feature": _text(data, "feature"),
-        "category": _text(data, "category"),
-        "date": _text(data, "date"),
-        "summary": _text(data, "summary"),
+    }
+    for name in ("project", "feature", "category", "date", "summary"):
+        row[name] = _text(data, name)
+
+    row |= {
         "body": record.prose,
         "priority": priority_of(record),
         "confidence": _text(data, "confidence"),
         "procedural": data.get("procedural") is True,
         "path": record.path,
-        "source_path": source.path if source else None,
-        "source_heading": source.heading if source else None,
-        "source_format": source.format if source else None,
-        "source_authority": source.authority if source else None,
+    }
+    for name in ("path", "heading", "format", "authority"):
+        row[f"source_{name}"] = getattr(source, name, None)
+
+    author = data.get("created_by")
+    by: Mapping[str, object] = author if isinstance(author, Mapping) else {}
+    row |= {
         "author": _text(by, "name"),
         "author_role": _text(by, "role"),
         "author_model": _text(by, "model"),
         "created_at": _moment(data.get("created_at")),
         "updated_at": _moment(data.get("updated_at")),
-        "data": _encode(data),
+        "data": encode(data),
     }
-
-
-def _words(record: Record, scope: Scope) -> list[tuple[str, str]]:
-    axes = {"tag": scope.tags, "agent": scope.agents, "task": scope.tasks, "symbol": scope.symbols}
-    axes["label"] = record.words("labels")
-    return sorted({(axis, word) for axis, words in axes.items() for word in words})
+    return row
 
 
 @lru_cache(maxsize=65536)  # the records of a project share their globs
 def _anchored(pattern: str) -> tuple[Row, ...]:
-    return tuple(
-        {
-            "pattern": pattern,
-            "exclude": glob.exclude,
-            "anchor_kind": anchor.kind,
-            "anchor": anchor.text,
-            "extension": anchor.extension,
-            "depth": anchor.depth,
-            "regex": None if anchor.decides else alternative.regex,
-        }
-        for glob in readable_globs([pattern])
-        for alternative, anchor in zip(glob.alternatives, anchors(glob), strict=True)
-    )
+    rows: list[Row] = []
+    for glob in readable_globs([pattern]):
+        for alternative, anchor in zip(glob.alternatives, anchors(glob), strict=True):
+            fields = {
+                "pattern": pattern,
+                "exclude": glob.exclude,
+                "anchor_kind": anchor.kind,
+                "anchor": anchor.text,
+                "extension": anchor.extension,
+                "depth": anchor.depth,
+                "regex": None if anchor.decides else alternative.regex,
+            }
+            rows.append(fields)
+
+    return tuple(rows)
 
 
 def _freshness(record: Record) -> list[Row]:
@@ -484,15 +470,13 @@ def _freshness(record: Record) -> list[Row]:
         "verified_at": _moment(value.get("verified_at")),
         "verified_by": _text(value, "verified_by"),
     }
+    inputs: list[Row] = [
+        {"input": entry.input, "hash": entry.hash} for entry in fingerprint_inputs(record)
+    ]
+    if not inputs:
+        inputs.append({"input": None, "hash": None})
 
-    entries: list[tuple[str | None, str | None]] = [
-        (entry.input, entry.hash) for entry in fingerprint_inputs(record)
-    ]
-    entries = entries or [(None, None)]
-    return [
-        {"position": at, **shared, "input": path, "hash": text}
-        for at, (path, text) in enumerate(entries)
-    ]
+    return [{"position": at, **shared, **fields} for at, fields in enumerate(inputs)]
 
 
 def _diagnostic_row(diagnostic: Diagnostic) -> Row:
@@ -501,8 +485,8 @@ def _diagnostic_row(diagnostic: Diagnostic) -> Row:
         "code": diagnostic.code,
         "severity": diagnostic.severity.value,
         "path": diagnostic.location.path,
-        "line": position.line if position else None,
-        "column": position.column if position else None,
+        "line": position and position.line,
+        "column": position and position.column,
         "record_id": diagnostic.record,
         "message": diagnostic.message,
         "hint": diagnostic.hint,

@@ -41,8 +41,8 @@ NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What a sync did: records that are new, different, gone and as before,
-    and the file that holds them now.
+    """What a sync did: records that are new, different, gone and as before, and the file that holds
+    them now.
     """
 
     added: int
@@ -53,13 +53,12 @@ class SyncResult:
     path: Path
     built: bool
     seconds: float = 0.0  # of the snapshot and the push index together
-    index: IndexSync | None = (
-        None  # what was done to the push index; None where it was not asked for
-    )
+    index: IndexSync | None = None
+    """What was done to the push index; None where it was not asked for."""
 
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
-        return {
+        data: dict[str, object] = {
             "built": self.built,
             "added": self.added,
             "changed": self.changed,
@@ -68,8 +67,11 @@ class SyncResult:
             "digest": self.digest,
             "path": str(self.path),
             "seconds": round(self.seconds, 3),
-            **({"push_index": self.index.as_data()} if self.index is not None else {}),
         }
+        if self.index is not None:
+            data["push_index"] = self.index.as_data()
+
+        return data
 
     def counted(self) -> dict[str, object]:
         """Return what an event says of it."""
@@ -78,24 +80,21 @@ class SyncResult:
 
     def text(self) -> str:
         """Return the result in two lines for people: the snapshot, the push index."""
-        return "\n".join(
-            [self._snapshot_text(), *([self.index.text()] if self.index is not None else [])]
-        )
+        if self.index is None:
+            return self._snapshot_text()
+
+        return f"{self._snapshot_text()}\n{self.index.text()}"
 
     def _snapshot_text(self) -> str:
+        digest = self.digest[:12]
         if not self.built:
-            return f"Nothing changed: {plural(self.unchanged, 'record')}, digest {self.digest[:12]}"
+            return f"Nothing changed: {plural(self.unchanged, 'record')}, digest {digest}"
 
         parts = [("added", self.added), ("changed", self.changed), ("removed", self.removed)]
-        changes = (
-            ", ".join(f"{number} {word}" for word, number in parts if number) or "no record changed"
-        )
-        total = self.added + self.changed + self.unchanged
-
-        return (
-            f"Built {self.path.name}: {plural(total, 'record')} ({changes}), digest "
-            f"{self.digest[:12]}"
-        )
+        changes = ", ".join(f"{number} {word}" for word, number in parts if number)
+        changes = changes or "no record changed"
+        total = plural(self.added + self.changed + self.unchanged, "record")
+        return f"Built {self.path.name}: {total} ({changes}), digest {digest}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +116,8 @@ def sync(workspace: Workspace, *, rebuild: bool = False) -> SyncResult:
 
 
 def last_built(workspace: Workspace) -> float | None:
-    """Return when the current snapshot was written, in seconds since 1970;
-    None if none can be read.
+    """Return when the current snapshot was written, in seconds since 1970; None if none can be
+    read.
     """
     state = _current(make_cache_folder(workspace))
     return None if state is None else state.stamp[0] / 1e9
@@ -131,7 +130,6 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
     inputs = _inputs(workspace, commit, reading, prose, skills)
     folder = make_cache_folder(workspace)
     state = None if rebuild else _current(folder, inputs)
-
     if state is None:
         with locked(folder / "snapshot.lock"):
             state = None if rebuild else _current(folder, inputs)
@@ -140,9 +138,8 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
                 # changed.
                 from orbit_registry.snapshot.export import local_rows
 
-                return _publish(
-                    workspace, folder, local_rows(workspace, reading, prose, skills), commit, inputs
-                )
+                rows = local_rows(workspace, reading, prose, skills)
+                return _publish(workspace, folder, rows, commit, inputs)
 
     return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, built=False)
 
@@ -155,34 +152,32 @@ def _inputs(
     skills: Sequence[Skill],
 ) -> str:
     config = workspace.config
+    settings = str((config.citations, config.code, half_life_days()))
+    parts = [code_version(), workspace.kinds.fingerprint, workspace.name, config.inbox]
+    parts += [settings, commit or ""]
+
     files = {**prose.states, **reading.states}
-    return digest(
-        code_version(),
-        workspace.kinds.fingerprint,
-        workspace.name,
-        config.inbox,
-        str((config.citations, config.code, half_life_days())),
-        commit or "",
-        *(f"{path}\n{files[path].sha256}" for path in sorted(files)),
-        *(problem.fingerprint for problem in reading.misplaced),
-        *(f"{skill.path}\n{skill.text}" for skill in skills),
-    )
+    parts += [f"{path}\n{files[path].sha256}" for path in sorted(files)]
+    parts += [problem.fingerprint for problem in reading.misplaced]
+    parts += [f"{skill.path}\n{skill.text}" for skill in skills]
+    return digest(*parts)
 
 
 def _publish(
     workspace: Workspace, folder: Path, rows: Rows, commit: str | None, inputs: str
 ) -> SyncResult:
-    """Write a file, give it the next number and name it in the state file:
-    from then on readers take it.
+    """Write a file, give it the next number and name it in the state file, from which readers take
+    it.
     """
     from orbit_registry.snapshot.export import event_lines, write_database
     from orbit_registry.snapshot.rows import meta_of
 
     previous = _current(folder)
     path = folder / f"snapshot-{_last_number(folder) + 1:06d}.duckdb"
-    _remove_leftovers(folder, previous.file if previous is not None else "")
-    temporary = folder / f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}"
     earlier = folder / previous.file if previous is not None else None
+    _remove_leftovers(folder, earlier)
+
+    temporary = folder / f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}"
     digest, before = write_database(
         temporary, rows, meta_of(workspace, commit), event_lines(workspace.state), earlier
     )
@@ -194,10 +189,9 @@ def _publish(
     except OSError as error:
         raise write_error(path, error) from None
 
-    write_atomic(
-        folder / STATE,
-        json.dumps(asdict(_State(path.name, stamp, inputs, digest, len(rows.hashes)))),
-    )
+    state = _State(path.name, stamp, inputs, digest, len(rows.hashes))
+    write_atomic(folder / STATE, json.dumps(asdict(state)))
+
     added = len(rows.hashes.keys() - before.keys())
     changed = sum(before.get(name, content) != content for name, content in rows.hashes.items())
 
@@ -223,12 +217,12 @@ def _current(folder: Path, inputs: str | None = None) -> _State | None:
 
     # A repository may bring such files, yet can't know the inode and the times that the kernel sets
     # here, unless the file system stamps whole seconds, which could be guessed.
-    is_ours = (
-        stat.S_ISREG(status.st_mode)
-        and status.st_ctime_ns % 1_000_000_000 != 0
-        and _stamp(status) == state.stamp
-    )
-    return state if is_ours else None
+    if not stat.S_ISREG(status.st_mode) or status.st_ctime_ns % 1_000_000_000 == 0:
+        return None
+    if _stamp(status) != state.stamp:
+        return None
+
+    return state
 
 
 def _stamp(status: os.stat_result) -> list[int]:
@@ -236,8 +230,9 @@ def _stamp(status: os.stat_result) -> list[int]:
 
 
 def _last_number(folder: Path) -> int:
-    """Return the highest number so far; a process with a lost file open would get the old content
-    under its name.
+    """Return the highest number so far, also of lost files.
+
+    A process with a lost file open would get the old content under its name.
     """
     names = os.listdir(folder)
     with contextlib.suppress(OrbitError, ValueError, TypeError, KeyError, RecursionError):
@@ -245,15 +240,15 @@ def _last_number(folder: Path) -> int:
     return max((int(match[1]) for name in names if (match := NAME.match(name))), default=0)
 
 
-def _remove_leftovers(folder: Path, previous: str) -> None:
-    """Remove all snapshots but the previous one, which readers may take,
-    and what killed builds left.
+def _remove_leftovers(folder: Path, previous: Path | None) -> None:
+    """Remove all snapshots but the previous one, which readers may take, and what killed builds
+    left.
     """
     for path in folder.iterdir():
         is_old = (
             path.name.startswith("snapshot-")
             and path.suffix in (".duckdb", ".wal")
-            and path.name != previous
+            and path != previous
         )
         if is_old or path.name.startswith((f"{TEMPORARY}snapshot", f"{TEMPORARY}rows-")):
             shutil.rmtree(path, ignore_errors=True)

@@ -36,7 +36,9 @@ class Author:
     def as_data(self) -> dict[str, object]:
         """Return the author as records store it."""
         data: dict[str, object] = {"name": self.name, "role": self.role}
-        return {**data, "model": self.model} if self.model else data
+        if self.model:
+            data["model"] = self.model
+        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +59,13 @@ def current_author(
     `ORBIT_ACTOR=human|agent` overrides the detection.
     """
     env = os.environ if environment is None else environment
-    role, agent = acting_role(env), _marked_agent(env)
-    model = _one_line(model or env.get("ORBIT_MODEL") if role == "agent" else model)
+    role = acting_role(env)
     if role == "agent":
-        return Author(_one_line(env.get("ORBIT_AGENT")) or agent or "agent", role, model)
+        agent = _one_line(env.get("ORBIT_AGENT")) or _marked_agent(env) or "agent"
+        return Author(agent, role, _one_line(model or env.get("ORBIT_MODEL")))
 
     name = git.ask("config", "user.name") or env.get("USER") or env.get("USERNAME")
-    return Author(_one_line(name) or UNKNOWN, role, model)
+    return Author(_one_line(name) or UNKNOWN, role, _one_line(model))
 
 
 def acting_role(environment: Mapping[str, str] | None = None) -> str:

@@ -75,13 +75,15 @@ class Cache:
         raise AssertionError("a database in memory can always be made")
 
     def _open(self, file: Path | None) -> sqlite3.Connection:
+        database: str | Path = ":memory:"
         if file is not None:
+            database = file
             file.parent.mkdir(parents=True, exist_ok=True)
             if file.exists() and file.stat().st_size > LARGEST:
                 self._delete()
 
         connection = sqlite3.connect(
-            ":memory:" if file is None else file,
+            database,
             timeout=LOCK_WAIT_SECONDS,
             isolation_level=None,
             check_same_thread=False,
@@ -101,6 +103,7 @@ class Cache:
             raise
 
         self._closer = weakref.finalize(self, connection.close)
+        _OPEN.add(self)
         return connection
 
     def _delete(self) -> None:
@@ -121,6 +124,7 @@ class Cache:
         if "db" in self.__dict__:
             self._closer()
             del self.__dict__["db"]
+            _OPEN.discard(self)
 
     def files(
         self,
@@ -164,7 +168,7 @@ class Cache:
                 value, text = json.loads(row[5]), row[5]
             else:
                 value = parse(path, content)
-                text = None if value is None else _storable(value)
+                text = _storable(value)
 
             results[path] = FileValue(path, value, digest, *stamp[:2])
 
@@ -207,12 +211,12 @@ class Cache:
         else what `make` returns for the name.
         """
         stored: dict[str, list[Any]] = self.recall(namespace, "") or {}
-        rows = {
-            name: stored[name] if name in stored and stored[name][0] == key else []
-            for name, key in keys.items()
-        }
-        for name in [name for name, row in rows.items() if not row]:
-            rows[name] = [keys[name], make(name)]
+        rows: dict[str, list[Any]] = {}
+        for name, key in keys.items():
+            row = stored.get(name)
+            if row is None or row[0] != key:
+                row = [key, make(name)]
+            rows[name] = row
 
         if rows != stored:
             self.remember(namespace, "", rows)
@@ -230,7 +234,7 @@ class Cache:
 
     def remember(self, namespace: str, key: str, value: object) -> None:
         """Store a value under a key, in place of the namespace's former one."""
-        text = None if value is None else _storable(value)
+        text = _storable(value)
         if text is not None:
             row = (namespace, key, _checksum(key, text), text)
             self._write("INSERT OR REPLACE INTO memos VALUES (?, ?, ?, ?)", [row])
@@ -252,6 +256,15 @@ class Cache:
             self._fail(error)
 
 
+_OPEN: weakref.WeakSet[Cache] = weakref.WeakSet()
+
+
+def close_caches() -> None:
+    """Close the databases that this process has open; the next query of a cache opens it again."""
+    for opened in list(_OPEN):
+        opened.close()
+
+
 @contextlib.contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
@@ -265,13 +278,19 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _storable(value: object) -> str | None:
-    """Return a value as JSON; None where JSON would change it or it has a secret."""
+    """Return a value as JSON; None where there is none, JSON would change it or it has a secret."""
+    if value is None:
+        return None
+
     try:
         text = json.dumps(value, separators=(",", ":"))
         is_same = json.loads(text) == value
     except (TypeError, ValueError, RecursionError):
         return None
-    return text if is_same and not has_secret(value, text) else None
+
+    if not is_same or has_secret(value, text):
+        return None
+    return text
 
 
 def _checksum(key: object, text: object) -> float:
@@ -285,10 +304,11 @@ def to_row(value: Any) -> Any:
     """Return a value of dataclasses and tuples as lists, which JSON stores;
     `row_reader` gives what reads them.
     """
-    parts = (
-        [getattr(value, field.name) for field in fields(value)] if is_dataclass(value) else value
-    )
-    return list(map(to_row, parts)) if isinstance(parts, list | tuple) else value
+    if is_dataclass(value):
+        return [to_row(getattr(value, field.name)) for field in fields(value)]
+    if isinstance(value, list | tuple):
+        return list(map(to_row, value))
+    return value
 
 
 @cache
@@ -307,9 +327,11 @@ def row_reader(kind: Hashable) -> Callable[[Any], Any]:
         (row_reader(cast("Hashable", part)) for part in get_args(kind) if is_dataclass(part)), None
     )
     if get_origin(kind) is tuple:
-        return lambda rows: tuple(rows if read is None else map(read, rows))
+        return tuple if read is None else lambda rows: tuple(map(read, rows))
+    if read is None:
+        return lambda row: row
 
-    return lambda row: row if read is None or row is None else read(row)
+    return lambda row: None if row is None else read(row)
 
 
 def digest(*parts: object) -> str:

@@ -30,6 +30,8 @@ _PUBLISH_KEY = ".".join(PUBLISH)
 CHOICES = ("kinds", "statuses", "tags")
 LEARNINGS, MAPPING = "learnings_config", "agent_category_mapping"
 GENERAL = "general"  # the category for every agent, and the only one for unknown agents
+_AS_WRITTEN = ("project", "schemas", "inbox", "site", "duplicates")
+"""Keys that are taken as they are."""
 _LONGEST_PLAIN_NAME = 100  # a length far below the schema's limit
 _SEPARATORS = re.compile(r"[\s_]+")
 _PASSWORD = re.compile(r"(\b\w*pass\w*\s*=\s*)(?:'(?:[^'\\]|\\.)*(?:'|$)|\S+)", re.IGNORECASE)
@@ -93,7 +95,7 @@ def _publish_problems(
     if kinds is None:
         return
 
-    statuses = {status for kind in kinds for status in kind.statuses}
+    statuses = set[str]().union(*(kind.statuses for kind in kinds))
     for name, existing in (("kinds", {kind.name for kind in kinds}), ("statuses", statuses)):
         for index, choice in enumerate(data.get(name, ())):
             if choice.removeprefix("!").strip().casefold() not in existing:
@@ -216,7 +218,9 @@ class LearningsConfig:
             return None
 
         mapped = self.mapping.get(name)
-        return Categories((GENERAL,), False) if mapped is None else Categories(mapped, True)
+        if mapped is None:
+            return Categories((GENERAL,), False)
+        return Categories(mapped, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +252,8 @@ def without_user(text: str) -> str:
     """Return a text without passwords and without the user and token of an address;
     both may hold `@` and `/`.
     """
-    if match := _POSTGRES.fullmatch(
-        text
-    ):  # a mistake in an address of PostgreSQL may show a password
+    # A mistake in an address of PostgreSQL may show a password.
+    if match := _POSTGRES.fullmatch(text):
         return f"{match[1]}…"
     return _PASSWORD.sub(r"\1…", re.sub(r"(?<=//)\S*@", "", text))
 
@@ -303,11 +306,22 @@ class Config:
 
     def is_tagged(self, own_tags: Collection[str], tags: Iterable[str]) -> bool:
         """Say whether some tags, by any of their aliases, are all among `own_tags`."""
-        return all(any(name in own_tags for name in self.names_of(tag)) for tag in tags)
+        return all(not set(own_tags).isdisjoint(self.names_of(tag)) for tag in tags)
+
+
+def refuse_line_break(path: Path) -> None:
+    """Refuse a configuration in a folder with a line break: git reads one query a line,
+    and reports name one path a line.
+    """
+    if "\n" in str(path):
+        raise ConfigError(
+            f"the path {str(path)!r} has a line break", hint="rename the folder that has it"
+        )
 
 
 def read_config(path: Path, kinds: KindTable | None = None) -> Config:
     """Return the configuration in a file; where the kinds are given, it may name no others."""
+    refuse_line_break(path)
     try:
         text = read_text(path)
         data = load(text)
@@ -318,7 +332,8 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
     except ConfigError:
         raise
     except OrbitError as error:
-        raise ConfigError(error.message, hint=error.hint if path.exists() else _INIT) from None
+        hint = error.hint if path.exists() else _INIT
+        raise ConfigError(error.message, hint=hint) from None
 
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ForeignWorkspaceError(f"{path} is not an {FORMAT} configuration", hint=FOREIGN_HINT)
@@ -373,44 +388,42 @@ def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def config_of(raw: Mapping[str, Any]) -> Config:
     """Return the configuration of a valid mapping, defaults added."""
-    values: dict[str, Any] = {
-        name: {**default, **raw.get(name, {})}
-        if isinstance(default, dict)
-        else raw.get(name, default)
-        for name, default in defaults().items()
-    }
+    values: dict[str, Any] = {}
+    for name, default in defaults().items():
+        values[name] = raw.get(name, default)
+        if isinstance(default, dict):
+            values[name] = {**default, **values[name]}
+
     adr, learnings, tasks = values["adr"], values[LEARNINGS], values["tasks"]
     folders = tuple(folder.strip("/") for folder in adr["folders"])
+    command, classifier = tuple(tasks["command"]), tuple(tasks["classifier"])
+    learnings_config = LearningsConfig(
+        {**default_mapping(), **_mapping(learnings[MAPPING])},
+        learnings["max_learnings_per_category"],
+        learnings["max_total_tokens"],
+        learnings["cache_ttl_seconds"],
+    )
+
+    decisions = AdrConfig(adr["style"], adr["folder"].strip("/"), folders, adr["log"])
+    publish = _publish_config(values["site"]["publish"])
+    extends = (
+        Extension(
+            entry["name"], entry["from"], entry.get("repository", ""), entry.get("digest", "")
+        )
+        for entry in values["extends"]
+    )
+    as_written = {name: values[name] for name in _AS_WRITTEN}
 
     return Config(
-        project=values["project"],
-        schemas=values["schemas"],
-        adr=AdrConfig(adr["style"], adr["folder"].strip("/"), folders, adr["log"]),
+        **as_written,
+        adr=decisions,
         design=values["design"].strip("/"),
-        inbox=values["inbox"],
         citations=tuple(values["citations"]),
         code=tuple(values["code"]),
-        site=values["site"],
-        publish=_publish_config(values["site"]["publish"]),
-        duplicates=values["duplicates"],
-        learnings=LearningsConfig(
-            {**default_mapping(), **_mapping(learnings[MAPPING])},
-            learnings["max_learnings_per_category"],
-            learnings["max_total_tokens"],
-            learnings["cache_ttl_seconds"],
-        ),
-        tasks=TasksConfig(
-            tasks["url"],
-            tuple(tasks["command"]),
-            tuple(tasks["classifier"]),
-            tasks["timeout_seconds"],
-        ),
-        extends=tuple(
-            Extension(
-                entry["name"], entry["from"], entry.get("repository", ""), entry.get("digest", "")
-            )
-            for entry in values["extends"]
-        ),
+        publish=publish,
+        learnings=learnings_config,
+        tasks=TasksConfig(tasks["url"], command, classifier, tasks["timeout_seconds"]),
+        extends=tuple(extends),
         raw=raw,
     )
 

@@ -29,9 +29,10 @@ LONGEST_LINE = 65_536
 MOST_IDS = 200
 AHEAD_SECONDS = 86_400  # events dated further ahead come from a wrong clock, and are skipped
 LONGEST_MS = 86_400_000
-BACK_SECONDS = (
-    60  # processes write in parallel, so a line may be a little older than the one before it
-)
+BACK_SECONDS = 60
+"""Processes write in parallel, so a line may be a little older than the one before it."""
+_WORDS = ("session", "agent", "skip_reason", "fault", "command")
+"""Members of a line that are one short text."""
 _WORD = re.compile(r"[A-Za-z0-9_][\w.:/ -]{0,99}\Z")
 
 
@@ -54,7 +55,8 @@ def write_event(
     session = session_of_process(root)
     event = Event(surface, time.time())
     event.name, event.opened, event.ms = name, list(ids), seconds * 1000
-    event.session = SessionLog(root, *session).name if session is not None else ""
+    if session is not None:
+        event.session = SessionLog(root, *session).name
     event.details = {name: _without_secrets(value) for name, value in details.items()}
     append(root, event)
 
@@ -64,7 +66,9 @@ def _without_secrets(value: object) -> object:
         return without_secrets(value)
     if isinstance(value, Mapping):
         return {key: _without_secrets(member) for key, member in value.items()}
-    return [_without_secrets(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_without_secrets(item) for item in value]
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,8 @@ def rows_in(
     """Yield the events of logs in order, each with its JSON object, and fill in `log`."""
     last = -math.inf
     for path in files:
-        log.offset = 0 if log.files else log.offset
+        if log.files:
+            log.offset = 0
         log.files.append(path.name)
 
         try:
@@ -167,11 +172,8 @@ def follow(
             with _open(path) as file:
                 status = os.fstat(file.fileno())
                 if status.st_ino != number or status.st_size < offset:
-                    buffer, number, offset = (
-                        buffer + _read_rotated(state, number, offset),
-                        status.st_ino,
-                        0,
-                    )
+                    buffer += _read_rotated(state, number, offset)
+                    number, offset = status.st_ino, 0
 
                 file.seek(offset)
                 buffer += file.read(LONGEST_LINE)
@@ -183,7 +185,8 @@ def follow(
         yield from (event[1] for line in lines if not isinstance(event := read_line(line), str))
 
         if not lines:
-            buffer = buffer if len(buffer) <= LONGEST_LINE else b""
+            if len(buffer) > LONGEST_LINE:
+                buffer = b""
             wait()
 
 
@@ -225,29 +228,34 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
     if timestamp is None or not kind or not surface:
         return "no event"
 
-    is_retrieval = kind == "retrieval"
+    omitted = _count(row.get("omitted")) or 0
     event = LoggedEvent(
         timestamp,
         kind,
         surface,
-        _word(row.get("session")),
-        _word(row.get("agent")),
-        shown=_ids(row.get("hits")) if is_retrieval else (),
-        opened=_ids(row.get("ids")) if kind == "opened" else (),
-        failed=_ids(row.get("failed")),
-        withheld=_ids(row.get("withheld")) if is_retrieval else (),
-        omitted=_count(row.get("omitted")) or 0,
+        **_details(row, kind),
+        omitted=omitted,
         tokens=_count(row.get("tokens")),
         ms=_number(row.get("ms")),
-        skip_reason=_word(row.get("skip_reason")),
-        fault=_word(row.get("fault")),
-        paths=_paths(row.get("query")) if is_retrieval else (),
         writes=row.get("writes") is True,
-        command=_word(row.get("command")),
         tests=row.get("tests") is True,
         is_failure=row.get("result") == "failed",
     )
     return event, row
+
+
+def _details(row: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return the short texts of a line, and the records and files that its event is about."""
+    details: dict[str, Any] = {name: _word(row.get(name)) for name in _WORDS}
+    details |= {"shown": (), "opened": (), "failed": _ids(row.get("failed"))}
+    if kind == "retrieval":
+        details["shown"] = _ids(row.get("hits"))
+        details["withheld"] = _ids(row.get("withheld"))
+        details["paths"] = _paths(row.get("query"))
+    elif kind == "opened":
+        details["opened"] = _ids(row.get("ids"))
+
+    return details
 
 
 def _word(value: object) -> str:
@@ -255,26 +263,27 @@ def _word(value: object) -> str:
 
 
 def _moment(value: object) -> float | None:
+    if not isinstance(value, str) or len(value) > 40:
+        return None
+
     try:
-        return (
-            parse_time(value).timestamp() if isinstance(value, str) and len(value) <= 40 else None
-        )
+        return parse_time(value).timestamp()
     except (ValueError, OverflowError):
         return None
 
 
 def _ids(value: object) -> tuple[str, ...]:
-    listed = value[:MOST_IDS] if isinstance(value, list) else []
-    return tuple(
-        dict.fromkeys(entry for entry in listed if isinstance(entry, str) and is_shown_id(entry))
-    )
+    if not isinstance(value, list):
+        return ()
+    texts = (entry for entry in value[:MOST_IDS] if isinstance(entry, str))
+    return tuple(dict.fromkeys(filter(is_shown_id, texts)))
 
 
 def _paths(value: object) -> tuple[str, ...]:
-    listed = value if isinstance(value, list) else []
-    return tuple(
-        path for path in listed[:MOST_ASKED] if isinstance(path, str) and path and path[0] != "#"
-    )
+    if not isinstance(value, list):
+        return ()
+    texts = (path for path in value[:MOST_ASKED] if isinstance(path, str))
+    return tuple(path for path in texts if path and path[0] != "#")
 
 
 def _count(value: object) -> int | None:

@@ -84,9 +84,12 @@ def _read_error(path: Path | str, error: OSError) -> UnreadableFileError:
         errno.ENAMETOOLONG: "give it a shorter name",
     }
 
-    reason = (error.strerror or str(error)).lower()
     hint = hints.get(error.errno or 0, "see what the system says of the file with `ls -l`")
-    return UnreadableFileError(f"{path}: {reason}", hint=hint)
+    return UnreadableFileError(f"{path}: {_reason(error)}", hint=hint)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
 
 
 def decode(content: bytes, path: Path | str) -> str:
@@ -137,10 +140,7 @@ def inside(root: Path, relative: str) -> Path:
                     reason, hint="put the files themselves there, or name where they really are"
                 )
     except OSError as error:
-        message = (
-            f"{relative[:60]!r} can't be the name of a file: "
-            f"{(error.strerror or str(error)).lower()}"
-        )
+        message = f"{relative[:60]!r} can't be the name of a file: {_reason(error)}"
         raise UnsafePathError(message, hint="name a file of the project") from None
 
     return path
@@ -165,9 +165,10 @@ def document_text(root: Path, relative: str) -> str | None:
 
 def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
     """Replace a file through a temporary file, fsync and rename; a new file gets `mode`."""
-    temporary = stage(
-        path, content.encode("utf-8") if isinstance(content, str) else content, mode=mode
-    )
+    if isinstance(content, str):
+        content = content.encode("utf-8")
+
+    temporary = stage(path, content, mode=mode)
     sync_file(temporary, path)
     replace_file(path, temporary)
     sync_folder(path.parent)
@@ -194,11 +195,7 @@ def stage(path: Path, content: bytes, *, mode: int = 0o666) -> Path:
 def sync_file(temporary: Path, path: Path) -> None:
     """Flush what `stage` wrote for a path to disk."""
     with _removed_on_error(temporary, path):
-        handle = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        _flush(temporary, os.O_RDONLY | os.O_NOFOLLOW)
 
 
 def replace_file(path: Path, temporary: Path) -> None:
@@ -229,21 +226,22 @@ def write_error(path: Path, error: OSError) -> WriteError:
         errno.EEXIST: "a file is where a folder is needed",
     }
 
-    reason = (error.strerror or str(error)).lower()
-    return WriteError(
-        f"can't write {path}: {reason}; nothing was changed",
-        hint=hints.get(error.errno or 0, _TRY_AGAIN),
-    )
+    hint = hints.get(error.errno or 0, _TRY_AGAIN)
+    return WriteError(f"can't write {path}: {_reason(error)}; nothing was changed", hint=hint)
 
 
 def sync_folder(folder: Path) -> None:
     """Flush a folder's renames to disk, where the system can."""
     with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        _flush(folder, os.O_RDONLY)
+
+
+def _flush(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _mode_of(path: Path) -> int | None:
@@ -274,8 +272,9 @@ def walk(
         folders[:] = sorted(
             name for name in folders if name not in left_out and (hidden or name[0] != ".")
         )
-        prefix = os.path.relpath(parent, root).replace(os.sep, "/")
-        yield from (name if prefix == "." else f"{prefix}/{name}" for name in sorted(names))
+        folder = os.path.relpath(parent, root).replace(os.sep, "/")
+        prefix = "" if folder == "." else f"{folder}/"
+        yield from (f"{prefix}{name}" for name in sorted(names))
 
 
 SITE_MANIFEST = ".orbit-site.json"  # the file that marks a folder as a built site
@@ -290,27 +289,27 @@ def without_sites(paths: Iterable[str], root: Path) -> list[str]:
     """Return paths, from `root`, that are not in a built site, of Orbit or of MkDocs."""
     paths = list(paths)
     sites = built_sites(paths, root)
-    return [path for path in paths if not path.startswith(sites)] if sites else paths
+    if not sites:
+        return paths
+    return [path for path in paths if not path.startswith(sites)]
 
 
 def built_sites(paths: Sequence[str], root: Path) -> tuple[str, ...]:
     """Return the folders of built sites among the paths, each with a slash at its end."""
     sites = {path.removesuffix(SITE_MANIFEST) for path in paths if path.endswith(_SITE_MARK)}
-    if folders := {
-        path.removesuffix(_MKDOCS_MARK) for path in paths if path.endswith(_MKDOCS_MARK)
-    }:
+    folders = {path.removesuffix(_MKDOCS_MARK) for path in paths if path.endswith(_MKDOCS_MARK)}
+    if folders:
         pages = {path for path in paths if path.endswith(_MKDOCS_PAGES)}
-        sites |= {
-            f"{folder}/"
-            for folder in folders
-            if any(f"{folder}/{page}" in pages for page in _MKDOCS_PAGES)
-        }
+        for folder in folders:
+            if not pages.isdisjoint(f"{folder}/{page}" for page in _MKDOCS_PAGES):
+                sites.add(f"{folder}/")
 
-    with contextlib.suppress(
-        OrbitError
-    ):  # a site without its search has no mark, but `mkdocs.yml` may name it
-        if (configured := _SITE_DIR.search(read_text(root / "mkdocs.yml"))) is not None:
+    # A site without its search has no mark, but `mkdocs.yml` may name it.
+    with contextlib.suppress(OrbitError):
+        configured = _SITE_DIR.search(read_text(root / "mkdocs.yml"))
+        if configured is not None:
             folder = posixpath.normpath(configured[2])
-            sites |= {f"{folder}/"} if f"{folder}/index.html" in paths else set()
+            if f"{folder}/index.html" in paths:
+                sites.add(f"{folder}/")
 
     return tuple(sorted(sites))

@@ -152,11 +152,14 @@ class Git:
 
         guards = self._guards if words[0] in _OBJECT_COMMANDS else None
         done = _run_git([*_SETTINGS, *settings, *words], self.folder, stdin, guards)
-        if check and done.returncode:
+        if not done.returncode:
+            return done.stdout
+
+        if check:
             hint = "`git status` and `git fsck` say whether the repository is whole"
             raise GitError(f"git {arguments[0]}: {_last_line(done)}", hint=hint)
 
-        return done.stdout if not done.returncode else b""
+        return b""
 
     def run_fields(
         self,
@@ -173,21 +176,24 @@ class Git:
         self, *arguments: str, check: bool = True, settings: Sequence[str] = ()
     ) -> list[str]:
         """Return the NUL-separated names that git prints."""
-        return [
-            name for name in self.run_fields(*arguments, check=check, settings=settings) if name
-        ]
+        return list(filter(None, self.run_fields(*arguments, check=check, settings=settings)))
 
     def blobs(self, names: Iterable[str], check: bool = True) -> dict[str, bytes]:
         """Return the contents of blobs (hash or `REVISION:PATH`) in one call;
         missing ones are left out.
         """
         requested = [name for name in dict.fromkeys(names) if "\n" not in name]
+        if not requested:
+            return {}
+
         lines = "".join(f"{name}\n" for name in requested).encode("utf-8", "surrogateescape")
-        answer = self.run("cat-file", "--batch", stdin=lines, check=check) if requested else b""
+        answer = self.run("cat-file", "--batch", stdin=lines, check=check)
+        if not answer:
+            return {}
+
         contents: dict[str, bytes] = {}
         offset = 0
-
-        for name in requested if answer else ():
+        for name in requested:
             end = answer.index(b"\n", offset)
             *_, kind, size = answer[offset:end].split(b" ")
             offset = end + 1
@@ -221,17 +227,20 @@ class Git:
         ]
         filters = list(dict.fromkeys(key for key in keys if _FILTER.fullmatch(key)))
 
-        first = int(count) if (count := os.environ.get("GIT_CONFIG_COUNT", "")).isdecimal() else 0
-        environment = {"GIT_CONFIG_COUNT": str(first + len(filters))} if filters else {}
+        count = os.environ.get("GIT_CONFIG_COUNT", "")
+        first = int(count) if count.isdecimal() else 0
+        environment = {}
+        if filters:
+            environment["GIT_CONFIG_COUNT"] = str(first + len(filters))
+
         for number, key in enumerate(filters, first):
             environment[f"GIT_CONFIG_KEY_{number}"] = key
             environment[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
 
-        return (
-            {**environment, "GIT_NO_LAZY_FETCH": "1"}
-            if any(map(_FETCHING.fullmatch, keys))
-            else environment
-        )
+        if any(map(_FETCHING.fullmatch, keys)):
+            environment["GIT_NO_LAZY_FETCH"] = "1"
+
+        return environment
 
     def ask(self, *arguments: str) -> str | None:
         """Return git's output, stripped; None where it is empty, or git is missing or fails."""
@@ -344,26 +353,23 @@ class Git:
 
     def default_tip(self) -> tuple[str, str] | None:
         """Return the hash of the default branch's commit, and the branch."""
-        listed = (
-            self.ask(
-                "for-each-ref", "--format=%(refname) %(objectname) %(symref)", *_DEFAULT_BRANCHES
-            )
-            or ""
-        )
-        existing = {
-            name: (commit, *branch) for name, commit, *branch in map(str.split, listed.splitlines())
-        }
-        origin_head, *others = _DEFAULT_BRANCHES
-        if len(existing.get(origin_head, ())) > 1:  # a symbolic reference
-            return existing[origin_head][1], existing[origin_head][0]
+        form = "--format=%(refname) %(objectname) %(symref)"
+        answer = self.ask("for-each-ref", form, *_DEFAULT_BRANCHES) or ""
+        tips: dict[str, tuple[str, str]] = {}
+        for name, commit, *targets in map(str.split, answer.splitlines()):
+            branch = name
+            if name == _DEFAULT_BRANCHES[0]:
+                branch = next(iter(targets), "")
+            if branch:
+                tips[name] = branch, commit
 
-        return next(
-            ((branch, existing[branch][0]) for branch in others if branch in existing), None
-        )
+        return next((tips[name] for name in _DEFAULT_BRANCHES if name in tips), None)
 
     def tracked(self) -> list[str] | None:
         """Return the tracked files below the folder, sorted; None outside a repository."""
-        return sorted(self.run_names("ls-files", "-z")) if self.top is not None else None
+        if self.top is None:
+            return None
+        return sorted(self.run_names("ls-files", "-z"))
 
     def untracked(self, *, without: Iterable[str] = ()) -> list[str]:
         """Return the untracked files that are not ignored, sorted;
@@ -378,7 +384,9 @@ class Git:
         """
         try:
             tracked = self.tracked()
-            return tracked, self.untracked(without=without) if tracked is not None else []
+            if tracked is None:
+                return None, []
+            return tracked, self.untracked(without=without)
         except GitStoppedError:
             raise
         except GitError:
@@ -402,18 +410,18 @@ class Git:
             f":(literal,top){name}",
         )
 
-        first = (
-            self.run("ls-files", *options, check=False)
-            .decode("utf-8", "surrogateescape")
-            .partition("\0")[0]
-        )
-        return ignore_pattern(first) if first.removesuffix("/") == name else None
+        first = self.run_fields("ls-files", *options, check=False)[0]
+        if first.removesuffix("/") != name:
+            return None
+        return ignore_pattern(first)
 
     def read(self, revision: str, path: str) -> bytes | None:
         """Return a file's content at a revision."""
         object_name = f"{revision}:{self.prefix}{path}"
         blob = self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", object_name)
-        return self.run("cat-file", "blob", blob) if blob else None
+        if blob is None:
+            return None
+        return self.run("cat-file", "blob", blob)
 
     @contextmanager
     def checked_out(self, commit: str) -> Iterator[Path]:
@@ -431,12 +439,10 @@ class Git:
         with tempfile.TemporaryDirectory(prefix="orbit-check-") as name:
             root = Path(name).resolve()
             copy, store = Git(root), root / ".git"
-            copy.run(
-                "init",
-                "-q",
-                "--template=",
-                *([f"--object-format={form}"] if form != "sha1" else []),
-            )
+            options = ["--template="]
+            if form != "sha1":
+                options.append(f"--object-format={form}")
+            copy.run("init", "-q", *options)
 
             (store / "objects/info").mkdir(exist_ok=True)
             (store / "objects/info/alternates").write_bytes(os.fsencode(objects.resolve()) + b"\n")
@@ -465,13 +471,16 @@ class Git:
         """Yield commits with git's verdict on their SSH signature (`G` is good),
         by no program of the repository.
         """
-        settings = [f"gpg.ssh.allowedSignersFile={allowed_signers}", *_VERIFIERS]
-        options = [word for setting in settings for word in ("-c", setting)]
+        if not commits:
+            return
+
+        settings: list[str] = []
+        for setting in (f"gpg.ssh.allowedSignersFile={allowed_signers}", *_VERIFIERS):
+            settings += ("-c", setting)
+
         form = "--format=%H%x00%G?%x00%GS%x00"
-        fields = (
-            self.run_fields("log", "--no-walk=unsorted", form, *commits, "--", settings=options)
-            if commits
-            else []
+        fields = self.run_fields(
+            "log", "--no-walk=unsorted", form, *commits, "--", settings=settings
         )
         rows = [field.strip("\n") for field in fields]
         yield from zip(rows[::3], rows[1::3], rows[2::3], strict=False)
@@ -484,20 +493,14 @@ class Git:
             "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags"
         )
         refs = (listed_refs or "").split()
-        folder = f"{self.prefix}{path}"
-        if "\n" in folder:  # `--batch-check` reads one query a line
-            trees = [
-                self.ask("rev-parse", "--verify", "--quiet", f"{ref}:{folder}/") or ""
-                for ref in refs
-            ]
-        else:
-            queries = "".join(f"{ref}:{folder}\n" for ref in refs).encode(
-                "utf-8", "surrogateescape"
-            )
-            lines = self.run(
-                "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=queries
-            ).splitlines()
-            trees = [line[5:].decode() if line.startswith(b"tree ") else "" for line in lines]
+        folder = f"{self.prefix}{path}"  # the configuration refuses one with a line break
+        queries = "".join(f"{ref}:{folder}\n" for ref in refs)
+        lines = self.run(
+            "cat-file",
+            "--batch-check=%(objecttype) %(objectname)",
+            stdin=queries.encode("utf-8", "surrogateescape"),
+        ).splitlines()
+        trees = [line[5:].decode() if line.startswith(b"tree ") else "" for line in lines]
 
         # Without `--full-tree` git looks for the current folder in each tree.
         words = ("ls-tree", "--full-tree", "--name-only", "-z")
@@ -512,12 +515,16 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
     import tempfile  # rarely needed and slow to import
 
     with tempfile.TemporaryDirectory(prefix="orbit-merge-") as name:
-        files = [Path(name) / side for side in ("ours", "base", "theirs")]
-        for file, text in zip(files, (ours, base, theirs), strict=True):
+        labels: list[str] = []
+        files: list[str] = []
+        for side, text in (("ours", ours), ("base", base), ("theirs", theirs)):
+            file = Path(name) / side
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
-        labels = [part for side in ("ours", "base", "theirs") for part in ("-L", side)]
+            labels += ("-L", side)
+            files.append(str(file))
+
         style = ("-c", "merge.conflictStyle=merge")
-        done = _run_git([*style, "merge-file", "-p", *labels, *map(str, files)], Path(name))
+        done = _run_git([*style, "merge-file", "-p", *labels, *files], Path(name))
 
     if done.returncode > 127:
         reason = _last_line(done).replace(f"{name}{os.sep}", "")
@@ -572,16 +579,18 @@ def commits_since(git: Git, revision: str | None) -> list[Commit]:
     """Return the commits after a revision, parents first;
     of a merge the changes in `.orbit` alone.
     """
-    revisions = ["HEAD"] if revision is None else ["HEAD", f"^{revision}"]
+    revisions = ["HEAD"]
+    if revision is not None:
+        revisions.append(f"^{revision}")
     options = ("--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_LOG_OPTIONS)
     texts = git.run_fields("log", *options, "--end-of-options", *revisions, "--", check=False)
     commits = list(_commits(texts))
     changed = _merged(git, [commit for commit in commits if len(commit.parents) > 1])
+    for position, commit in enumerate(commits):
+        if commit.name in changed:
+            commits[position] = replace(commit, changes=changed[commit.name])
 
-    return [
-        replace(commit, changes=changed[commit.name]) if commit.name in changed else commit
-        for commit in commits
-    ]
+    return commits
 
 
 def commits_touching(
@@ -590,12 +599,10 @@ def commits_touching(
     """Yield commits that change a folder, newest first;
     `is_first_parent` takes a merge as one step.
     """
-    options = (
-        "--topo-order",
-        "--no-renames",
-        "--no-abbrev",
-        *(["--first-parent", "-m"] if is_first_parent else []),
-    )
+    options = ["--topo-order", "--no-renames", "--no-abbrev"]
+    if is_first_parent:
+        options += ("--first-parent", "-m")
+
     yield from _commits(git.run_fields("log", *options, *_LOG_OPTIONS, revisions, "--", folder))
 
 
@@ -627,10 +634,14 @@ def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
             continue
 
         change = text.lstrip("\n")[:1]
-        before = next(texts, "")
-        files = names.pop(next(texts, "") if change == "R" else before, [])
+        before = after = next(texts, "")
+        if change == "R":
+            after = next(texts, "")
+
+        files = names.pop(after, [])
         for path in files:
-            dates[path] = (time, dates[path][1] if path in dates else time)
+            last = dates[path][1] if path in dates else time
+            dates[path] = (time, last)
 
         if files and change != "A":
             names.setdefault(before, []).extend(files)

@@ -18,9 +18,8 @@ from orbit_registry.workspace import files as disk
 from orbit_registry.workspace.workspace import Workspace
 
 _LIMIT = 20 * disk.DOCUMENT_LIMIT
-WRITTEN_ROOTS: set[Path] = (
-    set()
-)  # roots in which this process wrote records and whose push index is not synced yet
+WRITTEN_ROOTS: set[Path] = set()
+"""Roots in which this process wrote records and whose push index is not synced yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +63,8 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[FileChange]) -
     try:
         disk.write_atomic(entry, text)
     except OrbitError:
-        if (
-            len(effective) > 1
-        ):  # one rename needs no journal, which an agent's sandbox may not let it write
+        # One rename needs no journal, which an agent's sandbox may not let it write.
+        if len(effective) > 1:
             raise
 
     staged: dict[str, Path] = {}
@@ -94,19 +92,18 @@ def _apply(
         if change.after is not None:
             staged[change.path] = disk.stage(root / change.path, _bytes(change.after))
 
-    for path, temporary in staged.items():
-        disk.sync_file(temporary, root / path)
+    for name, temporary in staged.items():
+        disk.sync_file(temporary, root / name)
 
     for change in changes:
-        _refuse_changed(
-            root / change.path, change
-        )  # another process may have saved it during the flush
+        path = root / change.path
+        _refuse_changed(path, change)  # another process may have saved it during the flush
         applied.append(change)
 
         if change.after is None:
-            _remove(root, root / change.path)
+            _remove(root, path)
         else:
-            disk.replace_file(root / change.path, staged[change.path])
+            disk.replace_file(path, staged[change.path])
             del staged[change.path]
 
     for folder in {(root / change.path).parent for change in changes if change.after is not None}:
@@ -175,19 +172,16 @@ def recover(workspace: Workspace) -> list[str]:
             done.append(f"set aside the unreadable journal {entry.name}")
             continue
 
-        if all(
-            state in (change.before, change.after)
-            for state, change in zip(states, changes, strict=True)
-        ):
+        pairs = list(zip(states, changes, strict=True))
+        if all(state in (change.before, change.after) for state, change in pairs):
             for change in changes:
                 _set_text(workspace.root, change.path, change.after)
             done.append(f"finished {name}")
-        elif all(state != change.before for state, change in zip(states, changes, strict=True)):
-            done.append(
-                f"found {name} finished"
-            )  # it was ended before its entry was removed, and edited since
+        elif all(state != change.before for state, change in pairs):
+            # It was ended before its entry was removed, and edited since.
+            done.append(f"found {name} finished")
         else:
-            for state, change in zip(states, changes, strict=True):
+            for state, change in pairs:
                 if state in (change.before, change.after):
                     _set_text(workspace.root, change.path, change.before)
             done.append(f"undid {name}, because one of its files was edited since")

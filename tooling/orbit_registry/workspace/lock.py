@@ -46,9 +46,7 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
 
 def _note(holder: Path) -> None:
     """Write the holder: process and verb, but no argument, which may be a secret."""
-    verb = next(
-        (word for word in sys.argv[1:2] if _VERB.fullmatch(word)), ""
-    )  # other arguments may be secrets
+    verb = next((word for word in sys.argv[1:2] if _VERB.fullmatch(word)), "")
     text = json.dumps({"pid": os.getpid(), "command": f"orbit {verb}".rstrip()})
     handle = os.open(
         holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666
@@ -60,7 +58,10 @@ def _note(holder: Path) -> None:
 def wait_seconds(default: float = WAIT_SECONDS) -> float:
     """Return how long a writer waits for another."""
     value = os.environ.get("ORBIT_LOCK_WAIT_SECONDS")
-    seconds = number_in(value, sys.float_info.max) if value else default
+    if not value:
+        return default
+
+    seconds = number_in(value, sys.float_info.max)
     if seconds is None:
         raise UsageError(
             f"ORBIT_LOCK_WAIT_SECONDS is {value!r}",

@@ -38,18 +38,19 @@ def configured_commands(workspace: Workspace) -> dict[str, tuple[str, ...]]:
     """
     config = workspace.config
     model = config.setting("search", "model")
-    sources = config.setting("brief", "sources") or {}
     commands = {
         "tasks.command": config.tasks.command,
         "tasks.classifier": config.tasks.classifier,
         "capture.command": config.setting("capture", "command"),
         "search.command": config.setting("search", "command"),
-        "search.model": [model] if model else [],
-        **{
-            f"brief.sources.{name}": (source or {}).get("command")
-            for name, source in sources.items()
-        },
     }
+    if model:
+        commands["search.model"] = [model]
+
+    sources = config.setting("brief", "sources") or {}
+    for name, source in sources.items():
+        commands[f"brief.sources.{name}"] = (source or {}).get("command")
+
     return {key: tuple(words) for key, words in commands.items() if words}
 
 
@@ -70,36 +71,47 @@ def _allowed(workspace: Workspace) -> tuple[Commands, Mapping[str, Mapping[str, 
 def forced_by_environment() -> bool | None:
     """Return whether the environment allows or forbids all commands; None where it does neither."""
     value = os.environ.get(SWITCH, "").casefold()
-    return (
-        True
-        if value in ("on", "1", "yes", "true")
-        else False
-        if value in ("off", "0", "no", "false")
-        else None
-    )
+    if value in ("on", "1", "yes", "true"):
+        return True
+    if value in ("off", "0", "no", "false"):
+        return False
+    return None
 
 
 def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
     """Return hashes of the repository's files that a command names:
     paths, modules, folders, in shell code.
     """
+    parts: list[str] = []
+    for argument in words:
+        parts += (argument, *_BETWEEN.split(argument))
+
     hashes: dict[str, str] = {}
-    for word in dict.fromkeys(
-        part for argument in words for part in (argument, *_BETWEEN.split(argument))
-    ):
-        module = word.replace(".", "/") if word.replace(".", "").isidentifier() else ""
-        parents = [module[:at] for at, letter in enumerate(module) if letter == "/"]
-        for name in (
-            word,
-            f"{word}/__main__.py",
-            *(f"{module}{end}" for end in (".py", "/__main__.py") if module),
-            *(f"{package}/__init__.py" for package in (*parents, module) if package),
-        ):
+    for word in dict.fromkeys(parts):
+        for name in _file_names(word):
             hashed = _hash(workspace.root, name)
             if hashed:
                 hashes[os.path.normpath(name)] = hashed
 
     return hashes
+
+
+def _file_names(word: str) -> Iterator[str]:
+    """Yield the files that a word may mean: a path, a folder with a program,
+    a module and the packages around it.
+    """
+    yield word
+    yield f"{word}/__main__.py"
+    if not word.replace(".", "").isidentifier():
+        return
+
+    module = word.replace(".", "/")
+    yield f"{module}.py"
+    yield f"{module}/__main__.py"
+
+    for at, letter in enumerate(f"{module}/"):
+        if letter == "/" and at:
+            yield f"{module[:at]}/__init__.py"
 
 
 def _hash(root: Path, name: str) -> str:
@@ -136,8 +148,11 @@ def refusal_reason(
 ) -> str:
     """Return why a configured command may not run; empty where it may."""
     switch = forced_by_environment()
+    if switch:
+        return ""
     if switch is not None:
-        return "" if switch else f"{SWITCH} is off"
+        return f"{SWITCH} is off"
+
     reason = _permission(workspace, key, words)[1]
     return reason and f"what {where} names {reason}; `orbit trust` shows it and asks"
 
@@ -182,11 +197,8 @@ def allowed_repositories() -> Iterator[tuple[str, Commands]]:
 
 def _folder() -> Path:
     configured = os.environ.get("XDG_CONFIG_HOME", "")
-    return (
-        (Path(configured) if configured.startswith("/") else user_home() / ".config")
-        / "orbit-registry"
-        / "allowed"
-    )
+    folder = Path(configured) if configured.startswith("/") else user_home() / ".config"
+    return folder / "orbit-registry" / "allowed"
 
 
 def _file(workspace: Workspace) -> Path | None:
@@ -213,11 +225,10 @@ def _main_work_tree(root: Path) -> Path:
     except (OSError, ValueError):
         return root
 
-    return (
-        common.parent / below
-        if git_dir.parent == common / "worktrees" and common.name == ".git"
-        else root
-    )
+    if git_dir.parent != common / "worktrees" or common.name != ".git":
+        return root
+
+    return common.parent / below
 
 
 def _content(file: Path) -> Mapping[str, object]:
@@ -246,8 +257,10 @@ def not_run_message(workspace: Workspace, key: str) -> str:
     empty where it is, or there is none.
     """
     words = configured_commands(workspace).get(key)
-    reason = refusal_reason(workspace, key, words) if words else ""
-    return f"`{key}` was not run: {reason}" if reason else ""
+    if not words:
+        return ""
+    reason = refusal_reason(workspace, key, words)
+    return reason and f"`{key}` was not run: {reason}"
 
 
 def run_program(
@@ -360,5 +373,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _failed(name: str, fault: str, hint: str, printed: str = "") -> ProgramError:
-    output = f"; it printed: {printed}" if printed else ""
-    return ProgramError(f"`{name}`: {fault}{output}", hint=hint, fault=fault)
+    message = f"`{name}`: {fault}"
+    if printed:
+        message += f"; it printed: {printed}"
+    return ProgramError(message, hint=hint, fault=fault)

@@ -27,15 +27,15 @@ from orbit_registry.workspace.git import Git
 
 _NAME = "orbit-registry"
 _NO_HOME = Path("/nonexistent")
-_LOOKED_AT = (
-    20  # files that are read to tell whose records an `.orbit/` without a configuration has
-)
+_LOOKED_AT = 20
+"""Files that are read to tell whose records an `.orbit/` without a configuration has."""
 
 
 def user_cache() -> Path:
     """Return this program's folder in the user's cache, by the XDG specification."""
     configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (configured if configured.is_absolute() else user_home() / ".cache") / _NAME
+    folder = configured if configured.is_absolute() else user_home() / ".cache"
+    return folder / _NAME
 
 
 def user_home() -> Path:
@@ -60,16 +60,17 @@ def checkout_cache(root: Path) -> Path | None:
     """Return the folder for a checkout in the user's cache;
     None where no file can be written there.
     """
-    folder = (
-        user_cache() / "checkouts" / hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
-    )
+    name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
+    folder = user_cache() / "checkouts" / name
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         return None
 
     is_private = folder.stat().st_uid == os.getuid() and not folder.stat().st_mode & 0o002
-    return folder if is_private and is_writable(folder) else None
+    if not is_private or not is_writable(folder):
+        return None
+    return folder
 
 
 ORBIT = ".orbit"
@@ -118,13 +119,17 @@ class Workspace:
         in the user's cache for a read-only checkout.
         """
         here = self.root / CACHE
-        return here if is_writable(here) else (checkout_cache(self.root) or here)
+        if is_writable(here):
+            return here
+        return checkout_cache(self.root) or here
 
     @property
     def private(self) -> Path:
         """Folder that no clone can bring: in git's folder, else the state."""
         git_dir = git_folder(self.root)
-        return git_dir / "orbit" if git_dir is not None else self.state
+        if git_dir is None:
+            return self.state
+        return git_dir / "orbit"
 
     @cached_property
     def cache(self) -> Cache:
@@ -141,17 +146,22 @@ class Workspace:
         """What tells this workspace from others in the same repository,
         whose files have the same names.
         """
-        return "" if (self.root / ".git").exists() else f"-{digest(str(self.root))[:8]}"
+        if (self.root / ".git").exists():
+            return ""
+        return f"-{digest(str(self.root))[:8]}"
 
     @property
     def journal(self) -> Path:
         """Folder of unfinished steps."""
-        return self.private / (f"journal{self._part}" if self.private != self.state else "journal")
+        if self.private == self.state:
+            return self.state / "journal"
+        return self.private / f"journal{self._part}"
 
     @property
     def inbox(self) -> Path:
         """Records waiting for review."""
-        return self.state / "inbox" if self.config.inbox == "local" else self.orbit / "inbox"
+        folder = self.state if self.config.inbox == "local" else self.orbit
+        return folder / "inbox"
 
     @property
     def baseline(self) -> Path:
@@ -175,7 +185,9 @@ class Workspace:
 
     def default_commit(self) -> str:
         """Return the commit of the default branch; empty where there is none."""
-        tip = self.git.default_tip() if self.git.top is not None else None
+        if self.git.top is None:
+            return ""
+        tip = self.git.default_tip()
         return tip[1] if tip is not None else ""
 
     @property
@@ -185,7 +197,10 @@ class Workspace:
 
     def default_branch_trusts_only_itself(self, commit: str) -> bool:
         """Say the same of the default branch's configuration, which a pull request can't change."""
-        content = self.git.read(commit, CONFIG) if commit else None
+        if not commit:
+            return False
+
+        content = self.git.read(commit, CONFIG)
         try:
             data = load((content or b"").decode("utf-8"))
         except (YamlProblemError, UnicodeDecodeError):
@@ -195,13 +210,14 @@ class Workspace:
 
     def folder_of(self, kind: Kind, *, pending: bool = False) -> Path:
         """Return the folder of a kind's records."""
-        return (self.inbox if pending else self.orbit) / kind.plural
+        folder = self.inbox if pending else self.orbit
+        return folder / kind.plural
 
     def relative(self, path: Path) -> str:
         """Return a path from the root with `/`; one outside unchanged."""
-        return (
-            path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
-        )
+        if not path.is_relative_to(self.root):
+            return str(path)
+        return path.relative_to(self.root).as_posix()
 
 
 def project_path(text: str) -> str:
@@ -211,7 +227,9 @@ def project_path(text: str) -> str:
         raise UsageError(
             f"{text!r} does not stay inside the project", hint="name paths from the project's root"
         )
-    return "" if not pure.parts else f"{pure}/" if text.endswith(("/", "/.")) else str(pure)
+    if not pure.parts:
+        return ""
+    return f"{pure}/" if text.endswith(("/", "/.")) else str(pure)
 
 
 def path_from_root(root: Path, here: Path, path: str) -> str:
@@ -227,8 +245,9 @@ def path_from_root(root: Path, here: Path, path: str) -> str:
         )
 
     relative = resolved.relative_to(root).as_posix()
-    relative = "" if relative == "." else relative
-    return f"{relative}/" if relative and path.endswith(("/", "/.", "/..")) else relative
+    if relative == ".":
+        return ""
+    return f"{relative}/" if path.endswith(("/", "/.", "/..")) else relative
 
 
 def find_workspace(start: Path) -> Workspace:
@@ -278,7 +297,9 @@ def git_folder(root: Path) -> Path | None:
                 return None
 
             target = (folder / pointer).resolve()
-            return target if (target / "HEAD").is_file() else None
+            if not (target / "HEAD").is_file():
+                return None
+            return target
 
     return None
 
@@ -306,9 +327,10 @@ def open_workspace(root: Path) -> Workspace:
     config_file = orbit / "config.yaml"
     if not config_file.exists():
         hint = FOREIGN_HINT
-        if (orbit / "learnings").is_dir():
+        if has_only_state(orbit):
+            hint = "run `orbit init`"
+        elif (orbit / "learnings").is_dir():
             hint += "; `orbit learning migrate-layout` takes its learnings alone"
-        hint = "run `orbit init`" if has_only_state(orbit) else hint
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=hint)
 
     if (orbit / "state").is_symlink():
@@ -317,10 +339,13 @@ def open_workspace(root: Path) -> Workspace:
         )
 
     project_kinds = orbit / "kinds"
-    kinds = load_kinds(*([project_kinds] if project_kinds.is_dir() else []))
+    kinds = load_kinds(project_kinds) if project_kinds.is_dir() else load_kinds()
     config = read_config(config_file, kinds)
     sources = [entry.name for entry in config.extends]
-    return Workspace(root, config, kinds.with_sources(sources) if sources else kinds)
+    if sources:
+        kinds = kinds.with_sources(sources)
+
+    return Workspace(root, config, kinds)
 
 
 def make_cache_folder(workspace: Workspace) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.checks.check import check
@@ -93,15 +94,17 @@ _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}
 def no_cost(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision names no cost."""
     is_wide = context.config.setting("checks", "adopted_costs")
-    for record in context.records:
-        is_read = (
-            record.kind.in_document and record.phase != "closed" and (is_wide or is_ours(record))
-        )
-        entry = _decision_of(context, record) if is_read and record.prose.strip() else None
+    for record in context.open_records:
+        if not record.kind.in_document or not record.prose.strip():
+            continue
+        if not is_wide and not is_ours(record):
+            continue
+
+        entry = _decision_of(context, record)
         if entry is not None and not entry.has_cost:
-            severity = _WEIGHT[record.phase] if is_ours(record) else Severity.NOTE
+            severity = binding(record, _WEIGHT[record.phase])
             where = context.in_entry(record, entry.section("consequences"))
-            yield no_cost.at(where, f"{record.id} names no cost", severity=severity, record=record)
+            yield no_cost.at(where, f"{record.id} names no cost", record, severity=severity)
 
 
 NEEDED = ("context", "decision", "consequences")
@@ -119,8 +122,8 @@ _STANDS_FOR = {
 )
 def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision lacks one of its parts, or has the heading without a text."""
-    for record in context.records:
-        if not record.kind.in_document or record.phase == "closed":
+    for record in context.open_records:
+        if not record.kind.in_document:
             continue
 
         entry = _decision_of(context, record)
@@ -137,61 +140,50 @@ def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
                 section for section in entry.sections if section.key in _STANDS_FOR.get(key, ())
             ]
             if present and all(_is_empty(text, entry, section) for section in (*present, *instead)):
-                severity = Severity.ERROR if record.phase == "live" else Severity.WARNING
-                yield _finding(
-                    context,
-                    record,
-                    present[0],
-                    f"{present[0].heading} of {record.id} is empty",
-                    severity,
-                )
-            elif not present and not instead and is_ours(record):
+                message = f"{present[0].heading} of {record.id} is empty"
+                severity = binding(record, _WEIGHT[record.phase])
+                where = context.in_entry(record, present[0])
+                yield empty_section.at(where, message, record, severity=severity)
+            elif not present and not instead and ours:
                 message = f"{record.id} has no part called {key.capitalize()}"
-                yield _finding(context, record, None, message, Severity.WARNING)
+                where = context.in_entry(record)
+                yield empty_section.at(where, message, record, severity=Severity.WARNING)
 
 
 def _is_empty(text: str, entry: AdrDocument, section: Section) -> bool:
     inner = [
         part for part in entry.sections if section.body.start <= part.body.start < section.body.end
     ]
-    bodies = [section.body, *(part.body for part in inner)]
-    return all(NOTHING.fullmatch(line) for body in bodies for line in body.of(text).splitlines())
-
-
-def _finding(
-    context: CheckContext, record: Record, section: Section | None, message: str, severity: Severity
-) -> Diagnostic:
-    where = context.in_entry(record, section)
-    return empty_section.at(
-        where, message, severity=severity if is_ours(record) else Severity.NOTE, record=record
-    )
+    lines = chain.from_iterable(part.body.of(text).splitlines() for part in (section, *inner))
+    return all(map(NOTHING.fullmatch, lines))
 
 
 # An error where a live decision has no other text.
 @check("ORB403", Severity.ERROR, "write the answer in its place, or delete the line")
 def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
     """A prompt of the template was left in a record's text."""
-    for record in context.records:
-        if record.phase == "closed" or not record.prose:
+    for record in context.open_records:
+        if not record.prose:
             continue
 
         prompts = prompts_of(record.kind.folder, record.kind.in_document)
         offsets = [
             offset for offset, line in lines_outside_code(record.prose) if is_prompt(line, prompts)
         ]
-        if offsets:
-            more = f" ({len(offsets)} of them)" if len(offsets) > 1 else ""
-            message = f"{record.id} still holds a prompt of its template{more}"
-            places = [context.in_prose(record, offset) for offset in offsets]
-            lines = ", ".join(str(place.position.line) for place in places if place.position)
-            hint = f"{template_prompt.hint}: lines {lines}" if more else None
+        if not offsets:
+            continue
 
-            is_live = record.kind.in_document and record.phase == "live"
-            is_empty = is_live and context.wordings[record.path].strip() == record.title
-            severity = binding(record, Severity.ERROR if is_empty else Severity.WARNING)
-            yield template_prompt.at(
-                places[0], message, severity=severity, hint=hint, record=record
-            )
+        message, hint = f"{record.id} still holds a prompt of its template", None
+        places = [context.in_prose(record, offset) for offset in offsets]
+        if len(offsets) > 1:
+            message += f" ({len(offsets)} of them)"
+            lines = ", ".join(str(place.position.line) for place in places if place.position)
+            hint = f"{template_prompt.hint}: lines {lines}"
+
+        is_live = record.kind.in_document and record.phase == "live"
+        is_empty = is_live and context.wordings[record.path].strip() == record.title
+        severity = binding(record, Severity.ERROR if is_empty else Severity.WARNING)
+        yield template_prompt.at(places[0], message, record, severity=severity, hint=hint)
 
 
 CHARACTERS_A_TOKEN = 4
@@ -201,11 +193,9 @@ MOST_IN_A_DOCUMENT = 40_000  # characters; about 6,000 words, half an hour of re
 @check("ORB404", Severity.WARNING, "split it, or move the detail into a document and link to it")
 def too_long(context: CheckContext) -> Iterator[Diagnostic]:
     """A text is too long to be read, or to be shown to an agent."""
-    for record in context.records:
-        if (
-            record.phase == "closed" or record.kind.in_file
-        ):  # a file is shown by its title, and cut for search
-            continue
+    for record in context.open_records:
+        if record.kind.in_file:
+            continue  # it is shown by its title, and cut for search
 
         size = len(record.prose)
         if record.kind.in_document:
@@ -218,9 +208,7 @@ def too_long(context: CheckContext) -> Iterator[Diagnostic]:
         if 0 < most < size:
             message = f"{record.id} is {size:,} characters long; above {most:,}, {reason}"
             severity = binding(record, Severity.WARNING)
-            yield too_long.at(
-                context.in_prose(record, 0), message, severity=severity, record=record
-            )
+            yield too_long.at(context.in_prose(record, 0), message, record, severity=severity)
 
 
 @check("ORB405", Severity.ERROR, RETYPE)
@@ -228,13 +216,12 @@ def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
     """A text holds invisible characters: they can reverse, hide or smuggle words."""
     for record in context.records:
         for text in _strings_of(record):
-            mark = int(
-                text.pointer is None and text.value.startswith("\ufeff")
-            )  # a file's own mark of its encoding
+            # The first character may be a file's mark of its encoding.
+            mark = int(text.pointer is None and text.value.startswith("\ufeff"))
             if hidden := first_hidden(text.value[mark:]):
                 place = text.place(context, record, hidden[0] + mark)
                 yield hidden_characters.at(
-                    place, f"{text.name} of {record.id} holds {hidden[1]}", record=record
+                    place, f"{text.name} of {record.id} holds {hidden[1]}", record
                 )
 
 
@@ -248,13 +235,13 @@ def secret(context: CheckContext) -> Iterator[Diagnostic]:
     """A record or its document holds a secret."""
     for record in context.records:
         for text in _strings_of(record):
-            for suspect in find_secrets(text.value) if NEEDLES.search(text.value) else ():
-                length = suspect.end - suspect.start
-                message = (
-                    f"{text.name} of {record.id} holds a secret: {suspect.kind}, {length} "
-                    f"characters"
-                )
-                yield secret.at(text.place(context, record, suspect.start), message, record=record)
+            if not NEEDLES.search(text.value):
+                continue
+
+            for suspect in find_secrets(text.value):
+                size = f"{suspect.end - suspect.start} characters"
+                message = f"{text.name} of {record.id} holds a secret: {suspect.kind}, {size}"
+                yield secret.at(text.place(context, record, suspect.start), message, record)
 
 
 # One whose document is gone is another finding.
@@ -267,11 +254,10 @@ def no_text(context: CheckContext) -> Iterator[Diagnostic]:
     """A decision has no text anywhere."""
     for record in context.records:
         if record.kind.in_document and record.source is None and not record.prose.strip():
-            severity = (
-                Severity.ERROR if is_ours(record) and record.phase == "live" else Severity.WARNING
-            )
+            is_binding = is_ours(record) and record.phase == "live"
+            severity = Severity.ERROR if is_binding else Severity.WARNING
             message = f"{record.id} has no text: it names no document and has no body.md"
-            yield no_text.at(context.at(record, "id"), message, severity=severity, record=record)
+            yield no_text.at(context.at(record, "id"), message, record, severity=severity)
 
 
 _REGULAR_EXPRESSION = re.compile(
@@ -290,9 +276,9 @@ _PATH = re.compile(r"[A-Za-z]:\\|\\\\\w")
 )
 def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
     """An error pattern can't match the error it was written for."""
-    for record in context.records:
+    for record in context.open_records:
         pattern = record.text("error_pattern")
-        if not pattern or record.phase == "closed":
+        if not pattern:
             continue
 
         if not compiled_pattern(pattern):
@@ -305,7 +291,7 @@ def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
             continue
 
         message = f"the error_pattern of {record.id} {problem}"
-        yield error_pattern.at(context.at(record, "error_pattern"), message, record=record)
+        yield error_pattern.at(context.at(record, "error_pattern"), message, record)
 
 
 # Pending at the base and live here, or live and made by an agent since.
@@ -319,14 +305,16 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
         before = context.facts.before.get(record.id)
         was, review = "", f"now, {_approver(record, context.facts.authors.get(record.id))}"
         if before is None or before.uid != record.uid:
-            was = "made by an agent" if _is_new_from_agent(context, record) else ""
-            review = review if record.approval.get("approved_by") else "without review"
+            if _is_new_from_agent(context, record):
+                was = "made by an agent"
+            if not record.approval.get("approved_by"):
+                review = "without review"
         elif record.kind.status(before.status).phase == "pending":
             was = before.status
 
         if was:
             message = f"{record.id} was {was} and is {record.status.name} {review}: {record.title}"
-            yield went_live.at(context.at(record, "status"), message, record=record)
+            yield went_live.at(context.at(record, "status"), message, record)
 
 
 # Where `approval.require` asks for one.
@@ -341,7 +329,7 @@ def unproved_approval(context: CheckContext) -> Iterator[Diagnostic]:
     for entry in context.approvals(tuple(context.records)):
         severity = Severity.NOTE if entry.is_open else Severity.ERROR
         where = context.at(entry.record, "status")
-        yield unproved_approval.at(where, entry.message, severity=severity, record=entry.record)
+        yield unproved_approval.at(where, entry.message, entry.record, severity=severity)
 
 
 def _approver(record: Record, author: str | None) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from orbit_registry.checks.check import check
-from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.context import CheckContext, grouped
 from orbit_registry.checks.rules.links import (
     DocumentSuccessors,
     changes_for,
@@ -53,25 +53,22 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
 
         name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
         message = f"{name} has no record"
-        hint = (
-            f"`orbit check --fix` adds one, as does "
-            f"`{shlex.join(('orbit', 'adr', 'backfill', document.path))}`"
-        )
-        other = _with_its_number(context, document, entry)
+        command = shlex.join(("orbit", "adr", "backfill", document.path))
+        hint = f"`orbit check --fix` adds one, as does `{command}`"
+        related: list[Location] = []
 
+        other = _with_its_number(context, document, entry)
         if other is not None:
             message = (
                 f"`{entry.title}` has no record, and its number is that of {other.id} "
                 f"({other.title})"
             )
             hint += "; it gets a new number and keeps the old one as a legacy id"
+            related.append(context.in_entry(other))
 
         is_fixable = document.path.isprintable()
-        hint = (
-            hint
-            if is_fixable
-            else "give the file a name without line ends and control characters first"
-        )
+        if not is_fixable:
+            hint = "give the file a name without line ends and control characters first"
 
         lost = (
             record
@@ -85,10 +82,7 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
             )
             hint, is_fixable = _move_hint(old, document.path), False
 
-        where, related = (
-            Location(document.path, entry.position),
-            [context.in_entry(other)] if other else [],
-        )
+        where = Location(document.path, entry.position)
         yield entry_without_record.at(
             where, message, hint=hint, fixable=is_fixable, related=related
         )
@@ -106,11 +100,16 @@ def _with_its_number(
 
 def _records_of_gone_documents(context: CheckContext) -> dict[str, list[Record]]:
     """Return the records whose document is gone, by `title_key`."""
-    gone: dict[str, list[Record]] = defaultdict(list)
-    for record in context.records if context.facts.documents_gone else ():
-        if record.source is not None and record.source.path in context.facts.documents_gone:
-            gone[title_key(record.title)].append(record)
-    return gone
+    gone = context.facts.documents_gone
+    if not gone:
+        return {}
+
+    records = (
+        record
+        for record in context.records
+        if record.source is not None and record.source.path in gone
+    )
+    return grouped(records, lambda record: title_key(record.title))
 
 
 def _move_hint(old: str, new: str) -> str:
@@ -144,26 +143,30 @@ def earlier_names(context: CheckContext, document: Document, entry: AdrDocument)
 )
 def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
     """The file that holds a record's text is not there."""
-    entries: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for document, entry in context.unclaimed if context.facts.documents_gone else ():
-        entries[title_key(entry.title)].append((document.path, entry.title))
+    gone = context.facts.documents_gone
+    if not gone:
+        return
 
-    for record in context.records if context.facts.documents_gone else ():
+    entries = grouped(context.unclaimed, lambda pair: title_key(pair[1].title))
+    for record in context.records:
         source = record.source
-        if source is not None and source.path in context.facts.documents_gone:
-            message = f"{record.id} has its text in {source.path}, which is not there"
-            pointer = (
-                ("source", "path")
-                if record.kind.in_document
-                else ("file" if "file" in record.data else "path",)
-            )
+        if source is None or source.path not in gone:
+            continue
 
-            same = entries.get(title_key(record.title), ()) if record.kind.in_document else ()
-            new = next((path for path, title in same if is_same_title(record.title, title)), None)
-            hint = _move_hint(source.path, new) if new else None
-            yield document_missing.at(
-                context.at(record, *pointer), message, hint=hint, record=record
-            )
+        message = f"{record.id} has its text in {source.path}, which is not there"
+        if not record.kind.in_document:
+            where = context.at(record, "file" if "file" in record.data else "path")
+            yield document_missing.at(where, message, record)
+            continue
+
+        hint = None
+        for document, entry in entries.get(title_key(record.title), ()):
+            if is_same_title(record.title, entry.title):
+                hint = _move_hint(source.path, document.path)
+                break
+
+        where = context.at(record, "source", "path")
+        yield document_missing.at(where, message, record, hint=hint)
 
 
 @check(
@@ -196,11 +199,13 @@ def entry_missing(context: CheckContext) -> Iterator[Diagnostic]:
                 f"which one it is"
             )
         else:
-            reason = f" ({document.file.skipped_reason})" if document.file.skipped_reason else ""
-            message = f"{source.path} holds no decision{reason}, and {record.id} has its text there"
+            message = f"{source.path} holds no decision"
+            if document.file.skipped_reason:
+                message += f" ({document.file.skipped_reason})"
+            message += f", and {record.id} has its text there"
 
         step = "path" if source.heading is None else "heading"
-        yield entry_missing.at(context.at(record, "source", step), message, record=record)
+        yield entry_missing.at(context.at(record, "source", step), message, record)
 
 
 @check("ORB705", Severity.WARNING, "keep the one in the document, and delete the other")
@@ -212,18 +217,21 @@ def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
             if path not in context.facts.body_files or (name == BODY and record.source is None):
                 continue
 
-            home = record.source.path if record.source is not None else record.body_path
+            home = _home(record)
             message = (
                 f"{record.id} has two texts: {home}, which counts, and {name} in the "
                 f"record's folder"
             )
             hint = f"move into {home} what only {name} says, then delete {path}"
-            where = Location(path, Position(1))
-            yield two_texts.at(
-                where, message, hint=hint, record=record, related=[context.in_entry(record)]
-            )
+            where, related = Location(path, Position(1)), [context.in_entry(record)]
+            yield two_texts.at(where, message, record, hint=hint, related=related)
 
     yield from _under_earlier_names(context)
+
+
+def _home(record: Record) -> str:
+    """Return the path of the file that holds a decision's text."""
+    return record.source.path if record.source is not None else record.body_path
 
 
 def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:
@@ -232,7 +240,7 @@ def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:
             if record.source is not None and record.source.path == document.path:
                 continue
 
-            home = record.source.path if record.source is not None else record.body_path
+            home = _home(record)
             name = f"ADR-{entry.number} ({entry.title})"
             message = f"{name} is an earlier name of {record.id}, which has its text in {home}"
             if f"ADR-{entry.number}" == record.id:
@@ -240,7 +248,7 @@ def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:
 
             hint = f"let `source` of {record.id} name this entry, or remove the entry"
             where = Location(document.path, entry.position)
-            yield two_texts.at(where, message, severity=Severity.NOTE, hint=hint, record=record)
+            yield two_texts.at(where, message, record, severity=Severity.NOTE, hint=hint)
 
 
 @check(
@@ -276,7 +284,7 @@ def shared_entry(context: CheckContext) -> Iterator[Diagnostic]:
             message = f"{record.id} and {records[0].id} have their text in the same entry of {path}"
             where = context.at(record, "source", "path")
             yield shared_entry.at(
-                where, message, record=record, related=[context.at(records[0], "source", "path")]
+                where, message, record, related=[context.at(records[0], "source", "path")]
             )
 
 
@@ -289,29 +297,25 @@ def shared_entry(context: CheckContext) -> Iterator[Diagnostic]:
 def changed_copy(context: CheckContext) -> Iterator[Diagnostic]:
     """The copy of a text is not what was taken over."""
     for record in context.records:
-        source = (
-            record.source
-            if record.kind.in_file and {"file", "content_hash"} <= {*record.data}
-            else None
-        )
+        if not record.kind.in_file or not {"file", "content_hash"} <= {*record.data}:
+            continue
+
+        source = record.source
         if source is None or not record.prose:
             continue
 
         digest = hashlib.sha256(record.prose.encode("utf-8", "surrogateescape")).hexdigest()
         if record.text("content_hash") != f"sha256:{digest}":
             message = f"the copy that {record.id} keeps is not the text that was imported"
+            hint = "bring the copy back from git"
             path = record.text("path")
-            hint = (
-                f"`orbit refresh {record.id}` takes {path} over again"
-                if path
-                else "bring the copy back from git"
-            )
-            yield changed_copy.at(Location(source.path), message, hint=hint, record=record)
+            if path:
+                hint = f"`orbit refresh {record.id}` takes {path} over again"
+            yield changed_copy.at(Location(source.path), message, record, hint=hint)
 
 
-_GLOBAL_DIGITS = (
-    4  # shorter numbers in logs are local to their document, so they may come again elsewhere
-)
+_GLOBAL_DIGITS = 4
+"""Shorter numbers in logs are local to their document, so they may come again elsewhere."""
 
 
 @check(
@@ -354,7 +358,7 @@ def heading_twice(context: CheckContext) -> Iterator[Diagnostic]:
             severity = Severity.ERROR if {location.path, first.path} & ours else Severity.WARNING
             of = f"ADR-{number}"
             yield heading_twice.at(
-                location, message, severity=severity, hint=hint, record=of, related=[first]
+                location, message, of, severity=severity, hint=hint, related=[first]
             )
 
 
@@ -369,12 +373,11 @@ def entry_order(context: CheckContext) -> Iterator[Diagnostic]:
     """The entries of a log don't ascend by number."""
     ours = context.our_documents
     for path, document in context.documents.by_path.items():
+        if document.file.format != "log" or _is_falling(document):
+            continue
+
         above = {True: "0", False: "0"}
-        for entry in (
-            document.file.entries
-            if document.file.format == "log" and not _is_falling(document)
-            else ()
-        ):
+        for entry in document.file.entries:
             if not entry.number or not entry.number.isdigit():
                 continue
 
@@ -434,7 +437,9 @@ def _problems(
     for path, document in context.documents.by_path.items():
         severity = Severity.WARNING if path in context.our_documents else Severity.NOTE
         for entry in document.file.entries:
-            for problem in entry.problems if (path, entry.span) not in without else ():
+            if (path, entry.span) in without:
+                continue
+            for problem in entry.problems:
                 if problem.code == problem_code:
                     yield replace(from_problem(problem, path, severity), code=code)
 
@@ -463,7 +468,7 @@ def _finding(
             f"update {record.id}`"
         )
         return record_and_document_differ.at(
-            in_document, message, hint=hint, record=record, related=[in_record]
+            in_document, message, record, hint=hint, related=[in_record]
         )
 
     hint, can_fix = f"`orbit check --fix` rewrites the record from {source.path}", True
@@ -487,9 +492,9 @@ def _finding(
     return record_and_document_differ.at(
         in_record,
         message,
+        record,
         severity=Severity.WARNING,
         hint=hint,
-        record=record,
         related=[in_document],
         fixable=can_fix,
     )
@@ -529,10 +534,8 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
     if record.status.name != entry.status and not never_stated:
         differing.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
 
-    date, day = (
-        record.text("date"),
-        entry.date,
-    )  # `2026-05` and `2026-05-17` agree; an unclear date is ORB711
+    # `2026-05` and `2026-05-17` agree; an unclear date is ORB711.
+    date, day = record.text("date"), entry.date
     if (
         date
         and day
@@ -557,39 +560,43 @@ def _write_follower(context: CheckContext, diagnostic: Diagnostic) -> Sequence[F
         if home is None or source is None:
             continue
 
-        names = [name for name, _, _ in differences(record, home[1])]
+        document, entry = home
+        names = [name for name, _, _ in differences(record, entry)]
         if context.decides(source) == "record":
-            from orbit_registry.operations.lifecycle import (
-                with_facts,
-            )  # brings the readers of decisions
+            return _document_follows(document, record, names)
 
-            values = {
-                "title": record.title,
-                "status": _written_status(record),
-                "date": record.text("date") or "",
-            }
-            text = with_facts(home[0], record, {name: values[name] for name in names})
-            return (
-                (FileChange(home[0].path, home[0].text, text),)
-                if text not in (None, home[0].text)
-                else ()
-            )
-
-        if _held_back(context, record, home[1]):
+        if _held_back(context, record, entry):
             names.remove("status")
-
-        return _record_follows(context, record, home[1], names) if names else ()
+        if not names:
+            return ()
+        return _record_follows(context, record, entry, names)
 
     return ()
 
 
+def _document_follows(
+    document: Document, record: Record, names: Sequence[str]
+) -> Sequence[FileChange]:
+    # It brings the readers of decisions.
+    from orbit_registry.operations.lifecycle import with_facts
+
+    values = {
+        "title": record.title,
+        "status": _written_status(record),
+        "date": record.text("date") or "",
+    }
+    text = with_facts(document, record, {name: values[name] for name in names})
+    if text is None or text == document.text:
+        return ()
+
+    return (FileChange(document.path, document.text, text),)
+
+
 def _written_status(record: Record) -> str:
     by = record.superseded_by
-    return (
-        f"Superseded by {', '.join(by)}"
-        if record.status.name == "superseded" and by
-        else record.status.name
-    )
+    if record.status.name == "superseded" and by:
+        return f"Superseded by {', '.join(by)}"
+    return record.status.name
 
 
 def _record_follows(
@@ -599,7 +606,9 @@ def _record_follows(
     if "title" in names:
         data["title"] = _words(entry.title)[:LONGEST_TITLE]
 
+    successors = DocumentSuccessors()
     if "status" in names:
+        successors = successors_in_document(context, record)
         data["status"] = entry.status
         if entry.status_raw.strip():
             data["status_raw"] = entry.status_raw.strip()[:STATUS_LIMIT]
@@ -607,9 +616,6 @@ def _record_follows(
     if "date" in names:
         data["date"] = entry.date
 
-    successors = (
-        successors_in_document(context, record) if "status" in names else DocumentSuccessors()
-    )
     return changes_for(context, record, data, successors)
 
 
@@ -623,5 +629,9 @@ def record_and_document_differ(context: CheckContext) -> Iterator[Diagnostic]:
     """Title, status or date of a decision differ between its record and its document."""
     for record in context.records:
         home, source = context.homes.get(record.path), context.sources.get(record.path)
-        if home is not None and source is not None and (differing := differences(record, home[1])):
+        if home is None or source is None:
+            continue
+
+        differing = differences(record, home[1])
+        if differing:
             yield _finding(context, record, source, home[1], differing)

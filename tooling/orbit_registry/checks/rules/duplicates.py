@@ -1,12 +1,14 @@
 """Checks for duplicates (6xx)."""
 
-from collections import defaultdict
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 from orbit_registry.checks.check import check
-from orbit_registry.checks.context import CheckContext, is_ours
+from orbit_registry.checks.context import CheckContext, grouped, is_ours
 from orbit_registry.checks.duplicates import FEWEST_TO_ERR, error_threshold, is_apart
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.ids import OVERRIDES
@@ -31,11 +33,10 @@ def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
     """Return the open records by kind; texts that are files may be versions of one another,
     and are left out.
     """
-    by_kind: dict[str, list[Record]] = {}
-    for record in records:
-        if record.phase != "closed" and not record.kind.in_file:
-            by_kind.setdefault(record.kind.name, []).append(record)
-    return by_kind
+    compared = (
+        record for record in records if record.phase != "closed" and not record.kind.in_file
+    )
+    return grouped(compared, lambda record: record.kind.name)
 
 
 def is_settled(context: CheckContext, first: Record, second: Record) -> bool:
@@ -51,11 +52,7 @@ def is_settled(context: CheckContext, first: Record, second: Record) -> bool:
             return True
 
         for name in ("distinct_from", "supersedes", "superseded_by"):
-            matches = (
-                match
-                for target in record.words(name)
-                for match in context.records.candidates(target)
-            )
+            matches = chain.from_iterable(map(context.records.candidates, record.words(name)))
             if any(match.uid == peer.uid for match in matches):
                 return True
 
@@ -69,11 +66,9 @@ def _blamed_first(
     the one that changed, else the later one.
     """
     first, second = sorted((record_a, record_b), key=lambda record: record.sort_key)
-    return (
-        (first, second)
-        if context.is_changed(first) and not context.is_changed(second)
-        else (second, first)
-    )
+    if context.is_changed(first) and not context.is_changed(second):
+        return first, second
+    return second, first
 
 
 def _can_be_error(context: CheckContext, record: Record) -> bool:
@@ -90,25 +85,17 @@ def same_text(context: CheckContext) -> Iterator[Diagnostic]:
     for records in groups(context.records).values():
         for same in _copies(context, records):
             for index, record in enumerate(same[1:], start=1):
-                other = next(
-                    (
-                        earlier
-                        for earlier in same[:index]
-                        if not is_settled(context, earlier, record)
-                    ),
-                    None,
-                )
-                if other is not None:
-                    yield _pair(context, other, record)
+                for earlier in same[:index]:
+                    if not is_settled(context, earlier, record):
+                        yield _pair(context, earlier, record)
+                        break
 
 
 def _copies(context: CheckContext, records: Iterable[Record]) -> list[list[Record]]:
     """Return the records that say the same but for case, punctuation and spaces,
     in groups of two and more.
     """
-    by_form: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        by_form[normalised(context.wordings[record.path])].append(record)
+    by_form = grouped(records, lambda record: normalised(context.wordings[record.path]))
     return [same for form, same in by_form.items() if form and len(same) > 1]
 
 
@@ -120,8 +107,8 @@ def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
     return same_text.at(
         context.at(blamed, name),
         f"{blamed.id} says the same as {other.id}, word for word: {other.title}",
+        blamed,
         severity=Severity.ERROR if _can_be_error(context, blamed) else Severity.WARNING,
-        record=blamed,
         related=[context.at(other, name)],
         hint=f"delete one of them, or let it replace the other: {replace}",
     )
@@ -135,27 +122,32 @@ def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
 )
 def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records say nearly the same."""
-    upper = context.config.duplicates["error"]
     for records in groups(context.records).values():
-        copies = {
-            record.path for _, *repeated in _copies(context, records) for record in repeated
-        }  # ORB601's
-        alone = {record.path: record for record in records if record.path not in copies}
-        pairs: dict[str, list[_Pair]] = defaultdict(list)
-        words_of = cache(lambda path: Words.of(context.wordings[path]))
-        least = error_threshold(upper, is_enough=len(records) >= FEWEST_TO_ERR)
-
-        texts = {path: context.wordings[path] for path in alone}
-        for pair in _similar_pairs(context, f"pairs {records[0].kind.name}", texts):
-            if not is_settled(context, alone[pair.a], alone[pair.b]):
-                record, neighbour = _blamed_first(context, alone[pair.a], alone[pair.b])
-                may_be_error = pair.score >= least and _can_be_error(context, record)
-                pairs[record.path].append(
-                    _Pair(record, neighbour, pair.score, may_be_error, words_of)
-                )
-
+        pairs = grouped(_near_pairs(context, records), lambda pair: pair.record.path)
         for of_record in pairs.values():
             yield from _nearest(context, of_record)
+
+
+def _near_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[_Pair]:
+    """Yield the pairs among records of one kind that say nearly the same."""
+    copies: set[str] = set()  # ORB601's
+    for _, *repeated in _copies(context, records):
+        copies.update(record.path for record in repeated)
+
+    alone = {record.path: record for record in records if record.path not in copies}
+    texts = {path: context.wordings[path] for path in alone}
+    words_of = cache(lambda path: Words.of(texts[path]))
+
+    upper = context.config.duplicates["error"]
+    least = error_threshold(upper, is_enough=len(records) >= FEWEST_TO_ERR)
+    for pair in _similar_pairs(context, f"pairs {records[0].kind.name}", texts):
+        first, second = alone[pair.a], alone[pair.b]
+        if is_settled(context, first, second):
+            continue
+
+        record, neighbour = _blamed_first(context, first, second)
+        may_be_error = pair.score >= least and _can_be_error(context, record)
+        yield _Pair(record, neighbour, pair.score, may_be_error, words_of)
 
 
 def _similar_pairs(
@@ -200,31 +192,34 @@ def _nearest(context: CheckContext, pairs: Sequence[_Pair]) -> Iterator[Diagnost
     if error is not None and error not in listed:
         listed[-1] = error
 
+    for pair in listed[:-1]:
+        yield _finding(context, pair, "")
+
     more = len(ranked) - len(listed)
-    for pair in listed:
-        yield _finding(
-            context,
-            pair,
-            f"; {more} more say nearly the same" if more and pair is listed[-1] else "",
-        )
+    end = f"; {more} more say nearly the same" if more else ""
+    yield _finding(context, listed[-1], end)
 
 
 def _finding(context: CheckContext, pair: _Pair, more: str) -> Diagnostic:
-    record, neighbour, name = pair.record, pair.neighbour, pair.record.kind.headline
-    but = pair.contrast.sentence_end if pair.contrast is not None else ""
+    record, neighbour, kind = pair.record, pair.neighbour, pair.record.kind
+    alike, differs = f"{pair.score:.0%} alike", pair.contrast
+    if differs is not None:
+        alike += differs.sentence_end
+    message = f"{record.id} says nearly the same as {neighbour.id} ({alike}): {neighbour.title}"
+
     # Votes were given to one text: it stays, and takes the other's place.
-    keeper, replaced = (
-        (record, neighbour) if len(record.votes) >= len(neighbour.votes) else (neighbour, record)
-    )
-    supersede = f"`orbit {record.kind.name} supersede {replaced.id} --with {keeper.id}`"
-    differ = f"`orbit {record.kind.name} update {record.id} --distinct-from {neighbour.id}`"
+    keeper, replaced = record, neighbour
+    if len(record.votes) < len(neighbour.votes):
+        keeper, replaced = neighbour, record
+
+    supersede = f"`orbit {kind.name} supersede {replaced.id} --with {keeper.id}`"
+    differ = f"`orbit {kind.name} update {record.id} --distinct-from {neighbour.id}`"
 
     return near_duplicate.at(
-        context.at(record, name),
-        f"{record.id} says nearly the same as {neighbour.id} ({pair.score:.0%} alike{but}): "
-        f"{neighbour.title}",
+        context.at(record, kind.headline),
+        message,
+        record,
         severity=Severity.ERROR if pair.is_error else Severity.WARNING,
         hint=f"merge them, or {supersede}; if they differ: {differ}{more}",
-        record=record,
-        related=[context.at(neighbour, name)],
+        related=[context.at(neighbour, kind.headline)],
     )

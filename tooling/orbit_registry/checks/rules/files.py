@@ -4,9 +4,7 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import all_checks, check, passed_on
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.formats.yaml import position_in
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.workspace.workspace import CONFIG
 
 _CODES = (
     (
@@ -93,16 +91,13 @@ def unknown_folder(context: CheckContext) -> Iterator[Diagnostic]:
 def configured_nothing(context: CheckContext) -> Iterator[Diagnostic]:
     """The configuration names a check or a folder that is not there."""
     codes = {check.code for check in all_checks()}
-    text = context.text(CONFIG) or ""
     for index, code in enumerate(context.config.setting("checks", "ignore")):
         if code not in codes:
-            location = Location(CONFIG, position_in(text, ("checks", "ignore", index)))
-            yield configured_nothing.at(
-                location, f"checks.ignore names {code}, and no check has that code"
-            )
+            message = f"checks.ignore names {code}, and no check has that code"
+            yield configured_nothing.at(context.in_config("checks", "ignore", index), message)
 
     for folder in context.facts.no_folders:
         folders = context.config.adr.folders
         keys = ("folders", folders.index(folder)) if folder in folders else ("folder",)
         message = f"adr.{keys[0]} names `{folder}`, and no folder is there"
-        yield configured_nothing.at(Location(CONFIG, position_in(text, ("adr", *keys))), message)
+        yield configured_nothing.at(context.in_config("adr", *keys), message)

@@ -30,18 +30,17 @@ def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
     for record in context.with_expiry:
         for index, entry in enumerate(fingerprint_inputs(record)):
             state = context.filesystem.inputs.get(entry.input)
-            if (
-                state is not None
-                and state.hash is not None
-                and entry.hash not in (None, state.hash)
-            ):
+            if state is None or state.hash is None:
+                continue
+
+            if entry.hash not in (None, state.hash):
                 message = f"`{entry.input}` has changed since {record.id} was verified"
                 hint = (
                     f"read it again: `orbit verify {record.id}` if it is still true, else "
                     f"correct or retire it"
                 )
                 where = context.at(record, "freshness", "fingerprint", index, "hash")
-                yield changed_input.at(where, message, hint=hint, record=record)
+                yield changed_input.at(where, message, record, hint=hint)
 
 
 @check(
@@ -57,7 +56,7 @@ def unknown_input(context: CheckContext) -> Iterator[Diagnostic]:
             if problem is not None:  # places cost a reading of the file
                 where = context.at(record, "freshness", "fingerprint", index, "input")
                 message, weight, hint = problem
-                yield unknown_input.at(where, message, severity=weight, hint=hint, record=record)
+                yield unknown_input.at(where, message, record, severity=weight, hint=hint)
 
 
 def _input_problem(
@@ -87,24 +86,21 @@ def expired(context: CheckContext) -> Iterator[Diagnostic]:
     """A record has expired: it is not shown any more."""
     for record in context.with_expiry:
         freshness = context.report.freshness.get(record.path)
-        if freshness is not None and freshness.cause is Cause.EXPIRED:
-            message = f"{record.id} {freshness.reasons[0].message}, and is not shown any more"
-            hint = f"retire it, or let it hold longer: `orbit verify {record.id} --expires DATE`"
-            if (
-                freshness_time(record, "expires_at") is None
-            ):  # expired by its kind's rule: nothing to do
-                hint = (
-                    f"`orbit show {record.id}`: close it if it is settled, note it again if "
-                    f"it happened again"
-                )
-                yield expired.at(
-                    context.at(record), message, severity=Severity.NOTE, hint=hint, record=record
-                )
-                continue
+        if freshness is None or freshness.cause is not Cause.EXPIRED:
+            continue
 
-            yield expired.at(
-                context.at(record, "freshness", "expires_at"), message, hint=hint, record=record
+        where, severity = context.at(record, "freshness", "expires_at"), Severity.WARNING
+        hint = f"retire it, or let it hold longer: `orbit verify {record.id} --expires DATE`"
+        # One that expired by its kind's rule leaves nothing to do.
+        if freshness_time(record, "expires_at") is None:
+            where, severity = context.at(record), Severity.NOTE
+            hint = (
+                f"`orbit show {record.id}`: close it if it is settled, note it again if "
+                f"it happened again"
             )
+
+        message = f"{record.id} {freshness.reasons[0].message}, and is not shown any more"
+        yield expired.at(where, message, record, severity=severity, hint=hint)
 
 
 _WORDS = {
@@ -123,13 +119,14 @@ _WORDS = {
 def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
     """A commit, file or task that a record names as evidence is not there."""
     missing = context.filesystem.missing
-    for record in context.records if missing else ():
-        if "evidence" not in record.data or record.phase == "closed":
-            continue
+    if not missing:
+        return
+
+    for record in context.open_records:
         for index, (kind, reference) in enumerate(record.evidence):
             if (kind, reference) in missing:
                 where = context.at(record, "evidence", index, "reference")
-                yield evidence_gone.at(where, f"{_WORDS[kind]} {reference}", record=record)
+                yield evidence_gone.at(where, f"{_WORDS[kind]} {reference}", record)
 
 
 @check("ORB805", Severity.NOTE, "`orbit verify ID` if it is still true, else correct or retire it")
@@ -137,13 +134,16 @@ def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
     """A record was last verified longer ago than its volatility allows."""
     for record in context.with_expiry:
         freshness = context.report.freshness.get(record.path)
-        for reason in freshness.reasons if freshness is not None else ():
+        if freshness is None:
+            continue
+
+        for reason in freshness.reasons:
             if reason.cause is Cause.AGE:
                 hint = f"`orbit verify {record.id}` if it is still true, else correct or retire it"
                 name = "verified_at" if "verified_at" in freshness_fields(record) else "volatility"
                 where = context.at(record, "freshness", name)
                 yield verified_long_ago.at(
-                    where, f"{record.id} was {reason.message}", hint=hint, record=record
+                    where, f"{record.id} was {reason.message}", record, hint=hint
                 )
 
 
@@ -159,14 +159,13 @@ def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
             at = freshness_time(record, name)
             if name in freshness_fields(record) and at is None:
                 message = f"no calendar has {freshness_fields(record)[name]}"
-                yield impossible_moment.at(
-                    context.at(record, "freshness", name), message, record=record
-                )
             elif name == "verified_at" and at is not None and at - context.now > AHEAD:
                 message = f"{record.id} was verified on {at:%Y-%m-%d}, which is yet to come"
-                yield impossible_moment.at(
-                    context.at(record, "freshness", name), message, record=record
-                )
+            else:
+                continue
+
+            where = context.at(record, "freshness", name)
+            yield impossible_moment.at(where, message, record)
 
 
 @check(
@@ -177,8 +176,11 @@ def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
 def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
     """The file that a record's text was taken from has changed since."""
     moved = context.filesystem.changed_sources
-    for record in context.records if moved else ():
-        source = source_hash(record) if record.phase != "closed" else None
+    if not moved:
+        return
+
+    for record in context.open_records:
+        source = source_hash(record)
         if source is None or source not in moved or source[0] in context.facts.documents_gone:
             continue
 
@@ -194,10 +196,9 @@ def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
                 f"`orbit refresh {record.id} --dry-run` shows the difference, without "
                 f"--dry-run it takes it over"
             )
+            # The copy may be all that is left of a version.
             versions = [version for version in record.words("versions") if version != UNVERSIONED]
-            if (
-                versions and record.data.get("type") == "doc"
-            ):  # its copy may be all that is left of that version
+            if versions and record.data.get("type") == "doc":
                 again = (
                     f"`orbit import doc {quote(source[0])} --version NEW` keeps both, and "
                     f"leaves this copy"
@@ -206,6 +207,4 @@ def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
                     f"if it is for another version than {', '.join(versions)}, {again}; else {hint}"
                 )
 
-        yield changed_source.at(
-            context.at(record, "content_hash"), message, hint=hint, record=record
-        )
+        yield changed_source.at(context.at(record, "content_hash"), message, record, hint=hint)

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from orbit_registry.checks.check import check
-from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.context import CheckContext, grouped
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
+from orbit_registry.workspace.workspace import CONFIG
 
 
 @check(
@@ -19,10 +20,9 @@ def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
     for record_id, records in context.records.collisions.items():
         for record in records:
             others = [context.at(other, "id") for other in records if other is not record]
-            message = (
-                f"{record_id} is also the id of {', '.join(location.path for location in others)}"
-            )
-            yield duplicate_id.at(context.at(record, "id"), message, record=record, related=others)
+            paths = ", ".join(location.path for location in others)
+            message = f"{record_id} is also the id of {paths}"
+            yield duplicate_id.at(context.at(record, "id"), message, record, related=others)
 
 
 # Once for each set of records.
@@ -34,34 +34,31 @@ def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
 def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
     """An earlier name leads to more than one record."""
     shared: dict[tuple[str, ...], list[tuple[Record, int, str]]] = defaultdict(list)
-    for record in (candidate for candidate in context.records if "legacy_ids" in candidate.data):
+    for record in context.records:
         for index, name in enumerate(record.legacy_ids):
-            uids = {
-                other.uid
-                for other in (*context.records.with_id(name), *context.records.with_legacy_id(name))
-            }
+            others = [*context.records.with_id(name), *context.records.with_legacy_id(name)]
+            uids = {other.uid for other in others}
             if len(uids) > 1:
                 shared[tuple(sorted(uids))].append((record, index, name))
 
     for entries in shared.values():
         record, index, _ = entries[-1]
         names = list(dict.fromkeys(name for _, _, name in entries))
-        owners = [other for other in context.records.with_id(names[0]) if other.uid != record.uid]
-        others = owners or [
-            other for other in context.records.with_legacy_id(names[0]) if other is not record
-        ]
-        verb = "is the id of" if owners else "was also the name of"
+        verb = "is the id of"
+        others = [other for other in context.records.with_id(names[0]) if other.uid != record.uid]
+        if not others:
+            verb = "was also the name of"
+            others = context.records.with_legacy_id(names[0])
+            others = [other for other in others if other is not record]
 
         listed = ", ".join(f"{other.id} ({other.title})" for other in others)
         message = (
             f"{', '.join(names)} can mean several: it was the name of {record.id} "
-            f"({record.title}), "
+            f"({record.title}), and {verb} {listed}"
         )
-        message += f"and {verb} {listed}"
+        where = context.at(record, "legacy_ids", index)
         places = [context.at(other, "id") for other in others]
-        yield ambiguous_legacy_id.at(
-            context.at(record, "legacy_ids", index), message, record=record, related=places
-        )
+        yield ambiguous_legacy_id.at(where, message, record, related=places)
 
 
 @check(
@@ -71,17 +68,12 @@ def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def duplicate_uid(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records share a uid."""
-    by_uid: dict[str, list[Record]] = defaultdict(list)
-    for record in context.records:
-        by_uid[record.uid].append(record)
-
-    for uid, records in by_uid.items():
+    for uid, records in grouped(context.records, lambda record: record.uid).items():
         for record in records[1:]:
             first = context.at(records[0], "uid")
             message = f"the uid {uid} is also that of {records[0].id} ({first.path})"
-            yield duplicate_uid.at(
-                context.at(record, "uid"), message, record=record, related=[first]
-            )
+            where = context.at(record, "uid")
+            yield duplicate_uid.at(where, message, record, related=[first])
 
 
 @check(
@@ -98,19 +90,18 @@ def collision_ahead(context: CheckContext) -> Iterator[Diagnostic]:
                 f"{record.id} is another record on {context.facts.against}; the two will "
                 f"meet in a merge"
             )
-            yield collision_ahead.at(context.at(record, "id"), message, record=record)
+            yield collision_ahead.at(context.at(record, "id"), message, record)
 
 
 # An error where the comparison that was asked for is among it.
 @check("ORB290", Severity.ERROR, "run the check in a full clone")
 def not_checked(context: CheckContext) -> Iterator[Diagnostic]:
     """Something could not be checked here."""
-    location = Location(".orbit/config.yaml")
+    location = Location(CONFIG)
     weight = Severity.ERROR if context.facts.is_unanswered else Severity.NOTE
     for untold in context.facts.unavailable:
-        yield not_checked.at(
-            location, f"not checked: {untold.message}", hint=untold.hint, severity=weight
-        )
+        message = f"not checked: {untold.message}"
+        yield not_checked.at(location, message, hint=untold.hint, severity=weight)
 
     for message, hint in context.filesystem.unanswered:
         yield not_checked.at(location, f"not checked: {message}", hint=hint, severity=Severity.NOTE)

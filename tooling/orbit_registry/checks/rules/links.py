@@ -1,15 +1,15 @@
 """Checks of links, supersession, citations and inherited records (3xx)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.formats.position import Pointer
-from orbit_registry.formats.yaml import position_in
-from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.votes import format_time
@@ -17,7 +17,7 @@ from orbit_registry.operations.link_targets import UNRESOLVED, Unresolved, read_
 from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.inherited import copy_digest
 from orbit_registry.workspace.journal import FileChange
-from orbit_registry.workspace.workspace import CONFIG, INHERITED
+from orbit_registry.workspace.workspace import INHERITED
 
 _NAMING = frozenset(
     {"supersedes", "superseded_by", "distinct_from", "links", "evidence", UNRESOLVED}
@@ -46,35 +46,32 @@ def dangling_link(context: CheckContext) -> Iterator[Diagnostic]:
             where = context.at(record, *pointer)
             if not matches:
                 message = f"{words} {target}, and no record has that id"
-                yield dangling_link.at(where, message, severity=weight, record=record)
+                yield dangling_link.at(where, message, record, severity=weight)
             elif len({match.uid for match in matches}) > 1 and not context.records.with_id(target):
-                message = (
-                    f"{words} {target}, which can mean {', '.join(match.id for match in matches)}"
-                )
+                candidates = ", ".join(match.id for match in matches)
+                message = f"{words} {target}, which can mean {candidates}"
                 hint = "write the id of the one that is meant"
                 places = [context.at(match, "id") for match in matches]
                 yield dangling_link.at(
-                    where, message, severity=weight, hint=hint, record=record, related=places
+                    where, message, record, severity=weight, hint=hint, related=places
                 )
 
 
 def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
+    hint = (
+        "if it is a record here, say so in `supersedes`, `superseded_by` or `links`; "
+        "then remove the line"
+    )
     for index, entry in enumerate(list_in(record.data, UNRESOLVED)):
-        if isinstance(entry, dict):
-            statement = (
-                f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} "
-                f"{entry.get('to', '')}`"
-            )
-            candidates = ", ".join(map(str, list_in(entry, "candidates")))
-            meaning = f"can mean {candidates}" if candidates else "is not a link between records"
-            message = f"{statement}, which {meaning}"
-            where = context.at(record, UNRESOLVED, index)
+        if not isinstance(entry, dict):
+            continue
 
-            hint = (
-                "if it is a record here, say so in `supersedes`, `superseded_by` or `links`; "
-                "then remove the line"
-            )
-            yield dangling_link.at(where, message, severity=Severity.NOTE, hint=hint, record=record)
+        words = str(entry.get("rel", "")).replace("_", " ")
+        candidates = ", ".join(map(str, list_in(entry, "candidates")))
+        meaning = f"can mean {candidates}" if candidates else "is not a link between records"
+        message = f"its document says `{words} {entry.get('to', '')}`, which {meaning}"
+        where = context.at(record, UNRESOLVED, index)
+        yield dangling_link.at(where, message, record, severity=Severity.NOTE, hint=hint)
 
 
 def _references(record: Record) -> Iterator[tuple[Pointer, str, str]]:
@@ -94,6 +91,11 @@ def _references(record: Record) -> Iterator[tuple[Pointer, str, str]]:
             yield ("evidence", index, "reference"), "its evidence is", reference
 
 
+def _candidates(context: CheckContext, names: Iterable[str]) -> Iterator[Record]:
+    """Yield the records that some names can mean."""
+    return chain.from_iterable(map(context.records.candidates, names))
+
+
 OTHER_END = {"supersedes": "superseded_by", "superseded_by": "supersedes"}
 _SAYS = {"supersedes": "replaces", "superseded_by": "is replaced by"}
 
@@ -105,14 +107,12 @@ def _one_sided(context: CheckContext, record: Record) -> Iterator[tuple[str, int
     for name, other_name in OTHER_END.items():
         for index, target in enumerate(record.words(name)):
             matches = context.records.candidates(target)
-            if len(matches) == 1 and matches[0].uid != record.uid:
-                declared = (
-                    match.uid
-                    for word in matches[0].words(other_name)
-                    for match in context.records.candidates(word)
-                )
-                if record.uid not in declared:
-                    yield name, index, matches[0]
+            if len(matches) != 1 or matches[0].uid == record.uid:
+                continue
+
+            declared = _candidates(context, matches[0].words(other_name))
+            if all(match.uid != record.uid for match in declared):
+                yield name, index, matches[0]
 
 
 def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
@@ -120,13 +120,13 @@ def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[
     changes: dict[str, FileChange] = {}
     for record in context.records.with_id(diagnostic.record or ""):
         for name, _, other in _one_sided(context, record):
-            change = _rewritten(
-                context, other, _with_added(other.data, OTHER_END[name], [record.id])
-            )
-            if (
-                change is not None
-                and f"does not say that it {_SAYS[OTHER_END[name]]}" in diagnostic.message
-            ):
+            other_name = OTHER_END[name]
+            if f"does not say that it {_SAYS[other_name]}" not in diagnostic.message:
+                continue
+
+            data = _with_added(other.data, other_name, [record.id])
+            change = _rewritten(context, other, data)
+            if change is not None:
                 changes[other.path] = change
 
     return tuple(changes.values())
@@ -145,9 +145,9 @@ def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
             back = f"{other.id} does not say that it {_SAYS[OTHER_END[name]]} {record.id}"
             message = f"{record.id} {_SAYS[name]} {other.id}, but {back}"
             severity = Severity.ERROR if is_ours(record) and is_ours(other) else Severity.WARNING
-            where, end = context.at(record, name, index), context.at(other, OTHER_END[name])
+            where, related = context.at(record, name, index), [context.at(other, OTHER_END[name])]
             yield one_sided_supersession.at(
-                where, message, severity=severity, record=record, related=[end]
+                where, message, record, severity=severity, related=related
             )
 
 
@@ -158,38 +158,26 @@ def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
     """Records replace each other in a circle, so none of them holds."""
-    edges = {
-        record.id: {
-            other.id for name in record.superseded_by for other in context.records.candidates(name)
-        }
-        for record in context.records
-        if record.data.get("superseded_by")
-    }
-    for record in (candidate for candidate in context.records if candidate.data.get("supersedes")):
-        backwards = [
-            other.id for name in record.supersedes for other in context.records.candidates(name)
-        ]
-        for old in backwards:
-            edges.setdefault(old, set()).add(record.id)
+    edges: dict[str, set[str]] = {}
+    for record in context.records:
+        if record.data.get("superseded_by"):
+            edges[record.id] = {other.id for other in _candidates(context, record.superseded_by)}
+
+    for record in context.records:
+        for old in _candidates(context, record.supersedes):
+            edges.setdefault(old.id, set()).add(record.id)
 
     for circle in _circles(edges):
         first = circle[0]
         record = next(iter(context.records.with_id(first)))
-
-        if len(circle) == 1:
-            message = f"{first} says that it replaces itself"
-        else:
+        message = f"{first} says that it replaces itself"
+        if len(circle) > 1:
             message = f"records replace each other in a circle: {' → '.join((*circle, first))}"
 
-        name = "superseded_by" if record.superseded_by else "supersedes"
-        related = [
-            context.at(other, "id")
-            for record_id in circle[1:]
-            for other in context.records.with_id(record_id)
-        ]
-        yield supersession_circle.at(
-            context.at(record, name), message, record=record, related=related
-        )
+        where = context.at(record, "superseded_by" if record.superseded_by else "supersedes")
+        others = chain.from_iterable(map(context.records.with_id, circle[1:]))
+        related = [context.at(other, "id") for other in others]
+        yield supersession_circle.at(where, message, record, related=related)
 
 
 def _circles(edges: Mapping[str, set[str]]) -> Iterator[tuple[str, ...]]:
@@ -212,9 +200,9 @@ def _circles(edges: Mapping[str, set[str]]) -> Iterator[tuple[str, ...]]:
 def _write_successors(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
     for record in context.records.with_id(diagnostic.record or ""):
         if record.status.name == SUPERSEDED and not record.superseded_by:
-            return changes_for(
-                context, record, record.data, successors_in_document(context, record)
-            )
+            successors = successors_in_document(context, record)
+            return changes_for(context, record, record.data, successors)
+
     return ()
 
 
@@ -238,7 +226,7 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
             weight = binding(record, Severity.ERROR, Severity.WARNING)
             where = context.at(record, "status")
             yield status_and_successor.at(
-                where, message, severity=weight, hint=hint, record=record, fixable=False
+                where, message, record, severity=weight, hint=hint, fixable=False
             )
 
 
@@ -256,13 +244,13 @@ def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
         hint = f"write `Superseded by ADR-NNNN` in {source.path}, then `orbit check --fix`; "
         hint += "if nothing replaced it, its status is deprecated"
 
-    where, weight, can_fix = (
-        context.at(record, "status"),
-        binding(record, Severity.WARNING),
-        bool(successors.records),
-    )
     return status_and_successor.at(
-        where, message, severity=weight, hint=hint, record=record, fixable=can_fix
+        context.at(record, "status"),
+        message,
+        record,
+        severity=binding(record, Severity.WARNING),
+        hint=hint,
+        fixable=bool(successors.records),
     )
 
 
@@ -278,10 +266,8 @@ _OWN_FORM = re.compile(r"[A-Z][A-Z0-9]*-[0-9a-z]{4,}\Z")
 )
 def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
     """A text cites an id that no record has."""
-    from orbit_registry.formats.adr.file_names import (
-        is_decision_folder,
-        is_example,
-    )  # slow to import
+    # Slow to import.
+    from orbit_registry.formats.adr.file_names import is_decision_folder, is_example
 
     adopted = context.documents.by_path.keys() - context.our_documents
     is_known = {f"ADR-{entry.number}": True for _, entry in context.unclaimed}  # those are ORB702's
@@ -302,7 +288,7 @@ def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
             severity = binding(cited.record, Severity.ERROR)
 
         message = f"{cited.id} is cited, but no record has that id"
-        yield unknown_citation.at(cited.location, message, severity=severity, record=cited.record)
+        yield unknown_citation.at(cited.location, message, cited.record, severity=severity)
 
 
 # But for the documents of decisions, which tell how things came about.
@@ -315,14 +301,18 @@ def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
             continue
 
         matches = context.records.candidates(cited.id)
-        if len(matches) == 1 and matches[0].status.name == SUPERSEDED:
-            old = matches[0]
+        if len(matches) != 1 or matches[0].status.name != SUPERSEDED:
+            continue
+
+        old, hint = matches[0], None
+        message = f"{cited.id} ({old.title}) was replaced"
+        if old.superseded_by:
             by = ", ".join(old.superseded_by)
-            message = f"{cited.id} ({old.title}) was replaced" + (f" by {by}" if by else "")
-            hint = f"cite {by}, if the sentence is still true" if by else None
-            yield citation_of_replaced.at(
-                cited.location, message, hint=hint, related=[context.at(old, "status")]
-            )
+            message += f" by {by}"
+            hint = f"cite {by}, if the sentence is still true"
+
+        related = [context.at(old, "status")]
+        yield citation_of_replaced.at(cited.location, message, hint=hint, related=related)
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +339,8 @@ def successors_in_document(context: CheckContext, record: Record) -> DocumentSuc
     unresolved: list[Unresolved] = []
     for edge in read_edges(record.id, document.path, entry, context.targets):
         if isinstance(edge, Unresolved):
-            unresolved += [edge] if edge.rel == "superseded_by" else []
+            if edge.rel == "superseded_by":
+                unresolved.append(edge)
         elif edge.rel == "supersedes" and edge.target == record.id:
             matches = context.records.with_id(edge.subject)
             if record.id in context.records.reachable(edge.subject, "superseded_by"):
@@ -366,11 +357,17 @@ def _unresolved_names(successors: DocumentSuccessors) -> str:
     """Return what is wrong with the names that lead to no record, as a sentence's end;
     empty where there is none.
     """
+    if not successors.unresolved:
+        return ""
+
     problems = []
     for unresolved in successors.unresolved:
-        which = f" ({', '.join(unresolved.candidates)})" if unresolved.candidates else ""
-        problems.append(f"`{unresolved.target}`: {unresolved.reason}{which}")
-    return f"; its document names {'; '.join(problems)}" if problems else ""
+        problem = f"`{unresolved.target}`: {unresolved.reason}"
+        if unresolved.candidates:
+            problem += f" ({', '.join(unresolved.candidates)})"
+        problems.append(problem)
+
+    return f"; its document names {'; '.join(problems)}"
 
 
 def changes_for(
@@ -382,22 +379,24 @@ def changes_for(
     """Return the changes that write `data`, with successors at both ends or none;
     () where `data` is invalid.
     """
-    ids = [other.id for other in successors.records]
     others = [
         _rewritten(context, other, _with_added(other.data, "supersedes", [record.id]))
         for other in successors.records
     ]
-    full_data = _with_added(data, "superseded_by", ids if None not in others else [])
-    full_data = _with_added(
-        full_data, UNRESOLVED, [unresolved.as_data() for unresolved in successors.unresolved]
-    )
-    own_change = _rewritten(context, record, full_data)
+    full_data = dict(data)
+    if None not in others:
+        ids = [other.id for other in successors.records]
+        full_data = _with_added(data, "superseded_by", ids)
 
+    unresolved = [name.as_data() for name in successors.unresolved]
+    own_change = _rewritten(context, record, _with_added(full_data, UNRESOLVED, unresolved))
     if own_change is None or None in others:
         own_change, others = own_change or _rewritten(context, record, data), []
 
     changes = [change for change in (*others, own_change) if change is not None]
-    return changes if any(change.before != change.after for change in changes) else ()
+    if all(change.before == change.after for change in changes):
+        return ()
+    return changes
 
 
 def _with_added(
@@ -405,7 +404,9 @@ def _with_added(
 ) -> dict[str, object]:
     existing = list_in(data, name)
     added = [value for value in values if value not in existing]
-    return {**data, name: [*existing, *added]} if added else dict(data)
+    if not added:
+        return dict(data)
+    return {**data, name: [*existing, *added]}
 
 
 def _rewritten(
@@ -426,9 +427,8 @@ def _rewritten(
 
     from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
 
-    return FileChange(
-        record.path, text, rewrite(text, updated, order=record.kind.schema.properties)
-    )
+    after = rewrite(text, updated, order=record.kind.schema.properties)
+    return FileChange(record.path, text, after)
 
 
 @check("ORB310", Severity.ERROR, "`orbit fleet update` fetches the records and pins them")
@@ -436,22 +436,17 @@ def inherited_copy(context: CheckContext) -> Iterator[Diagnostic]:
     """The copy of inherited records is missing,
     or it is not the one that the configuration pins.
     """
-    text = context.text(CONFIG) if context.config.extends else None
     for index, source in enumerate(context.config.extends):
-        current, folder = (
-            context.copies.get(source.name, copy_digest(())),
-            f"{INHERITED}/{source.name}",
-        )
-        if current == source.digest:
+        if context.copies.get(source.name, copy_digest(())) == source.digest:
             continue
 
+        folder = f"{INHERITED}/{source.name}"
         message = f"{folder} is not the copy of {source.name} that `extends` pins"
         if not source.digest:
             message = f"`extends` names {source.name} and pins no digest"
 
         hint = f"`orbit fleet update {source.name}` fetches the records and pins them"
-        position = position_in(text, ("extends", index)) if text is not None else None
-        yield inherited_copy.at(Location(CONFIG, position), message, hint=hint)
+        yield inherited_copy.at(context.in_config("extends", index), message, hint=hint)
 
 
 @check(
@@ -461,16 +456,19 @@ def inherited_copy(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def inherited_record_gone(context: CheckContext) -> Iterator[Diagnostic]:
     """A record or a text names an inherited record that is not there, or no longer."""
-    for record in context.records if context.config.extends else ():
+    if not context.config.extends:
+        return
+
+    for record in context.records:
         for pointer, words, target in _references(record):
             if context.is_inherited_id(target) and target not in context.records:
                 message = f"{words} {target}, and {target.partition(':')[0]} has no such record"
-                yield inherited_record_gone.at(context.at(record, *pointer), message, record=record)
+                yield inherited_record_gone.at(context.at(record, *pointer), message, record)
 
-    for cited in context.citations if context.config.extends else ():
+    for cited in context.citations:
         if context.is_inherited_id(cited.id) and cited.id not in context.records:
             message = f"{cited.id} is cited, and {cited.id.partition(':')[0]} has no such record"
-            yield inherited_record_gone.at(cited.location, message, record=cited.record)
+            yield inherited_record_gone.at(cited.location, message, cited.record)
 
 
 @check("ORB312", Severity.ERROR, "add `reason:` to the link")
@@ -483,14 +481,12 @@ def override_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
             if not isinstance(link, dict) or link.get("rel") != OVERRIDES:
                 continue
 
-            where = context.at(record, "links", index)
-            if ":" not in str(link.get("to")):
-                message = f"it overrides {link.get('to')}, which is not inherited"
-                hint = (
-                    f"`orbit {record.kind.name} supersede {link.get('to')} --with "
-                    f"{record.id}` replaces a record"
-                )
-                yield override_without_reason.at(where, message, hint=hint, record=record)
+            where, target = context.at(record, "links", index), link.get("to")
+            if ":" not in str(target):
+                message = f"it overrides {target}, which is not inherited"
+                command = f"orbit {record.kind.name} supersede {target} --with {record.id}"
+                hint = f"`{command}` replaces a record"
+                yield override_without_reason.at(where, message, record, hint=hint)
             elif not link.get("reason"):
-                message = f"it overrides {link.get('to')} without a reason"
-                yield override_without_reason.at(where, message, record=record)
+                message = f"it overrides {target} without a reason"
+                yield override_without_reason.at(where, message, record)

@@ -3,18 +3,14 @@
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from orbit_registry.checks.check import all_checks, check, run_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.errors import plural
 from orbit_registry.formats.position import Position
-from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.context import SKIPS, TRIAL
 from orbit_registry.hook.events import (
     BRIEF_PLAN,
@@ -28,11 +24,18 @@ from orbit_registry.hook.events import (
     RETRO,
 )
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.loop_log import LoggedEvent, LoopLog
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
 from orbit_registry.workspace.workspace import Workspace
 
 DAY = 86_400
+
+
+def _events(context: CheckContext, *names: str) -> Iterator[LoggedEvent]:
+    """Yield the events of some names; none where the loop is not what is checked."""
+    if context.loop is not None:
+        yield from context.loop.of(*names)
 
 
 @check(
@@ -80,19 +83,17 @@ def no_event(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
     """A dispatch has no retrieval event, so its agent got no records."""
-    log = context.loop
-    if log is None:
-        return
-
-    with_retrieval = {event.word("session") for event in log.of(RETRIEVAL)}
+    with_retrieval = {event.word("session") for event in _events(context, RETRIEVAL)}
     reported: set[str] = set()
-    for event in log.of(DISPATCHED, TURN_END, "subagent stop"):
+    for event in _events(context, DISPATCHED, TURN_END, "subagent stop"):
         session, item = event.word("session"), event.word("item")
         if session and (session in with_retrieval or session in reported):
             continue
         reported.add(session)
         subject = f"session {session}" if session else "a dispatch that names no session"
-        message = f"{subject}{f' ({item})' if item else ''}: nothing was looked up for it"
+        if item:
+            subject += f" ({item})"
+        message = f"{subject}: nothing was looked up for it"
         yield dispatch_without_retrieval.at(event.location, message)
 
 
@@ -104,34 +105,36 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
     """A retrieval showed nothing and gives no reason of the closed list."""
-    for event in context.loop.of(RETRIEVAL) if context.loop is not None else ():
+    for event in _events(context, RETRIEVAL):
         reason, fault = event.word("skip_reason"), event.word("fault")
         if event.row.get("hits") or reason in SKIPS:
             continue
 
-        problem = (
-            f"`{reason}` is not a known reason"
-            if reason
-            else "nothing was shown, and no reason is given"
-        )
-        yield retrieval_without_reason.at(
-            event.location, f"{problem}{f' (fault: {fault})' if fault else ''}"
-        )
+        problem = "nothing was shown, and no reason is given"
+        if reason:
+            problem = f"`{reason}` is not a known reason"
+        if fault:
+            problem += f" (fault: {fault})"
+        yield retrieval_without_reason.at(event.location, problem)
 
 
 @check("ORB920", Severity.ERROR, f"one of: {', '.join(NOTE_SKIPS)}")
 def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
     """A turn ended with neither a note nor a reason of the closed list for there being none."""
-    for ended, note in turns(context.loop) if context.loop is not None else ():
+    if context.loop is None:
+        return
+
+    for ended, note in turns(context.loop):
         turn = _turn_of(ended)
-        reason = note.word("skip_reason") if note is not None else ""
         if note is None:
             hint = f'orbit note "…" --turn {turn}, or with --skip-reason'
             yield turn_without_note.at(ended.location, f"turn {turn} has no note", hint=hint)
-        elif reason and reason not in NOTE_SKIPS:
-            yield turn_without_note.at(
-                note.location, f"turn {turn}: `{reason}` is not a known reason"
-            )
+            continue
+
+        reason = note.word("skip_reason")
+        if reason and reason not in NOTE_SKIPS:
+            message = f"turn {turn}: `{reason}` is not a known reason"
+            yield turn_without_note.at(note.location, message)
 
 
 @check(
@@ -143,14 +146,14 @@ def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
 def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
     """The next item of a loop was dispatched before a retro of the one before it."""
     before: dict[str, LoggedEvent] = {}
-    for event in context.loop.of(DISPATCHED, RETRO) if context.loop is not None else ():
+    for event in _events(context, DISPATCHED, RETRO):
         if event.name == RETRO:
-            trigger = event.word("trigger").partition(":")
-            about = trigger[2] if trigger[0] == "loop" else ""
-            names = (about, about.rpartition(":")[2])  # with the project that it is of, or without
-            before = {
-                loop: item for loop, item in before.items() if about and loop and loop not in names
-            }
+            trigger, _, about = event.word("trigger").partition(":")
+            # A retro is about one loop, named with its project or without, or about all.
+            names = ("", about, about.rpartition(":")[2])
+            if trigger != "loop" or not about:
+                before.clear()
+            before = {loop: item for loop, item in before.items() if loop not in names}
             continue
 
         item, loop = event.word("item"), event.word("loop")
@@ -168,7 +171,7 @@ def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
 def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
     """Something was pitched without a brief for planning made in the day before."""
     last = None
-    for event in context.loop.of(BRIEF_PLAN, PITCHED) if context.loop is not None else ():
+    for event in _events(context, BRIEF_PLAN, PITCHED):
         if event.name == BRIEF_PLAN:
             last = event
         elif event.word("verdict") or event.row.get("pitched") == 0:
@@ -181,46 +184,6 @@ def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 TURN_END = "stop"
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedEvent:
-    """One event: `at` in seconds since 1970, the members of its line,
-    and the location of the line.
-    """
-
-    at: float
-    row: Mapping[str, Any]
-    location: Location
-
-    @property
-    def name(self) -> str:
-        """What kind of event it is."""
-        return str(self.row.get("event"))
-
-    def word(self, key: str) -> str:
-        """Return a member that is a text, without secrets; empty for anything else."""
-        value = self.row.get(key)
-        return without_secrets(value) if isinstance(value, str) else ""
-
-
-@dataclass(frozen=True, slots=True)
-class LoopLog:
-    """The events to check, in their order; `location` is the log,
-    `skipped` counts its lines that hold no event.
-    """
-
-    location: Location
-    events: tuple[LoggedEvent, ...] = ()
-    skipped: Mapping[str, int] = field(default_factory=dict)
-
-    def since(self, moment: datetime) -> Iterator[LoggedEvent]:
-        """Yield the events from a moment on."""
-        return (event for event in self.events if event.at >= moment.timestamp())
-
-    def of(self, *names: str) -> Iterator[LoggedEvent]:
-        """Yield the events of some names."""
-        return (event for event in self.events if event.name in names)
 
 
 def turn_id(source: str, agent: str, channel: str, session: str, turn: str) -> str:
@@ -294,9 +257,8 @@ def loop_log(
         if event.at >= since and not event.session.startswith(TRIAL)  # a trial of `doctor`
     ]
 
-    return LoopLog(
-        Location(names[files[-1].name if files else NAME]), tuple(logged), dict(scan.skipped)
-    )
+    newest = files[-1].name if files else NAME
+    return LoopLog(Location(names[newest]), tuple(logged), dict(scan.skipped))
 
 
 def _name(workspace: Workspace, file: Path) -> str:

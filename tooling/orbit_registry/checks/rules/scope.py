@@ -11,9 +11,8 @@ from orbit_registry.checks.scopes import folders_of, glob_hint
 from orbit_registry.errors import did_you_mean, plural
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
-from orbit_registry.formats.yaml import position_in
 from orbit_registry.hook.context import WIDE_PLACES
-from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.freshness import created_at
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
@@ -21,7 +20,6 @@ from orbit_registry.model.scope import symbol_glob, symbol_problem
 from orbit_registry.operations.breadth import Breadth
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
-from orbit_registry.workspace.workspace import CONFIG
 
 if TYPE_CHECKING:
     from orbit_registry.operations.freshness.renames import Renames
@@ -43,14 +41,12 @@ def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
             if isinstance(glob, Problem):
                 where = context.at(record, "scope", "paths", index)
                 message = f"`{text[:80]}` is not a glob: {glob.message}"
-                yield invalid_glob.at(where, message, hint=glob.hint, record=record)
+                yield invalid_glob.at(where, message, record, hint=glob.hint)
 
         if all(isinstance(glob, Glob) and glob.exclude for glob in read):
             message = f"the scope of {record.id} only excludes, so it matches nothing"
             hint = "put a glob before them that says what is included: `**` for everything"
-            yield invalid_glob.at(
-                context.at(record, "scope", "paths"), message, hint=hint, record=record
-            )
+            yield invalid_glob.at(context.at(record, "scope", "paths"), message, record, hint=hint)
 
 
 @check("ORB502", Severity.WARNING, "correct the glob, or retire the record")
@@ -67,13 +63,14 @@ def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
         for text in report.dead[record.path]:
             where = context.at(record, "scope", "paths", paths.index(text))
             hint = _moved_to(record, text, renames) or glob_hint(text, folders, dead_glob.hint)
-            yield dead_glob.at(where, f"`{text}` matches no tracked file", hint=hint, record=record)
+            yield dead_glob.at(where, f"`{text}` matches no tracked file", record, hint=hint)
 
 
 def _moved_to(record: Record, glob: str, renames: Renames | None) -> str | None:
-    moved = renames.glob(glob) if renames else None
+    moved = renames.glob(glob) if renames is not None else None
     if moved is None:
         return None
+
     follow = f"`orbit {record.kind.name} update {record.id} --help` says how to correct it"
     if record.kind.name == "learning":
         follow = "`orbit learning prune --fix-renames` follows it"
@@ -89,9 +86,8 @@ def _moved_to(record: Record, glob: str, renames: Renames | None) -> str | None:
 def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
     """A record is not shown at edits, because its globs are wide and other records come first."""
     half_life = half_life_days()
-    competing = sorted(
-        filter(_can_be_shown, context.records), key=lambda record: rank_order(record, half_life)
-    )
+    competing = [record for record in context.open_records if _can_be_shown(record)]
+    competing.sort(key=lambda record: rank_order(record, half_life))
     scopes = [(*record.globs, *map(symbol_glob, record.symbols)) for record in competing]
     breadth = Breadth.of(scopes, context.facts.tracked or ())
 
@@ -108,12 +104,11 @@ def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
             f"{WIDE_PLACES} records with such globs come first"
         )
         where = context.at(record, "scope", "paths", scope.index(widest))
-        yield broad_scope.at(where, message, record=record)
+        yield broad_scope.at(where, message, record)
 
 
 def _can_be_shown(record: Record) -> bool:
-    is_in_inbox = record.path.startswith(LOCAL)
-    return record.phase != "closed" and record.status.pushed and not is_in_inbox
+    return record.status.pushed and not record.path.startswith(LOCAL)
 
 
 # Decisions are read as pages too and may go without.
@@ -134,7 +129,7 @@ def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
                 f"say where it applies: `orbit {record.kind.name} update {record.id} --path "
                 f"'src/**'`"
             )
-            yield empty_scope.at(location, message, hint=hint, record=record)
+            yield empty_scope.at(location, message, record, hint=hint)
 
 
 @check(
@@ -144,15 +139,13 @@ def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
 )
 def invalid_symbol(context: CheckContext) -> Iterator[Diagnostic]:
     """A symbol in a record's scope is not of the form path::name."""
-    for record in context.records:
-        if record.phase != "closed" and "scope" in record.data:
-            for index, symbol in enumerate(record.symbols):
-                problem = symbol_problem(symbol)
-                if problem is not None:
-                    location = context.at(record, "scope", "symbols", index)
-                    yield invalid_symbol.at(
-                        location, f"`{symbol[:80]}` is not a symbol: {problem}", record=record
-                    )
+    for record in context.open_records:
+        for index, symbol in enumerate(record.symbols):
+            problem = symbol_problem(symbol)
+            if problem is not None:
+                where = context.at(record, "scope", "symbols", index)
+                message = f"`{symbol[:80]}` is not a symbol: {problem}"
+                yield invalid_symbol.at(where, message, record)
 
 
 # Who takes the `#` from the shipped lines of the mapping has not chosen those words: learnings for
@@ -168,20 +161,17 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
     if not mapping:
         return
 
-    open_records = (record for record in context.records if record.phase != "closed")
-    used = {str(record.data["category"]) for record in open_records if "category" in record.data}
+    used = {
+        str(record.data["category"]) for record in context.open_records if "category" in record.data
+    }
     known_names = {GENERAL, *used}.union(*default_mapping().values())
-    text = context.text(CONFIG)
-
     for agent, categories in mapping.items():
         for number, name in enumerate(categories):
             if name in known_names:
                 continue
 
-            position = (
-                position_in(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
-            )
             near = did_you_mean(name, sorted(known_names), "`")
             hint = f"{near}`orbit learning list` shows what there is" if near else None
             message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"
-            yield unused_category.at(Location(CONFIG, position), message, hint=hint)
+            where = context.in_config(LEARNINGS, MAPPING, agent, number)
+            yield unused_category.at(where, message, hint=hint)

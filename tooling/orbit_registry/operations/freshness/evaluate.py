@@ -43,36 +43,47 @@ class Dependencies:
 
     inputs: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
-    sources: tuple[
-        tuple[str, str], ...
-    ] = ()  # files that texts were taken from, each with the hash it had then
+    sources: tuple[tuple[str, str], ...] = ()
+    """Files that texts were taken from, each with the hash it had then."""
 
     @classmethod
     def of(cls, records: Iterable[Record], kinds: Collection[str]) -> Dependencies:
         """Return what pending and live records depend on, with evidence of these kinds."""
-        open_records = [record for record in records if record.phase != "closed"]
-        inputs = {entry.input for record in open_records for entry in fingerprint_inputs(record)}
-        evidence = {item for record in open_records for item in record.evidence if item[0] in kinds}
-        sources = {source for record in open_records if (source := source_hash(record)) is not None}
+        inputs: set[str] = set()
+        evidence: set[Evidence] = set()
+        sources: set[tuple[str, str]] = set()
+
+        for record in records:
+            if record.phase == "closed":
+                continue
+
+            inputs.update(entry.input for entry in fingerprint_inputs(record))
+            evidence.update(item for item in record.evidence if item[0] in kinds)
+            source = source_hash(record)
+            if source is not None:
+                sources.add(source)
+
         return cls(tuple(sorted(inputs)), tuple(sorted(evidence)), tuple(sorted(sources)))
 
 
 def volatility_windows(config: Config) -> Mapping[str, int | None]:
     """Return after how many days a record of each volatility is due for another check."""
-    configured = {name: config.setting("freshness", f"{name}_days") for name in WINDOWS}
-    return {
-        name: configured[name] if configured[name] is not None else days
-        for name, days in WINDOWS.items()
-    }
+    windows = dict(WINDOWS)
+    for name in WINDOWS:
+        days = config.setting("freshness", f"{name}_days")
+        if days is not None:
+            windows[name] = days
+
+    return windows
 
 
 def evidence_kinds(config: Config) -> tuple[str, ...]:
     """Return the kinds of evidence that can be looked for;
     tasks only where the configuration says where they are.
     """
-    return (
-        ("commit", "file", "task") if config.setting("freshness", "tasks") else ("commit", "file")
-    )
+    if config.setting("freshness", "tasks"):
+        return ("commit", "file", "task")
+    return ("commit", "file")
 
 
 def probe(
@@ -82,37 +93,30 @@ def probe(
     untracked: Sequence[str] = (),
 ) -> FilesystemView:
     """Return the state of what records depend on; `tracked` is sorted, None outside git."""
-    fingerprints = Fingerprints(workspace.root, tracked)
-    by_kind: dict[str, list[str]] = {}
-    for kind, reference in dependencies.evidence:
-        by_kind.setdefault(kind, []).append(reference)
-
-    untold: list[tuple[str, str]] = []
-    commits = (
-        [text for text in by_kind.get("commit", ()) if _COMMIT.match(text)]
-        if tracked is not None
-        else []
-    )
-
-    lists = (tracked or (), untracked)
-    is_present = {
-        ("commit", text): there for text, there in _commits(workspace.git, commits, untold).items()
-    }
-    for text in by_kind.get("file", ()):
-        is_present["file", text] = _has_file(
-            workspace.root, text, lists, listed=tracked is not None
-        )
-
+    root, lists, listed = workspace.root, (tracked or (), untracked), tracked is not None
     templates: Sequence[str] = workspace.config.setting("freshness", "tasks")
-    for text in by_kind.get("task", ()) if tracked is not None else ():
-        is_present["task", text] = any(
-            _is_in(form.replace("{id}", text).strip("/"), lists) for form in templates
-        )
+    untold: list[tuple[str, str]] = []
+    is_present: dict[Evidence, bool] = {}
+    commits: list[str] = []
 
+    for kind, text in dependencies.evidence:
+        if kind == "file":
+            is_present[kind, text] = _has_file(root, text, lists, listed=listed)
+        elif kind == "commit" and listed and _COMMIT.match(text):
+            commits.append(text)
+        elif kind == "task" and listed:
+            paths = (form.replace("{id}", text).strip("/") for form in templates)
+            is_present[kind, text] = any(_is_in(path, lists) for path in paths)
+
+    for text, there in _commits(workspace.git, commits, untold).items():
+        is_present["commit", text] = there
+
+    fingerprints = Fingerprints(root, tracked)
+    present = {evidence for evidence, there in is_present.items() if there}
     return FilesystemView(
         {text: fingerprints.find(text) for text in dependencies.inputs},
-        frozenset(evidence for evidence, there in is_present.items() if there),
-        frozenset(evidence for evidence, there in is_present.items() if not there),
+        frozenset(present),
+        frozenset(is_present.keys() - present),
         tuple(untold),
         changed_sources(workspace, dependencies.sources),
     )
@@ -122,19 +126,17 @@ def changed_sources(
     workspace: Workspace, sources: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], bool]:
     """Return the files that no longer have the hash they had, and whether they are gone."""
+    root = workspace.root
     pairs = sorted(sources)
-    inside_root = {path for path, _ in pairs if is_inside(workspace.root, path)}
-    states = workspace.cache.hashes(workspace.root, inside_root)
-    changed = [
-        (path, digest)
-        for path, digest in pairs
-        if path not in states or f"sha256:{states[path].sha256}" != digest
-    ]
+    inside_root = {path for path, _ in pairs if is_inside(root, path)}
+    states = workspace.cache.hashes(root, inside_root)
 
-    return {
-        (path, digest): path not in inside_root or not (workspace.root / path).is_file()
-        for path, digest in changed
-    }
+    changed: dict[tuple[str, str], bool] = {}
+    for path, digest in pairs:
+        if path not in states or f"sha256:{states[path].sha256}" != digest:
+            changed[path, digest] = path not in inside_root or not (root / path).is_file()
+
+    return changed
 
 
 def dependency_files(workspace: Workspace, dependencies: Dependencies) -> Iterator[str]:
@@ -143,22 +145,25 @@ def dependency_files(workspace: Workspace, dependencies: Dependencies) -> Iterat
     """
     tracked: Sequence[str] | None = None
     files = (reference for kind, reference in dependencies.evidence if kind == "file")
-    for text in (*dependencies.inputs, *files, *(path for path, _ in dependencies.sources)):
+    sources = (path for path, _ in dependencies.sources)
+
+    for text in (*dependencies.inputs, *files, *sources):
         try:
             file = inside(workspace.root, _PLACE_IN_FILE.sub("", text) or text)
         except OrbitError:
             continue
 
-        yield workspace.relative(file)
+        path = workspace.relative(file)
+        yield path
 
         if file.is_dir():
-            tracked = (workspace.git.tracked() or ()) if tracked is None else tracked
-            prefix = "" if file == workspace.root else f"{workspace.relative(file)}/"
-            yield from (
-                name
-                for name in tracked
-                if name.startswith(prefix) and not name.startswith(".orbit/")
-            )
+            if tracked is None:
+                tracked = workspace.git.tracked() or ()
+
+            prefix = "" if file == workspace.root else f"{path}/"
+            for name in tracked:
+                if name.startswith(prefix) and not name.startswith(".orbit/"):
+                    yield name
 
 
 def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]]) -> dict[str, bool]:
@@ -167,31 +172,27 @@ def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]])
 
     queries = "".join(f"{reference}^{{commit}}\n" for reference in references).encode()
     try:
-        answers = (
-            git.run("cat-file", "--batch-check", stdin=queries)
-            .decode("utf-8", "replace")
-            .splitlines()
-        )
+        output = git.run("cat-file", "--batch-check", stdin=queries)
     except GitError as error:
-        untold.append(
-            (f"whether commits named as evidence are there: {error.message}", "try `git fsck`")
-        )
+        message = f"whether commits named as evidence are there: {error.message}"
+        untold.append((message, "try `git fsck`"))
         return {}
 
+    answers = output.decode("utf-8", "replace").splitlines()
     present = {
         reference: not answer.endswith(" missing")
         for reference, answer in zip(references, answers, strict=False)
     }
-    if not all(present.values()) and git.is_shallow:
-        count = sum(not is_there for is_there in present.values())
-        message = (
-            f"whether {count} of the commits named as evidence "
-            f"{'is' if count == 1 else 'are'} there"
-        )
-        untold.append(
-            (f"{message}: this clone is shallow", "fetch the history: `git fetch --unshallow`")
-        )
-        return {reference: True for reference, is_there in present.items() if is_there}
+
+    missing = [reference for reference, is_there in present.items() if not is_there]
+    if missing and git.is_shallow:
+        count = len(missing)
+        verb = "is" if count == 1 else "are"
+        message = f"whether {count} of the commits named as evidence {verb} there"
+        hint = "fetch the history: `git fetch --unshallow`"
+        untold.append((f"{message}: this clone is shallow", hint))
+        for reference in missing:
+            del present[reference]
 
     return present
 
@@ -199,11 +200,14 @@ def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]])
 def _is_in(path: str, lists: Iterable[Sequence[str]]) -> bool:
     folder = f"{path}/"
     for names in lists:
-        index, below = bisect_left(names, path), bisect_left(names, folder)
-        if (index < len(names) and names[index] == path) or (
-            below < len(names) and names[below].startswith(folder)
-        ):
+        index = bisect_left(names, path)
+        if index < len(names) and names[index] == path:
             return True
+
+        below = bisect_left(names, folder)
+        if below < len(names) and names[below].startswith(folder):
+            return True
+
     return False
 
 
@@ -238,8 +242,12 @@ class FreshnessReport:
     def freshness(self) -> Mapping[str, Freshness]:
         """Freshness of pending and live records that are not fresh, by path."""
         windows = volatility_windows(self.config)
-        derived = {
-            record.path: derive(
+        result: dict[str, Freshness] = {}
+        for record in self.records:
+            if record.phase == "closed":
+                continue
+
+            freshness = derive(
                 record,
                 self.filesystem,
                 self.now,
@@ -247,10 +255,10 @@ class FreshnessReport:
                 unmatched_scopes=self._unmatched,
                 missing_documents=self.missing_documents,
             )
-            for record in self.records
-            if record.phase != "closed"
-        }
-        return {path: freshness for path, freshness in derived.items() if freshness.reasons}
+            if freshness.reasons:
+                result[record.path] = freshness
+
+        return result
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -266,24 +274,26 @@ class FreshnessReport:
     @cached_property
     def counts(self) -> Mapping[str, int]:
         """How many of the files each glob matches."""
-        return count_matches({text for _, paths in self.scoped for text in paths}, self.files)
+        return count_matches(set().union(*(paths for _, paths in self.scoped)), self.files)
 
     @cached_property
     def dead(self) -> Mapping[str, tuple[str, ...]]:
         """Globs that include and match no file, by the record's path."""
-        scoped = self.scoped if self.tracked is not None else ()
-        return {
-            record.path: globs
-            for record, paths in scoped
-            if (globs := dead_globs(paths, self.counts))
-        }
+        dead: dict[str, tuple[str, ...]] = {}
+        if self.tracked is None:
+            return dead
+
+        for record, paths in self.scoped:
+            globs = dead_globs(paths, self.counts)
+            if globs:
+                dead[record.path] = globs
+
+        return dead
 
     @cached_property
     def _unmatched(self) -> frozenset[str]:
-        paths_of = {record.path: paths for record, paths in self.scoped}
-        return frozenset(
-            path for path in self.dead if not any(text in self.counts for text in paths_of[path])
-        )
+        matched = {record.path for record, paths in self.scoped if self.counts.keys() & paths}
+        return frozenset(self.dead.keys() - matched)
 
     @property
     def relevant_untracked(self) -> tuple[str, ...] | None:
@@ -320,18 +330,25 @@ def evaluate_freshness(
 
     moment = now or datetime.now(UTC)
     return FreshnessReport(
-        records, filesystem, tracked, untracked, missing, moment, workspace.config, dependencies
+        records,
+        filesystem,
+        tracked,
+        untracked,
+        missing,
+        moment,
+        workspace.config,
+        dependencies,
     )
 
 
 def expiring_today(records: Iterable[Record], now: datetime, config: Config) -> set[str]:
-    """Return the paths of the records of which the clock alone changes what is said before the day
-    (UTC) ends.
+    """Return the paths of the records whose freshness the clock alone changes before the day (UTC)
+    ends.
     """
     now, windows = now.astimezone(UTC), volatility_windows(config)
     tomorrow = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    return {
-        record.path
-        for record in records
-        if any(now < at <= tomorrow for at in expiry_moments(record, windows))
-    }
+
+    def expires(record: Record) -> bool:
+        return any(now < at <= tomorrow for at in expiry_moments(record, windows))
+
+    return {record.path for record in records if expires(record)}

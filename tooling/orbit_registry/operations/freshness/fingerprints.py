@@ -12,7 +12,6 @@ import re
 import stat
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
 from orbit_registry.errors import OrbitError
@@ -27,7 +26,6 @@ FOLDER_BYTES = 200_000_000
 _FIELD = re.compile(r"(?is)(?P<file>.+?\.(?:json|toml|ya?ml))#(?P<field>.+)\Z")
 _STEP = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<plain>[^."]+)')
 _PLACE = re.compile(r"[0-9]{1,9}\Z")
-_MISSING = InputState(problem="is not there", is_missing=True)
 
 
 class _RefusedError(Exception):
@@ -63,14 +61,18 @@ class Fingerprints:
     def _hash(self, text: str) -> str:
         field = _FIELD.match(text) if "#" in text else None
         if field is not None and not os.path.lexists(f"{self._root}/{text}"):
-            return _hash_of_value(self._field(field["file"], field["field"]), field["file"])
+            name = field["file"]
+            return _hash_of_value(self._field(name, field["field"]), name)
 
         path, mode = self._place(text)
         if mode is None:
-            raise _RefusedError(_MISSING)
+            raise _missing("is not there")
+
         if stat.S_ISDIR(mode):
             name = PurePosixPath(text).as_posix()
-            return self._folder("" if name == "." else f"{name}/")
+            prefix = "" if name == "." else f"{name}/"
+            return self._folder(prefix)
+
         if text.endswith("/"):
             raise _unreadable("can't be read: it is a file, not a folder")
 
@@ -94,14 +96,13 @@ class Fingerprints:
                 return _hash_of_value(self._value(name, path, content), name)
             except _RefusedError:
                 pass
+
         return _hash_of_bytes(content)
 
     def _field(self, name: str, field: str) -> object:
         path, mode = self._place(name)
         if mode is None:
-            raise _RefusedError(
-                InputState(problem=f"can't be read: {name} is not there", is_missing=True)
-            )
+            raise _missing(f"can't be read: {name} is not there")
 
         value = self._value(name, path, _read(path, DOCUMENT_LIMIT))
         for step in _steps(field):
@@ -110,12 +111,7 @@ class Fingerprints:
             elif isinstance(value, list) and _PLACE.match(step) and int(step) < len(value):
                 value = value[int(step)]
             else:
-                raise _RefusedError(
-                    InputState(
-                        problem=f"is not there: {name} has no `{step}` in that place",
-                        is_missing=True,
-                    )
-                )
+                raise _missing(f"is not there: {name} has no `{step}` in that place")
 
         return value
 
@@ -145,15 +141,18 @@ class Fingerprints:
             if mark is None:
                 continue
 
-            count, size = count + 1, size + mark[1]
+            digest, length = mark
+            count += 1
+            size += length
             if count > FOLDER_FILES or size > FOLDER_BYTES:
                 limit = f"at most {FOLDER_FILES:,} files and {FOLDER_BYTES // 1_000_000} MB"
                 raise _unreadable(f"is too large: {limit} of a folder are hashed")
 
-            total.update(f"{name[len(prefix) :]}\0{mark[0]}\n".encode("utf-8", "surrogateescape"))
+            line = f"{name[len(prefix) :]}\0{digest}\n"
+            total.update(line.encode("utf-8", "surrogateescape"))
 
         if not count:
-            raise _RefusedError(InputState(problem="holds no tracked file", is_missing=True))
+            raise _missing("holds no tracked file")
 
         return total.hexdigest()
 
@@ -162,10 +161,11 @@ class Fingerprints:
         as verifying would change it.
         """
         tracked = self._tracked or ()
-        for name in takewhile(
-            lambda name: name.startswith(prefix), tracked[bisect_left(tracked, prefix) :]
-        ):
-            if prefix.startswith(".orbit/") or not name.startswith(".orbit/"):
+        with_records = prefix.startswith(".orbit/")
+        for name in tracked[bisect_left(tracked, prefix) :]:
+            if not name.startswith(prefix):
+                break
+            if with_records or not name.startswith(".orbit/"):
                 yield name
 
     def _member(self, name: str) -> tuple[str, int] | None:
@@ -174,9 +174,11 @@ class Fingerprints:
             if parent and parent not in self._safe:
                 inside(self._root, parent)
                 self._safe.add(parent)
+
             status = path.lstat()
             if stat.S_ISLNK(status.st_mode):
-                return f"link {hashlib.sha256(os.fsencode(path.readlink())).hexdigest()}", 0
+                target = os.fsencode(path.readlink())
+                return f"link {hashlib.sha256(target).hexdigest()}", 0
         except (OSError, OrbitError):
             return None
 
@@ -191,11 +193,18 @@ def _read(path: Path, limit: int, name: str = "") -> bytes:
         return read_bytes(path, limit=limit)
     except OrbitError as error:
         message = error.message.removeprefix(str(path)).lstrip(": ").removeprefix("has ")
-        raise _unreadable(f"can't be read: {f'{name}: ' if name else ''}{message}") from None
+        if name:
+            message = f"{name}: {message}"
+
+        raise _unreadable(f"can't be read: {message}") from None
 
 
 def _unreadable(problem: str) -> _RefusedError:
     return _RefusedError(InputState(problem=problem))
+
+
+def _missing(problem: str) -> _RefusedError:
+    return _RefusedError(InputState(problem=problem, is_missing=True))
 
 
 def _hash_of_bytes(content: bytes) -> str:
@@ -203,17 +212,17 @@ def _hash_of_bytes(content: bytes) -> str:
         if b"\r" in content:
             content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         content = content.rstrip(b"\n")
+
     return hashlib.sha256(content).hexdigest()
 
 
 def _hash_of_value(value: object, name: str) -> str:
     try:
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_encode_special)
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # dotted keys nest deeply, numbers can be too long to write out
+    except (ValueError, RecursionError) as error:
+        # Dotted keys nest deeply, and numbers can be too long to write out.
         raise _unreadable(f"can't be read: {name}: {error}") from None
+
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -229,8 +238,12 @@ def _steps(field: str) -> list[str]:
         step = _STEP.match(field, at)
         if step is None or (step.end() < len(field) and field[step.end()] != "."):
             return [field]
-        quoted = step["quoted"]
-        steps.append(step["plain"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted))
+
+        key = step["plain"]
+        if key is None:
+            key = re.sub(r"\\(.)", r"\1", step["quoted"])
+
+        steps.append(key)
         at = step.end() + 1
 
     return steps

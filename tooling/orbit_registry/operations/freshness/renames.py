@@ -29,18 +29,18 @@ class Renames:
     """Which files were renamed, and to what in the end; `files` are those that are there now."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]], files: Iterable[str]) -> None:
-        self._files = frozenset(files)
         ends: dict[str, str] = {}
         starts: dict[str, set[str]] = {}
         for old, new in pairs:
             carried = starts.pop(old, set()) | {old}
-            ends.update((name, new) for name in carried)
+            ends.update(dict.fromkeys(carried, new))
             starts.setdefault(new, set()).update(carried)
 
+        there = frozenset(files)
         self._ends = {
             old: new
             for old, new in ends.items()
-            if new in self._files and old not in self._files and not _UNWRITABLE.search(new)
+            if new in there and old not in there and not _UNWRITABLE.search(new)
         }
 
     def __bool__(self) -> bool:
@@ -56,7 +56,10 @@ class Renames:
         folder = text.rstrip("/")
         inside = {old: new for old, new in self._ends.items() if old.startswith(f"{folder}/")}
         target = _common_folder(folder, inside)
-        return None if target is None else target + ("/" if text.endswith("/") else "")
+        if target is not None and text.endswith("/"):
+            return f"{target}/"
+
+        return target
 
     def glob(self, text: str) -> str | None:
         """Return the glob that matches what this one matched before;
@@ -68,19 +71,15 @@ class Renames:
 
         matched = {old: new for old, new in self._ends.items() if matches(parsed, old)}
         for candidate in _candidates(text, parsed, matched):
-            parsed_candidate = parse_glob(candidate)
-            if isinstance(parsed_candidate, Glob) and any(
-                matches(parsed_candidate, file) for file in matched.values()
-            ):
+            glob = parse_glob(candidate)
+            if isinstance(glob, Glob) and any(matches(glob, file) for file in matched.values()):
                 return candidate
 
         return None
 
 
 def renames_since(git: Git, since: datetime, files: Iterable[str]) -> Renames:
-    """Return the renames that git finds in the history of HEAD since a moment,
-    and in the work tree, oldest first.
-    """
+    """Return git's renames since a moment, in the history and the work tree, oldest first."""
     options = ("-M", "--diff-filter=R", "--name-status", "-z", "--relative")
     history = git.run_fields(
         "log",
@@ -110,7 +109,8 @@ def _candidates(text: str, glob: Glob, matched: Mapping[str, str]) -> Iterator[s
     prefix = glob.literal_prefix
     folder = _common_folder(prefix, matched) if prefix else None
     if folder is not None and text.startswith(f"{prefix}/"):
-        yield f"{folder}{text[len(prefix) :]}" if folder else text[len(prefix) + 1 :]
+        below = text.removeprefix(f"{prefix}/")
+        yield f"{folder}/{below}" if folder else below
 
     start, slash, name = text.rpartition("/")
     if name and not _SPECIAL.search(name) and matched:
@@ -121,10 +121,11 @@ def _candidates(text: str, glob: Glob, matched: Mapping[str, str]) -> Iterator[s
 
 def _common_folder(folder: str, moved: Mapping[str, str]) -> str | None:
     targets: Counter[str] = Counter()
+    start = len(folder) + 1 if folder else 0
     for old, new in moved.items():
-        tail = old[len(folder) + 1 :] if folder else old
-        if new.endswith(f"/{tail}"):
-            targets[new[: -len(tail) - 1]] += 1
+        tail = f"/{old[start:]}"
+        if new.endswith(tail):
+            targets[new.removesuffix(tail)] += 1
 
     if not targets:
         return None
@@ -175,12 +176,10 @@ def _moves(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
     for text in lost.inputs:
         path, mark, step = text.partition("#")
         new = renames.path(path)
-        yield Move(
-            lost.record,
-            "freshness.fingerprint",
-            text,
-            None if new is None else f"{new}{mark}{step}",
-        )
+        if new is not None:
+            new = f"{new}{mark}{step}"
+
+        yield Move(lost.record, "freshness.fingerprint", text, new)
 
     for text in lost.files:
         yield Move(lost.record, "evidence", text, renames.path(text))
@@ -188,30 +187,29 @@ def _moves(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
 
 def _moved(names: Mapping[tuple[str, str], str], data: dict[str, object]) -> Mapping[str, object]:
     result = dict(data)
-    scope, freshness = mapping_in(data, "scope"), mapping_in(data, "freshness")
     fields = {field for field, _ in names}
 
     def renamed(field: str, entry: Any, name: str) -> dict[str, object]:
         return {**entry, name: names.get((field, str(entry[name])), entry[name])}
 
     if "scope.paths" in fields:
+        scope = mapping_in(data, "scope")
         paths = (names.get(("scope.paths", str(text)), text) for text in list_in(scope, "paths"))
         result["scope"] = {**scope, "paths": [*dict.fromkeys(paths)]}
 
     if "freshness.fingerprint" in fields:
+        freshness = mapping_in(data, "freshness")
         inputs = list_in(freshness, "fingerprint")
-        result["freshness"] = {
-            **freshness,
-            "fingerprint": [renamed("freshness.fingerprint", entry, "input") for entry in inputs],
-        }
+        fingerprint = [renamed("freshness.fingerprint", entry, "input") for entry in inputs]
+        result["freshness"] = {**freshness, "fingerprint": fingerprint}
 
     if "evidence" in fields:
-        result["evidence"] = [
-            renamed("evidence", entry, "reference")
-            if isinstance(entry, Mapping) and entry["kind"] == "file"
-            else entry
-            for entry in list_in(data, "evidence")
-        ]
+        evidence = list_in(data, "evidence")
+        for at, entry in enumerate(evidence):
+            if isinstance(entry, Mapping) and entry["kind"] == "file":
+                evidence[at] = renamed("evidence", entry, "reference")
+
+        result["evidence"] = evidence
 
     return result
 
@@ -220,32 +218,30 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
     """Return where git saw go, since the records were made, what they name;
     `write` puts the new names into them.
     """
-    from orbit_registry.repository.writer import (
-        prepare_edit,
-        writing,
-    )  # brings ruamel, which the gate does without
+    # This brings ruamel, which the gate does without.
+    from orbit_registry.repository.writer import prepare_edit, writing
 
     state = evaluate_freshness(workspace, records)
     lost = _dangling_names(records, state)
     if not lost:
         return Relocation()
 
-    renames = renames_since(
-        workspace.git, min(created_at(dangling.record) for dangling in lost), state.files
-    )
+    since = min(created_at(dangling.record) for dangling in lost)
+    renames = renames_since(workspace.git, since, state.files)
     moves: list[Move] = []
     changes: list[FileChange] = []
+
     with writing(workspace) if write else nullcontext():
         for dangling in lost:
-            record_moves = list(_moves(dangling, renames))
-            moves += record_moves
-            names = {
-                (move.field, move.old): move.new for move in record_moves if move.new is not None
-            }
+            names: dict[tuple[str, str], str] = {}
+            for move in _moves(dangling, renames):
+                moves.append(move)
+                if move.new is not None:
+                    names[move.field, move.old] = move.new
+
             if names:  # `updated_at` stays, because nothing was reviewed
-                changes.append(
-                    prepare_edit(workspace, dangling.record, partial(_moved, names), touch=False)[0]
-                )
+                edit = partial(_moved, names)
+                changes.append(prepare_edit(workspace, dangling.record, edit, touch=False)[0])
 
         if write:
             write_step(workspace, "follow-renames", changes)
@@ -255,17 +251,19 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
 
 def _dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[DanglingNames]:
     lost: list[DanglingNames] = []
-    dead, states, missing = state.dead, state.filesystem.inputs, state.filesystem.missing
+    dead, filesystem = state.dead, state.filesystem
+    missing_inputs = {name for name, input_ in filesystem.inputs.items() if input_.is_missing}
+    missing_files = {name for kind, name in filesystem.missing if kind == "file"}
+
     for record in records:
         if record.phase == "closed":
             continue
 
         globs = dead.get(record.path, ())
         names = (entry.input for entry in fingerprint_inputs(record))
-        inputs = tuple(name for name in names if name in states and states[name].is_missing)
-        files = tuple(
-            name for kind, name in record.evidence if kind == "file" and (kind, name) in missing
-        )
+        inputs = tuple(name for name in names if name in missing_inputs)
+        references = (name for kind, name in record.evidence if kind == "file")
+        files = tuple(name for name in references if name in missing_files)
 
         if globs or inputs or files:
             lost.append(DanglingNames(record, globs, inputs, files))

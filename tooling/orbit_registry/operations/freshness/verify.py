@@ -39,61 +39,61 @@ class VerifyResult:
 
 
 def verify(
-    workspace: Workspace, any_id: str, statement: Verification, author: Author
+    workspace: Workspace,
+    any_id: str,
+    statement: Verification,
+    author: Author,
 ) -> VerifyResult:
     """Hash a record's inputs anew and note who verified it; nothing else of the record changes."""
     with writing(workspace):
         records = read_collection(workspace).records
         record = records.get(any_id)
         if record.phase == "closed":
+            hint = "only a proposed or accepted record can be verified"
             by = ", ".join(successor.id for successor in records.live_successors(record))
-            hint = (
-                f"verify {by} instead"
-                if by
-                else "only a proposed or accepted record can be verified"
-            )
+            if by:
+                hint = f"verify {by} instead"
+
             raise RefusedError(
-                f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint
+                f"{record.id} is {record.status.name}: there is nothing left to verify",
+                hint=hint,
             )
 
-        before = {entry.input: entry.hash for entry in fingerprint_inputs(record)}
         way_out = f"; `orbit verify {record.id} --remove-input INPUT` takes one out"
         entries = _with_hashes(workspace, _fingerprint_entries(record, statement), way_out)
-        changes: dict[str, object] = {"fingerprint": entries} if entries else {}
+        # A field that is None goes.
+        changes: dict[str, object] = {"fingerprint": entries or None}
 
         if statement.volatility is not None:
             changes["volatility"] = statement.volatility
         if statement.expires is not None:
             changes["expires_at"] = _expiry(statement.expires)
 
-        changes |= {
-            "verified_at": format_time(datetime.now(UTC)),
-            "verified_by": statement.by or author.name,
-        }
+        changes["verified_at"] = format_time(datetime.now(UTC))
+        changes["verified_by"] = statement.by or author.name
 
         def edit(data: dict[str, object]) -> Mapping[str, object]:
             merged = {**mapping_in(data, "freshness"), **changes}
-            if not entries:
-                merged.pop("fingerprint", None)
-            return {
-                **data,
-                "freshness": {name: value for name, value in merged.items() if value is not None},
-            }
+            freshness = {name: value for name, value in merged.items() if value is not None}
+            return {**data, "freshness": freshness}
 
         change, result = prepare_edit(workspace, record, edit, touch=False)
         write_step(workspace, f"{record.kind.name}-verify", [change], author=author)
-        after = {entry.input: entry.hash for entry in fingerprint_inputs(result)}
-        return VerifyResult(
-            result, tuple(text for text, digest in after.items() if before.get(text) != digest)
-        )
+
+        before = _hashes(record)
+        after = _hashes(result)
+        changed = tuple(text for text, digest in after.items() if before.get(text) != digest)
+        return VerifyResult(result, changed)
+
+
+def _hashes(record: Record) -> dict[str, str | None]:
+    return {entry.input: entry.hash for entry in fingerprint_inputs(record)}
 
 
 def fingerprinted(
     workspace: Workspace, freshness: object, inputs: Sequence[str]
 ) -> dict[str, object]:
-    """Return the freshness of a record with inputs added, each hashed;
-    `freshness` is what it states already.
-    """
+    """Return the freshness that a record states already with inputs added, each hashed."""
     current = {"freshness": freshness}
     entries = _with_hashes(workspace, _with_inputs(_entries(current), inputs), "")
     return {**mapping_in(current, "freshness"), "fingerprint": entries}
@@ -102,8 +102,10 @@ def fingerprinted(
 def _with_hashes(
     workspace: Workspace, entries: Sequence[Mapping[str, object]], way_out: str
 ) -> list[dict[str, object]]:
-    fingerprints = Fingerprints(workspace.root, workspace.git.files()[0] if entries else None)
+    tracked = workspace.git.files()[0] if entries else None
+    fingerprints = Fingerprints(workspace.root, tracked)
     result: list[dict[str, object]] = []
+
     for entry in entries:
         text = str(entry["input"])
         state = fingerprints.find(text)
@@ -127,8 +129,14 @@ def _with_inputs(
     current: Sequence[Mapping[str, object]], added: Sequence[str]
 ) -> list[Mapping[str, object]]:
     names = {str(entry["input"]) for entry in current}
-    new = dict.fromkeys(name.removeprefix("./") or "." for name in added)
-    return [*current, *({"input": name} for name in new if name not in names)]
+    result = [*current]
+    for text in added:
+        name = text.removeprefix("./") or "."
+        if name not in names:
+            names.add(name)
+            result.append({"input": name})
+
+    return result
 
 
 def _fingerprint_entries(record: Record, statement: Verification) -> list[Mapping[str, object]]:
@@ -139,16 +147,17 @@ def _fingerprint_entries(record: Record, statement: Verification) -> list[Mappin
             inputs = ", ".join(names) or "none"
             raise RefusedError(f"{record.id} has no input `{name}`", hint=f"its inputs: {inputs}")
 
-    return _with_inputs(
-        [entry for entry in current if entry["input"] not in statement.remove], statement.add
-    )
+    remaining = [entry for entry in current if entry["input"] not in statement.remove]
+    return _with_inputs(remaining, statement.add)
 
 
 def _expiry(text: str) -> str | None:
     if text == NEVER:
         return None
+
+    moment = text if "T" in text else f"{text}T00:00:00Z"
     try:
-        return format_time(parse_time(text if "T" in text else f"{text}T00:00:00Z"))
+        return format_time(parse_time(moment))
     except ValueError:
         hint = "a day (2027-01-31), a moment with its zone (2027-01-31T12:00:00Z), or never"
         raise UsageError(f"{text!r} is not a moment", hint=hint) from None

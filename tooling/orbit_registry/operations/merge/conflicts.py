@@ -7,7 +7,7 @@ tree.
 import posixpath
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -50,9 +50,8 @@ class MergeState:
     operation: str | None
     commits: Mapping[Side, str | None]
     """The commit of each side; None where the operation names none (a stash, a squash)."""
-    unmerged: Mapping[
-        str, Mapping[Side, str]
-    ]  # path → side → blob, for each path that git could not merge
+    unmerged: Mapping[str, Mapping[Side, str]]
+    """Path → side → blob, for each path that git could not merge."""
     _texts: dict[tuple[Side, str], str | None] = field(default_factory=dict, repr=False)
 
     def text(self, side: Side, path: str) -> str | None:
@@ -61,39 +60,39 @@ class MergeState:
         """
         if (side, path) not in self._texts:
             self._texts[side, path] = self._read(side, path)
+
         return self._texts[side, path]
 
     def _read(self, side: Side, path: str) -> str | None:
-        stages = self.unmerged.get(path)
-        # Of a stash or a squash git names no commit: what it merged without a conflict is in the
-        # index.
-        revision = (
-            self.commits[side]
-            or {"base": self.commits["ours"] or "", "ours": "", "theirs": ""}[side]
-        )
-        object_name = (
-            stages.get(side) if stages is not None else f"{revision}:{self.git.prefix}{path}"
-        )
+        name = f"{self.git.prefix}{path}"
+        object_name = self._object_of(side, path, name)
         if object_name is None:
             return None
 
         try:
-            data = self.git.run(
-                "cat-file", "--filters", f"--path={self.git.prefix}{path}", object_name
-            )
+            data = self.git.run("cat-file", "--filters", f"--path={name}", object_name)
         except GitError:
             return None
 
         return data.decode("utf-8", "surrogateescape")
 
+    def _object_of(self, side: Side, path: str, name: str) -> str | None:
+        stages = self.unmerged.get(path)
+        if stages is not None:
+            return stages.get(side)
+
+        # Of a stash or a squash git names no commit: what it merged without a conflict is in the
+        # index.
+        revision = self.commits[side]
+        if not revision and side == "base":
+            revision = self.commits["ours"]
+
+        return f"{revision or ''}:{name}"
+
     def is_oversized(self, path: str) -> bool:
-        """Say whether one side's version of an unmerged file is larger than what is read as a
-        document.
-        """
-        return any(
-            len(self.text(side, path) or "") > DOCUMENT_LIMIT
-            for side in self.unmerged.get(path, ())
-        )
+        """Say whether a version of an unmerged file is larger than what is read as a document."""
+        texts = (self.text(side, path) or "" for side in self.unmerged.get(path, ()))
+        return any(len(text) > DOCUMENT_LIMIT for text in texts)
 
     def files_below(self, side: Side, folder: str) -> list[str]:
         """Return the files of a folder on one side, from the root."""
@@ -106,7 +105,14 @@ class MergeState:
         commit = self.commits[side]
         if commit:
             names = self.git.run_names(
-                "ls-tree", "-r", "-z", "--name-only", commit, "--", f"{folder}/", check=False
+                "ls-tree",
+                "-r",
+                "-z",
+                "--name-only",
+                commit,
+                "--",
+                f"{folder}/",
+                check=False,
             )
             staged |= {name for name in names if name not in self.unmerged}
 
@@ -115,11 +121,8 @@ class MergeState:
     def path_of_uid(self, side: Side, uid: str, folder: str) -> str | None:
         """Return the record file below a folder that has a uid on one side."""
         for path, stages in self.unmerged.items():
-            if (
-                path.startswith(f"{folder}/")
-                and side in stages
-                and _uid_in(self.text(side, path)) == uid
-            ):
+            is_candidate = path.startswith(f"{folder}/") and side in stages
+            if is_candidate and _uid_in(self.text(side, path)) == uid:
                 return path
 
         commit = self.commits[side]
@@ -129,8 +132,12 @@ class MergeState:
         arguments = ("grep", "-l", "-z", "-F", "--no-color", "-e", uid, commit, "--", folder)
         settings = ("-c", "grep.fullName=false")
         matches = self.git.run_names(*arguments, settings=settings, check=False)
-        names = [name.removeprefix(f"{commit}:") for name in matches]
-        return next((name for name in names if _uid_in(self.text(side, name)) == uid), None)
+        for match in matches:
+            path = match.removeprefix(f"{commit}:")
+            if _uid_in(self.text(side, path)) == uid:
+                return path
+
+        return None
 
 
 def _rebase_folder(git: Git) -> Path | None:
@@ -138,15 +145,21 @@ def _rebase_folder(git: Git) -> Path | None:
         where = git.ask("rev-parse", "--path-format=absolute", "--git-path", name)
         if where and Path(where).is_dir():
             return Path(where)
+
     return None
 
 
 def rebased_tip(git: Git) -> str | None:
     """Return the commit that a rebase under way started from: the tip of the branch as it was."""
     folder = _rebase_folder(git)
-    if folder is None or not (folder / "orig-head").is_file():
+    if folder is None:
         return None
-    return git.commit((folder / "orig-head").read_text(encoding="ascii", errors="replace").strip())
+
+    file = folder / "orig-head"
+    if not file.is_file():
+        return None
+
+    return git.commit(file.read_text(encoding="ascii", errors="replace").strip())
 
 
 def read_merge(workspace: Workspace) -> MergeState:
@@ -157,21 +170,30 @@ def read_merge(workspace: Workspace) -> MergeState:
         raise GitError(message, hint="run it in the clone where the merge stopped")
 
     operation, theirs, base = _operation(git)
-    return MergeState(
-        git, operation, {"base": base, "ours": git.head(), "theirs": theirs}, _unmerged(git)
-    )
+    commits: dict[Side, str | None] = {"base": base, "ours": git.head(), "theirs": theirs}
+    return MergeState(git, operation, commits, _unmerged(git))
 
 
 def _operation(git: Git) -> tuple[str | None, str | None, str | None]:
+    """Return the operation under way, with the commits of `theirs` and of the base."""
     if _rebase_folder(git) is not None:
         picked = git.commit("REBASE_HEAD")
-        return "rebase", picked, git.commit(f"{picked}^") if picked else None
+        parent = git.commit(f"{picked}^") if picked else None
+        return "rebase", picked, parent
 
     for name, ref in _OPERATIONS:
         commit = git.commit(ref)
-        if commit is not None:
-            base = git.merge_base(commit) if name == "merge" else git.commit(f"{commit}^")
-            return (name, base, commit) if name == "revert" else (name, commit, base)
+        if commit is None:
+            continue
+
+        if name == "merge":
+            return name, commit, git.merge_base(commit)
+
+        parent = git.commit(f"{commit}^")
+        if name == "revert":
+            return name, parent, commit
+
+        return name, commit, parent
 
     return None, None, None
 
@@ -184,11 +206,13 @@ def _unmerged(git: Git) -> dict[str, dict[Side, str]]:
         stages = stages_of.setdefault(posixpath.normpath(path), {})
         if mode.startswith("100"):
             stages[SIDES[int(stage) - 1]] = blob
+
     return stages_of
 
 
 def _uid_in(text: str | None) -> str | None:
-    uid = (data_in(text) or {}).get("uid")
+    data = data_in(text) or {}
+    uid = data.get("uid")
     return uid if isinstance(uid, str) else None
 
 
@@ -213,8 +237,8 @@ class MergedRecord:
     @property
     def final_folder(self) -> str:
         """The record's folder after the merge."""
-        home = _settled({side: path.rsplit("/", 2)[0] for side, path in self.paths.items()})
-        return f"{home}/{self.final}"
+        homes = {side: path.rsplit("/", 2)[0] for side, path in self.paths.items()}
+        return f"{_settled(homes)}/{self.final}"
 
     def source_on(self, side: Side) -> Mapping[str, object]:
         """Return the record's `source` on a side; empty where it has no document."""
@@ -230,6 +254,7 @@ class MergedRecord:
             return self.document(side)
         if self.is_renumbered:
             return moved_document(self.source, self.ids[self.side], self.final) or ""
+
         return _settled({other: self.document(other) for other in self.paths})
 
     @property
@@ -240,7 +265,10 @@ class MergedRecord:
     @property
     def side(self) -> Side:
         """The side that brings the record in."""
-        return "theirs" if "theirs" in self.texts else "ours" if "ours" in self.texts else "base"
+        if "theirs" in self.texts:
+            return "theirs"
+
+        return "ours" if "ours" in self.texts else "base"
 
     @property
     def data(self) -> Mapping[str, object]:
@@ -267,8 +295,13 @@ class MergedRecords:
 
     def renames(self, side: Side) -> dict[str, str]:
         """Return what the ids of one side become."""
-        pairs = ((subject.ids[side], subject.final) for subject in self.all if side in subject.ids)
-        return {old: new for old, new in pairs if old != new}
+        renames: dict[str, str] = {}
+        for subject in self.all:
+            old = subject.ids.get(side, subject.final)
+            if old != subject.final:
+                renames[old] = subject.final
+
+        return renames
 
     def ids(self, side: Side) -> frozenset[str]:
         """Return the ids of these records on one side."""
@@ -286,50 +319,55 @@ def find_records(workspace: Workspace, state: MergeState) -> MergedRecords:
         if kind is None or not stages:
             continue
 
-        broken = [
-            side for side in SIDES if side in stages and _uid_in(state.text(side, path)) is None
-        ]
-        is_needed = broken != ["base"] or len(stages) < len(
-            SIDES
-        )  # a base alone tells what was removed
+        staged = [side for side in SIDES if side in stages]
+        broken = [side for side in staged if _uid_in(state.text(side, path)) is None]
+        # A base alone tells what was removed.
+        is_needed = broken != ["base"] or len(stages) < len(SIDES)
         if broken and is_needed:
             unreadable[path] = f"{broken[0]} holds no valid record"
             continue
 
-        _add(by_uid, state, kind, path, stages)
+        _add(by_uid, state, kind, path, staged)
 
     for kind in workspace.kinds:
-        if kind.numbering == "sequence":
-            # In the later steps of a rebase git may merge an edit of a record into another with its
-            # number.
-            mixed = (path for path in _changed_on_both(state, kind) if len(_uids(state, path)) > 1)
-            for path in dict.fromkeys(
-                (*(_contested_in_logs(state, kind) if kind.in_document else ()), *mixed)
-            ):
-                _add(by_uid, state, kind, path, SIDES)
+        if kind.numbering != "sequence":
+            continue
+
+        paths = _contested_in_logs(state, kind) if kind.in_document else []
+        # In the later steps of a rebase git may merge an edit of a record into another with its
+        # number.
+        paths += [path for path in _changed_on_both(state, kind) if len(_uids(state, path)) > 1]
+        for path in paths:
+            _add(by_uid, state, kind, path, SIDES)
 
     return MergedRecords(tuple(by_uid.values()), unreadable)
 
 
 def _add(
-    by_uid: dict[str, MergedRecord], state: MergeState, kind: Kind, path: str, sides: Iterable[Side]
+    by_uid: dict[str, MergedRecord],
+    state: MergeState,
+    kind: Kind,
+    path: str,
+    sides: Iterable[Side],
 ) -> None:
     home = path.rsplit("/", 2)[0]
-    for uid in dict.fromkeys(_uid_in(state.text(side, path)) for side in SIDES if side in sides):
+    for side in sides:
+        uid = _uid_in(state.text(side, path))
         if uid is None or uid in by_uid:
             continue
 
         subject = by_uid[uid] = MergedRecord(kind, uid)
-        for side in SIDES:
-            side_path = (
-                path
-                if _uid_in(state.text(side, path)) == uid
-                else state.path_of_uid(side, uid, home)
-            )
-            text = state.text(side, side_path) if side_path else None
-            if side_path and text is not None:
-                subject.paths[side], subject.texts[side] = side_path, text
-                subject.ids[side] = str((data_in(text) or {}).get("id") or side_path.split("/")[-2])
+        for other in SIDES:
+            other_path: str | None = path
+            if _uid_in(state.text(other, path)) != uid:
+                other_path = state.path_of_uid(other, uid, home)
+
+            text = state.text(other, other_path) if other_path else None
+            if other_path and text is not None:
+                data = data_in(text) or {}
+                subject.paths[other] = other_path
+                subject.texts[other] = text
+                subject.ids[other] = str(data.get("id") or other_path.split("/")[-2])
 
 
 def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
@@ -344,7 +382,10 @@ def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
             for entry in read_document(text, path).entries:
                 texts[int(entry.number or 0)].add(entry.span.of(text).rstrip())
 
-        for number in (number for number, versions in texts.items() if len(versions) > 1):
+        for number, versions in texts.items():
+            if len(versions) < 2:
+                continue
+
             record_id = sequence_id(kind.prefix, number)
             record_file = f"{ORBIT}/{kind.file_of(record_id)}"
             if record_file not in state.unmerged and len(_uids(state, record_file)) > 1:
@@ -377,9 +418,8 @@ def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
     ours, theirs = (
         {*state.git.run_names(*options, str(side), "--", folder, check=False)} for side in commits
     )
-    return sorted(
-        path for path in (ours & theirs) - {*state.unmerged} if path.endswith(f"/{kind.name}.yaml")
-    )
+    paths = (ours & theirs) - state.unmerged.keys()
+    return sorted(path for path in paths if path.endswith(f"/{kind.name}.yaml"))
 
 
 def assign_ids(
@@ -405,7 +445,10 @@ def assign_ids(
             continue
 
         keeper = _keeper(state, group, record_id, records)
-        for subject in (subject for subject in group if subject.uid != keeper):
+        for subject in group:
+            if subject.uid == keeper:
+                continue
+
             existing = here.get(subject.uid)
             if existing is not None and existing.id != subject.final:
                 _renumber(subject, existing.id, records)
@@ -424,28 +467,33 @@ def assign_ids(
 
 def _settled(values: Mapping[Side, str]) -> str:
     """Return the value after the merge: that of the side that changed it, ours if both did."""
-    base, ours, theirs = (values.get(side) for side in SIDES)
+    base, ours, theirs = map(values.get, SIDES)
     if ours and theirs:
         return theirs if ours == base else ours
+
     return ours or theirs or base or ""
 
 
 def _keeper(
-    state: MergeState, group: list[MergedRecord], record_id: str, records: RecordSet
+    state: MergeState,
+    group: list[MergedRecord],
+    record_id: str,
+    records: RecordSet,
 ) -> str:
-    path = f"{group[0].final_folder.rpartition('/')[0]}/{record_id}/{group[0].kind.name}.yaml"
+    first = group[0]
+    path = f"{first.final_folder.rpartition('/')[0]}/{record_id}/{first.kind.name}.yaml"
+    by_uid = {subject.uid: subject for subject in group}
     existing = records.with_id(record_id)
-    settled = existing[0].uid if path not in state.unmerged and len(existing) == 1 else None
-    uids = {subject.uid for subject in group}
 
-    if settled is not None and settled not in uids:
-        uids.add(settled)
-        keeper, reason = settled, f"{record_id} is {existing[0].title!r}, which is merged already"
-    elif len(uids) == 1:
-        return group[0].uid
+    settled = existing[0] if path not in state.unmerged and len(existing) == 1 else None
+    if settled is not None and settled.uid not in by_uid:
+        keeper = settled.uid
+        reason = f"{record_id} is {settled.title!r}, which is merged already"
+    elif len(by_uid) == 1:
+        return first.uid
     else:
-        keeper, branch = _on_default_branch(state, path, uids) or (_oldest(group), "")
-        title = next(subject.title for subject in group if subject.uid == keeper)
+        keeper, branch = _on_default_branch(state, path, by_uid) or (_oldest(group), "")
+        title = by_uid[keeper].title
         reason = f"{record_id} is {title!r} on {branch}" if branch else f"{title!r} is older"
 
     for subject in group:
@@ -454,16 +502,20 @@ def _keeper(
     return keeper
 
 
-def _on_default_branch(state: MergeState, path: str, uids: set[str]) -> tuple[str, str] | None:
+def _on_default_branch(
+    state: MergeState, path: str, uids: Collection[str]
+) -> tuple[str, str] | None:
     git = state.git
     default = git.default_branch() or ""
     local = default.replace("refs/remotes/origin/", "refs/heads/")
-    for branch in filter(
-        None, dict.fromkeys((default, local, "refs/heads/main", "refs/heads/master"))
-    ):
-        content = git.read(branch, path) if git.commit(branch) else None
-        uid = _uid_in((content or b"").decode("utf-8", "replace"))
-        if uid in uids:
+
+    for branch in dict.fromkeys((default, local, "refs/heads/main", "refs/heads/master")):
+        if not branch or not git.commit(branch):
+            continue
+
+        content = git.read(branch, path) or b""
+        uid = _uid_in(content.decode("utf-8", "replace"))
+        if uid is not None and uid in uids:
             return uid, short_name(branch)
 
     return None
@@ -472,7 +524,10 @@ def _on_default_branch(state: MergeState, path: str, uids: set[str]) -> tuple[st
 def _oldest(group: list[MergedRecord]) -> str:
     def age(subject: MergedRecord) -> tuple[int, str]:
         created = microseconds(str(subject.data.get("created_at")))
-        return (sys.maxsize if created is None else created), subject.uid
+        if created is None:
+            created = sys.maxsize
+
+        return created, subject.uid
 
     return min(group, key=age).uid
 

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.adr.reader import read_document
@@ -60,17 +61,23 @@ class SideFiles:
     """
 
     def __init__(
-        self, workspace: Workspace, state: MergeState, subjects: MergedRecords, side: Side
+        self,
+        workspace: Workspace,
+        state: MergeState,
+        subjects: MergedRecords,
+        side: Side,
     ) -> None:
         self._workspace, self._state, self._side = workspace, state, side
-        self._by_folder = {
-            subject.folder(side): subject for subject in subjects.all if side in subject.paths
-        }
+        self._by_folder: dict[str, MergedRecord] = {}
         self._by_document: dict[str, list[MergedRecord]] = defaultdict(list)
         self._documents: dict[str, str] = {}  # documents that move
 
-        for subject in self._by_folder.values():
+        for subject in subjects.all:
+            if side not in subject.paths:
+                continue
+
             document, final = subject.document(side), subject.final_document(side)
+            self._by_folder[subject.folder(side)] = subject
             self._by_document[document].append(subject)
             if document != final:
                 self._documents[document] = final
@@ -84,64 +91,70 @@ class SideFiles:
         folder = path.rpartition("/")[0]
         while folder and folder not in self._by_folder:
             folder = folder.rpartition("/")[0]
+
         if folder:
             return f"{self._by_folder[folder].final_folder}{path[len(folder) :]}"
+
         return self._documents.get(path, path)
 
     def affected(self) -> set[str]:
         """Return the files that move or mention an id that changes."""
-        paths = {
-            *self._documents,
-            *(subject.paths[self._side] for subject in self._by_folder.values()),
-        }
+        state, side = self._state, self._side
+        paths = set(self._documents)
         for folder, subject in self._by_folder.items():
+            paths.add(subject.paths[side])
             if folder != subject.final_folder:
-                paths |= {*self._state.files_below(self._side, folder)}
+                paths.update(state.files_below(side, folder))
 
         if self._renames:
             patterns = search_patterns(frozenset(self._renames), self._moves)
-            paths |= lines_at(self._state.git, self._state.commits[self._side], patterns).keys()
-            paths |= {document for document in self._by_document if document}
+            paths.update(lines_at(state.git, state.commits[side], patterns))
+            paths.update(filter(None, self._by_document))
 
         return paths
 
     def text(self, path: str, base: str | None) -> tuple[str | None, int]:
         """Return a file's text with the ids of afterwards, and how many citations changed."""
-        text, side = self._state.text(self._side, path), self._side
+        side = self._side
+        text = self._state.text(side, path)
         if text is None or not self._renames:
             return text, 0
 
         for subject in self._by_document.get(path, ()):
+            old, new = subject.ids[side], subject.final
             heading = subject.source_on(side).get("heading")
             heading = None if heading is None else str(heading)
-            text = renumbered_document(
-                text, path, heading, subject.title, subject.ids[side], subject.final
-            )
+            text = renumbered_document(text, path, heading, subject.title, old, new)
 
         ids = frozenset(self._renames)
         result = rewrite_file(self._workspace, path, text, ids, self._meaning(base), self._moves)
-        text, own = result.text, self._by_folder.get(path.rpartition("/")[0])
-        if own is not None and own.ids[side] != own.final and path == own.paths[side]:
-            document = own.final_document(side)
-            data = renumbered_data(
-                data_in(text) or {}, own.ids[side], own.final, own.aliases, document
-            )
-            text = rewrite(text, data, order=own.kind.schema.properties)
-
+        text = self._with_new_id(path, result.text)
         if path in self._by_document:
             text = in_order(text, path, *sorted(self._renames.values()))
 
         return text, result.count
 
+    def _with_new_id(self, path: str, text: str) -> str:
+        side = self._side
+        subject = self._by_folder.get(path.rpartition("/")[0])
+        if subject is None or path != subject.paths[side]:
+            return text
+
+        old, new = subject.ids[side], subject.final
+        if old == new:
+            return text
+
+        document = subject.final_document(side)
+        data = renumbered_data(data_in(text) or {}, old, new, subject.aliases, document)
+        return rewrite(text, data, order=subject.kind.schema.properties)
+
     def _meaning(self, base: str | None) -> CitationMap:
         """Return what citations in this side's version of a file become;
         what stood there before both sides stays.
         """
-        inherited = (
-            {line.rstrip("\r") for line in (base or "").split("\n")}
-            if self._side != "base"
-            else set()
-        )
+        inherited: set[str] = set()
+        if self._side != "base":
+            inherited.update(line.rstrip("\r") for line in (base or "").split("\n"))
 
         def meaning(path: str, line: str, cited: str) -> str:
             del path
@@ -161,14 +174,12 @@ class Resolution:
     draft: ChangeSet
     resolved: set[str] = field(default_factory=set)  # unmerged paths that are settled
     reasons: dict[str, str] = field(default_factory=dict)  # paths that need a person → why
-    settled: set[str] = field(
-        default_factory=set
-    )  # paths whose text is right afterwards: a killed run left some so
+    settled: set[str] = field(default_factory=set)
+    """Paths whose text is right afterwards: a killed run left some so."""
     done: dict[str, str] = field(default_factory=dict)  # path → what was done with it, in words
     citations: Counter[str] = field(default_factory=Counter)  # path → how many citations changed
-    by_hand: set[str] = field(
-        default_factory=set
-    )  # files with citations that nothing can put right
+    by_hand: set[str] = field(default_factory=set)
+    """Files with citations that nothing can put right."""
 
     @cached_property
     def dirty(self) -> frozenset[str]:
@@ -180,23 +191,27 @@ class Resolution:
         """Draft each file that conflicts, moves or cites an id that changes,
         merged anew from its versions.
         """
-        sides = {side: SideFiles(self.workspace, self.state, self.subjects, side) for side in SIDES}
-        paths = {*self.state.unmerged}.union(*(files.affected() for files in sides.values()))
-        paths |= {files.final_path(path) for files in sides.values() for path in paths}
-        originals: dict[str, dict[Side, str]] = {path: {} for path in sorted(paths)}
+        state, unreadable = self.state, self.subjects.unreadable
+        sides = {side: SideFiles(self.workspace, state, self.subjects, side) for side in SIDES}
+        paths = set(state.unmerged).union(*(files.affected() for files in sides.values()))
+        final_paths: set[str] = set()
+        for files in sides.values():
+            final_paths.update(map(files.final_path, paths))
 
+        paths |= final_paths
+        originals: dict[str, dict[Side, str]] = {path: {} for path in sorted(paths)}
         for side, files in sides.items():
             for path in sorted(paths):
-                if self.state.text(side, path) is not None:
+                if state.text(side, path) is not None:
                     originals[files.final_path(path)][side] = path
 
-        self.reasons |= self.subjects.unreadable
+        self.reasons |= unreadable
 
         for path, versions in originals.items():
-            if path in self.subjects.unreadable:
+            if path in unreadable:
                 continue
 
-            if path in self.state.unmerged and not self.state.unmerged[path]:
+            if path in state.unmerged and not state.unmerged[path]:
                 if kind_of(self.workspace, path):
                     self.reasons[path] = "it is not a regular file on one side"
                 continue
@@ -207,41 +222,40 @@ class Resolution:
                 if self._is_plain(path):
                     self.by_hand.add(path)
                 else:
-                    conflict = next(
-                        (
-                            each
-                            for each in (path, *versions.values())
-                            if each in self.state.unmerged
-                        ),
-                        path,
-                    )
+                    names = (path, *versions.values())
+                    conflict = next((name for name in names if name in state.unmerged), path)
                     self.reasons[conflict] = str(error)
 
     def _draft_file(
-        self, path: str, versions: Mapping[Side, str], sides: Mapping[Side, SideFiles]
+        self,
+        path: str,
+        versions: Mapping[Side, str],
+        sides: Mapping[Side, SideFiles],
     ) -> None:
-        raw = {side: self.state.text(side, original) for side, original in versions.items()}
+        state = self.state
+        raw = {side: state.text(side, original) for side, original in versions.items()}
         texts: dict[Side, str | None] = dict.fromkeys(SIDES)
         for side, original in versions.items():
             texts[side], count = sides[side].text(original, raw.get("base"))
             self.citations[path] = max(self.citations[path], count)
 
         is_plain = self._is_plain(path)
-        is_moved = versions != {
-            side: path for side in SIDES if self.state.text(side, path) is not None
-        }
-        if is_plain and not is_moved and all(texts[side] == text for side, text in raw.items()):
+        in_place = {side: path for side in SIDES if state.text(side, path) is not None}
+        is_same = versions == in_place and all(texts[side] == text for side, text in raw.items())
+        if is_plain and is_same:
             return
+
         if any(len(text or "") > DOCUMENT_LIMIT for text in texts.values()):
             raise ContestedError(f"one side is larger than {DOCUMENT_LIMIT:,} bytes")
 
         text, contested = self._merged(path, texts)
-        if contested and is_plain and path not in self.state.unmerged:
+        is_unmerged = path in state.unmerged
+        if contested and is_plain and not is_unmerged:
             self.by_hand.add(path)  # both sides wrote the line
             return
 
         if not self._may_replace(path, raw, text):
-            if path in self.state.unmerged and not is_plain:
+            if is_unmerged and not is_plain:
                 self.reasons[path] = _BY_HAND
             elif text is not None:
                 self.by_hand.add(path)
@@ -252,37 +266,25 @@ class Resolution:
         if moved_from is not None and text is not None:
             self.draft.came_from[path] = moved_from
 
-        if contested and not is_plain:
-            self.reasons[path] = f"changed on both sides: {', '.join(contested)}"
-        elif not contested:
-            self.settled.add(path)
+        if contested:
+            if not is_plain:
+                self.reasons[path] = f"changed on both sides: {', '.join(contested)}"
+            return
 
-        if path in self.state.unmerged and not contested:
+        self.settled.add(path)
+        if is_unmerged:
             self.resolved.add(path)
             self.done[path] = "moved" if text is None else self.done.get(path, "merged")
 
     def _merged(self, path: str, texts: Texts) -> tuple[str | None, Sequence[str]]:
+        """Return the merge of a file's versions, and what both sides changed in it."""
         base, ours, theirs = (texts[side] for side in SIDES)
         kind = kind_of(self.workspace, path)
         if kind is not None:
-            uids = {
-                uid
-                for text in (ours, theirs)
-                if text is not None and (uid := (data_in(text) or {}).get("uid"))
-            }
-            if len(uids) > 1:
-                record_id = path.split("/")[-2]
-                raise ContestedError(
-                    f"two records took the code {record_id}; give one of them another by hand"
-                )
+            _refuse_two_records(path, ours, theirs)
 
         if ours is None or theirs is None:
-            text = ours if theirs is None else theirs
-            if base is not None and text is not None and text != base:
-                remover, keeper = ("ours", "theirs") if ours is None else ("theirs", "ours")
-                raise ContestedError(f"{remover} removed it, {keeper} changed it")
-
-            text = None if base is not None else text
+            text = _merged_removal(base, ours, theirs)
             if kind is not None and text is not None:
                 validated(text, kind, path)
 
@@ -290,6 +292,7 @@ class Resolution:
 
         if kind is not None:
             return merge_records(base, ours, theirs, kind, path), ()
+
         if _is_votes(path):
             self.done[path] = "both sides' votes"
             return merge_votes(ours, theirs), ()
@@ -300,30 +303,33 @@ class Resolution:
             return merged.text, merged.contested
 
         text, is_contested = merge_lines(base or "", ours, theirs)
-        return text, ("lines",) if is_contested else ()
+        contested = ("lines",) if is_contested else ()
+        return text, contested
 
     def _is_plain(self, path: str) -> bool:
         """Say whether a file is merged by line: no record, no votes and no log."""
-        return (
-            kind_of(self.workspace, path) is None and not _is_votes(path) and not self._is_log(path)
-        )
+        if kind_of(self.workspace, path) is not None or _is_votes(path):
+            return False
+
+        return not self._is_log(path)
 
     def _is_log(self, path: str) -> bool:
         if path.rpartition("/")[2] == LOG_NAME:
             return True
+
         if not is_markdown(path) or path.startswith(f"{ORBIT}/"):
             return False
 
-        is_source = any(path == subject.source.get("path") for subject in self.subjects.all)
-        texts = (
-            [self.state.text(side, path) for side in SIDES]
-            if is_source or path in self.state.unmerged
-            else []
-        )
-        return any(
-            text and len(text) <= DOCUMENT_LIMIT and read_document(text, path).format == "log"
-            for text in texts
-        )
+        sources = (subject.source.get("path") for subject in self.subjects.all)
+        if path not in sources and path not in self.state.unmerged:
+            return False
+
+        for side in SIDES:
+            text = self.state.text(side, path)
+            if text and len(text) <= DOCUMENT_LIMIT and read_document(text, path).format == "log":
+                return True
+
+        return False
 
     def _may_replace(self, path: str, raw: Mapping[Side, str | None], text: str | None) -> bool:
         """Say whether the work tree holds what git left there:
@@ -334,9 +340,9 @@ class Resolution:
             return True
 
         here = (self.state.text(side, path) for side in SIDES)
-        texts = [each for each in (*here, *raw.values()) if each is not None]
-        lines = {line.rstrip("\r") for each in (*texts, text or "") for line in each.split("\n")}
-        is_left = all(line.rstrip("\r") in lines for line in _MARKER.sub("", current).split("\n"))
+        texts = [version for version in (*here, *raw.values()) if version is not None]
+        lines = _lines(text or "").union(*map(_lines, texts))
+        is_left = _lines(_MARKER.sub("", current)) <= lines
 
         if path in self.state.unmerged:
             return current in texts or (is_left and _OPEN.search(current) is not None)
@@ -347,29 +353,59 @@ class Resolution:
         """Return the citations that are left as they are,
         because nothing tells which record they mean.
         """
-        ids = frozenset(old for side in SIDES for old in self.subjects.renames(side))
+        ids = frozenset(chain.from_iterable(map(self.subjects.renames, SIDES)))
         if not ids:
             return ()
 
-        untracked = {*self.workspace.git.untracked()}
-        mentioned = {
-            *mentioning_files(self.workspace, search_patterns(ids, DocumentMoves()))
-        } & untracked
-        open_files = self.by_hand | mentioned
+        git, forms, no_moves = self.workspace.git, self.workspace.kinds.id_forms, DocumentMoves()
+        mentioning = mentioning_files(self.workspace, search_patterns(ids, no_moves))
+        open_files = self.by_hand.union(set(git.untracked()).intersection(mentioning))
 
         def meaning(path: str, line: str, cited: str) -> str | None:
             del line
-            is_settled = path not in open_files if cited in ids else bool(records.candidates(cited))
-            return cited if is_settled else None
+            if cited in ids:
+                return None if path in open_files else cited
+            return cited if records.candidates(cited) else None
 
-        forms = self.workspace.kinds.id_forms
-        paths = sorted(open_files.union(path for path, count in self.citations.items() if count))
-        texts = ((path, text) for path in paths if (text := self.draft.readable(path)) is not None)
-        results = (
-            rewrite_mentions(text, path, forms, ids, meaning, DocumentMoves())
-            for path, text in texts
+        unclear: list[Unclear] = []
+        changed = (path for path, count in self.citations.items() if count)
+        for path in sorted(open_files.union(changed)):
+            text = self.draft.readable(path)
+            if text is not None:
+                unclear += rewrite_mentions(text, path, forms, ids, meaning, no_moves).unclear
+
+        return tuple(unclear)
+
+
+def _refuse_two_records(path: str, ours: str | None, theirs: str | None) -> None:
+    uids: set[object] = set()
+    for text in (ours, theirs):
+        data = data_in(text) or {}
+        if data.get("uid"):
+            uids.add(data["uid"])
+
+    if len(uids) > 1:
+        record_id = path.split("/")[-2]
+        raise ContestedError(
+            f"two records took the code {record_id}; give one of them another by hand"
         )
-        return tuple(mention for result in results for mention in result.unclear)
+
+
+def _merged_removal(base: str | None, ours: str | None, theirs: str | None) -> str | None:
+    """Return the merge of a file that one side does not have."""
+    text = ours if theirs is None else theirs
+    if base is None:
+        return text
+
+    if text is not None and text != base:
+        remover, keeper = ("ours", "theirs") if ours is None else ("theirs", "ours")
+        raise ContestedError(f"{remover} removed it, {keeper} changed it")
+
+    return None
+
+
+def _lines(text: str) -> set[str]:
+    return {line.rstrip("\r") for line in text.split("\n")}
 
 
 def _is_votes(path: str) -> bool:

@@ -14,9 +14,7 @@ from orbit_registry.operations.merge.conflicts import (
     read_merge,
     rebased_tip,
 )
-from orbit_registry.operations.merge.drafts import (
-    Resolution,
-)
+from orbit_registry.operations.merge.drafts import Resolution
 from orbit_registry.operations.renumber import Renumbered, unclear_lines
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import ChangeSet, writing
@@ -31,9 +29,8 @@ class ResolveReport:
     operation: str | None  # merge, rebase, cherry-pick or revert; None where git names none
     renumbered: tuple[Renumbered, ...] = ()
     files: tuple[citing.ChangedFile, ...] = ()  # files that changed, were merged or moved
-    unresolved: Mapping[str, str] = field(
-        default_factory=dict
-    )  # records, logs and votes that need a person, and why
+    unresolved: Mapping[str, str] = field(default_factory=dict)
+    """Records, logs and votes that need a person, and why."""
     others: tuple[str, ...] = ()  # files in conflict that are none of the registry's
     unclear: tuple[citing.Unclear, ...] = ()
     later: tuple[citing.Unclear, ...] = ()
@@ -49,54 +46,44 @@ class ResolveReport:
 
     def as_data(self) -> dict[str, object]:
         """Return the report as JSON shows it."""
+        unresolved = [{"path": path, "reason": text} for path, text in self.unresolved.items()]
+        unclear = [mention.as_dict() for mention in self.unclear]
+        later = [mention.as_dict() for mention in self.later]
+
         return {
             "operation": self.operation,
             "dry_run": self.dry_run,
             "renumbered": [record.as_dict() for record in self.renumbered],
             "files": [file.as_dict() for file in self.files],
-            "unresolved": [
-                {"path": path, "reason": reason} for path, reason in self.unresolved.items()
-            ],
+            "unresolved": unresolved,
             "others": list(self.others),
-            "unclear": [mention.as_dict() for mention in self.unclear],
+            "unclear": unclear,
             "unstaged": [],
-            "later": [mention.as_dict() for mention in self.later],
+            "later": later,
         }
 
     def text(self) -> str:
         """Return the report for people."""
         lines = ["nothing to resolve"] if self.is_empty else []
-        would = "would become" if self.dry_run else "is now"
         for record in self.renumbered:
-            lines.append(
-                f"{record.old} ({record.title}) {would} {record.new}, because {record.reason}"
-            )
-            lines.append(f"  still found as {', '.join(record.aliases)}")
+            lines += record.lines(dry_run=self.dry_run, because=f", because {record.reason}")
 
         lines += [f"  {file}" for file in self.files]
         lines += unclear_lines(self.unclear)
+
         if self.unresolved:
-            lines += [
-                "",
-                "still in conflict:",
-                *(f"  {path}: {reason}" for path, reason in self.unresolved.items()),
-            ]
+            lines += ["", "still in conflict:"]
+            lines += [f"  {path}: {reason}" for path, reason in self.unresolved.items()]
 
         if self.others:
-            lines += [
-                "",
-                "not the registry's; merge them by hand:",
-                *(f"  {path}" for path in self.others),
-            ]
+            lines += ["", "not the registry's; merge them by hand:"]
+            lines += [f"  {path}" for path in self.others]
 
         if self.later:
             lines += [
                 "",
-                (
-                    "later steps of this rebase cite the old number; look at these lines when "
-                    "it is "
-                    "done:"
-                ),
+                "later steps of this rebase cite the old number; look at these lines when it is "
+                "done:",
             ]
             lines += [f"  {mention.path}: {mention.line}" for mention in self.later]
 
@@ -117,10 +104,9 @@ def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
         apply_step(workspace, "resolve", resolution.draft.changes)
 
         if resolution.settled:
-            listed = "".join(f"{path}\0" for path in sorted(resolution.settled)).encode(
-                "utf-8", "surrogateescape"
-            )
-            workspace.git.run("update-index", "--add", "--remove", "-z", "--stdin", stdin=listed)
+            listed = "".join(f"{path}\0" for path in sorted(resolution.settled))
+            names = listed.encode("utf-8", "surrogateescape")
+            workspace.git.run("update-index", "--add", "--remove", "-z", "--stdin", stdin=names)
 
         return report
 
@@ -129,10 +115,8 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, Resoluti
     state = read_merge(workspace)
     draft = ChangeSet(workspace)
     if not state.unmerged and state.operation is None:
-        nothing = MergedRecords((), {})
-        return ResolveReport(state.operation, dry_run=not claim), Resolution(
-            workspace, state, nothing, draft
-        )
+        nothing = Resolution(workspace, state, MergedRecords((), {}), draft)
+        return ResolveReport(state.operation, dry_run=not claim), nothing
 
     records = read_collection(workspace).records
     subjects = find_records(workspace, state)
@@ -147,12 +131,14 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, Resoluti
         if what != "moved":
             listed[path] = replace(listed.get(path, citing.ChangedFile(path)), what=what)
 
+    reasons = resolution.reasons
+    others = state.unmerged.keys() - resolution.resolved - reasons.keys()
     report = ResolveReport(
         state.operation,
         tuple(_renumbered(resolution)),
         tuple(listed[path] for path in sorted(listed)),
-        dict(sorted(resolution.reasons.items())),
-        tuple(sorted(state.unmerged.keys() - resolution.resolved - resolution.reasons.keys())),
+        dict(sorted(reasons.items())),
+        tuple(sorted(others)),
         resolution.unclear(records),
         later=tuple(_later_citations(resolution)),
         dry_run=not claim,
@@ -173,16 +159,23 @@ def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
 def _later_citations(resolution: Resolution) -> Iterator[citing.Unclear]:
     state = resolution.state
     renames = resolution.subjects.renames("theirs")
-    tip = rebased_tip(state.git) if state.operation == "rebase" and renames else None
+    if state.operation != "rebase" or not renames:
+        return
+
+    tip = rebased_tip(state.git)
     if tip is None:
         return
 
+    forms = resolution.workspace.kinds.id_forms
     patterns = citing.search_patterns(frozenset(renames), citing.DocumentMoves())
     existing = citing.lines_at(state.git, state.commits["theirs"], patterns)
-    for path, lines in sorted(citing.lines_at(state.git, tip, patterns).items()):
+    later = citing.lines_at(state.git, tip, patterns)
+
+    for path, lines in sorted(later.items()):
         if path.startswith(f"{ORBIT}/"):
             continue
+
         for line in sorted(lines - existing.get(path, set())):
-            for cited in find_citations(line, resolution.workspace.kinds.id_forms):
+            for cited in find_citations(line, forms):
                 if cited.id in renames:
                     yield citing.Unclear(path, cited.position, cited.id, line.strip()[:200])

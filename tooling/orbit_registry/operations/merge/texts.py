@@ -17,7 +17,6 @@ from orbit_registry.formats.untrusted import cut
 from orbit_registry.formats.yaml import load
 from orbit_registry.formats.yaml_edit import means, rewrite
 from orbit_registry.model.kind import Kind
-from orbit_registry.operations.merge.conflicts import SIDES
 from orbit_registry.repository.codec import data_in, decode_record, mapping_in
 from orbit_registry.repository.votes import FIELDS
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
@@ -48,6 +47,9 @@ class _Piece:
     gap: str
 
 
+_NOTHING = _Piece("", "")
+
+
 @dataclass(frozen=True, slots=True)
 class _Log:
     head: _Piece
@@ -56,38 +58,37 @@ class _Log:
 
 
 def merge_logs(base: str, ours: str, theirs: str) -> LogMerge:
-    """Return the merge of two versions of a log that both come from `base` ('' where there was
-    none).
-    """
+    """Return the merge of two versions of a log that come from `base`; '' where there was none."""
     if ours == theirs or theirs == base:
         return LogMerge(ours)
     if ours == base:
         return LogMerge(theirs)
 
-    newline = _newline(ours) or _newline(theirs)
-    texts = (base, ours, theirs)
-    uniform = all(_newline(text) is not None for text in texts)
-    plain = [text.replace("\r\n", "\n") if uniform else text for text in texts]
-    merged = _merge([_split(text) for text in plain])
+    texts = [base, ours, theirs]
+    newlines = [*map(_newline, texts)]
+    if None in newlines:
+        return _merge([*map(_split, texts)])
 
-    return (
-        LogMerge(merged.text.replace("\n", "\r\n"), merged.contested)
-        if uniform and newline == "\r\n"
-        else merged
-    )
+    merged = _merge([_split(text.replace("\r\n", "\n")) for text in texts])
+    if newlines[1] == "\r\n":
+        return LogMerge(merged.text.replace("\n", "\r\n"), merged.contested)
+
+    return merged
 
 
 def _newline(text: str) -> str | None:
+    """Return the line end that all lines of a text have; None where they differ."""
     crlf = text.count("\r\n")
     if text.count("\r") != crlf or crlf not in (0, text.count("\n")):
         return None
+
     return "\r\n" if crlf else "\n"
 
 
 def _split(text: str) -> _Log:
     file = read_document(text, "decisions.md")
     if file.format != "log" or not file.entries:
-        return _Log(_Piece(*split_separator(text)), {}, _Piece("", ""))
+        return _Log(_piece(text), {}, _NOTHING)
 
     starts = [entry.span.start for entry in file.entries]
     ends = [*starts[1:], file.entries[-1].span.end]
@@ -96,50 +97,47 @@ def _split(text: str) -> _Log:
 
     for entry, start, end in zip(file.entries, starts, ends, strict=True):
         number = int(entry.number) if entry.number else -1 - crc32(entry.title.encode())
-        entries[number, occurrences[number]] = _Piece(*split_separator(text[start:end]))
+        entries[number, occurrences[number]] = _piece(text[start:end])
         occurrences[number] += 1
 
-    return _Log(
-        _Piece(*split_separator(text[: starts[0]])),
-        entries,
-        _Piece(*split_separator(text[ends[-1] :])),
-    )
+    return _Log(_piece(text[: starts[0]]), entries, _piece(text[ends[-1] :]))
+
+
+def _piece(text: str) -> _Piece:
+    return _Piece(*split_separator(text))
 
 
 def _merge(logs: Sequence[_Log]) -> LogMerge:
     base, ours, theirs = logs
     contested: list[str] = []
-    head = _merge_piece(base.head, ours.head, theirs.head, ABOVE, contested) or _Piece("", "")
+    head = _merge_piece(base.head, ours.head, theirs.head, ABOVE, contested) or _NOTHING
     merged: list[_Piece] = []
 
     for key in _order(ours.entries, theirs.entries, base.entries):
         old, mine, other = (log.entries.get(key) for log in logs)
-        some = mine or other or old or _Piece("", "")
-        name = f"ADR-{key[0]:04d}" if key[0] >= 0 else some.content.partition("\n")[0].strip("# \t")
-        piece = _merge_piece(old, mine, other, name, contested)
+        number = key[0]
+        name = f"ADR-{number:04d}"
+        if number < 0:
+            some = mine or other or old or _NOTHING
+            name = some.content.partition("\n")[0].strip("# \t")
 
+        piece = _merge_piece(old, mine, other, name, contested)
         if piece is not None:
             merged.append(piece)
 
-    tail = _merge_piece(base.tail, ours.tail, theirs.tail, BELOW, contested) or _Piece("", "")
+    tail = _merge_piece(base.tail, ours.tail, theirs.tail, BELOW, contested) or _NOTHING
     return LogMerge(_joined(head, merged, tail, logs), tuple(contested))
 
 
 def _order(ours: Iterable[Key], theirs: Iterable[Key], base: Iterable[Key]) -> list[Key]:
-    """Return every entry once: in our order, those of the other versions inserted at their
-    positions.
-    """
+    """Return every entry once: in our order, those of the other versions at their positions."""
     result = list(ours)
     there = list(theirs)
     placed = set(result)
-    numbers = [[key[0] for key in keys] for keys in (result, there)]
-    numbered = all(number >= 0 for order in numbers for number in order)
-    falling = (
-        numbered
-        and all(order == sorted(order, reverse=True) for order in numbers)
-        and max(map(len, numbers)) > 1
-    )
+    numbers = [_numbers_of(result), _numbers_of(there)]
+    numbered = all(min(order, default=0) >= 0 for order in numbers)
     rising = numbered and all(order == sorted(order) for order in numbers)
+    falling = numbered and all(order == sorted(order, reverse=True) for order in numbers)
 
     for index, key in enumerate(there):
         if key in placed:
@@ -147,72 +145,82 @@ def _order(ours: Iterable[Key], theirs: Iterable[Key], base: Iterable[Key]) -> l
 
         placed.add(key)
 
-        if rising or falling:
-            later = (
-                at for at, other in enumerate(result) if (other > key if rising else other < key)
-            )
+        if rising:
+            later = (at for at, other in enumerate(result) if other > key)
             result.insert(next(later, len(result)), key)
+        elif falling:
+            later = (at for at, other in enumerate(result) if other < key)
+            result.insert(next(later, len(result)), key)
+        elif index:
+            above = there[index - 1]
+            result.insert(result.index(above) + 1, key)
         else:
-            above = there[index - 1] if index else None
-            result.insert(result.index(above) + 1 if above else 0, key)
+            result.insert(0, key)
 
     return result + [key for key in base if key not in placed]
 
 
+def _numbers_of(keys: Iterable[Key]) -> list[int]:
+    return [number for number, _ in keys]
+
+
 def _merge_piece(
-    base: _Piece | None, ours: _Piece | None, theirs: _Piece | None, name: str, contested: list[str]
+    base: _Piece | None,
+    ours: _Piece | None,
+    theirs: _Piece | None,
+    name: str,
+    contested: list[str],
 ) -> _Piece | None:
-    contents = [piece.content if piece else None for piece in (base, ours, theirs)]
-    if contents[1] == contents[2] or contents[2] == contents[0]:
+    old, mine, other = (piece.content if piece else None for piece in (base, ours, theirs))
+    if other in (mine, old):
         return ours
-    if contents[1] == contents[0]:
+    if mine == old:
         return theirs
 
     if base is not None and ours is not None and theirs is not None:
-        text, conflict = merge_lines(*(f"{piece.content}\n" for piece in (base, ours, theirs)))
+        text, conflict = merge_lines(*(f"{content}\n" for content in (old, mine, other)))
         if conflict:
             contested.append(name)
+
         return _Piece(text.rstrip("\n"), ours.gap)
 
     contested.append(name)
-    sides = [f"{content}\n" if content else "" for content in contents[1:]]
+    above = f"{mine}\n" if mine else ""
+    below = f"{other}\n" if other else ""
     gap = (ours or theirs or _Piece("", "\n")).gap
-    return _Piece(f"<<<<<<< ours\n{sides[0]}=======\n{sides[1]}>>>>>>> theirs", gap)
+    return _Piece(f"<<<<<<< ours\n{above}=======\n{below}>>>>>>> theirs", gap)
 
 
 def _joined(head: _Piece, entries: Sequence[_Piece], tail: _Piece, logs: Sequence[_Log]) -> str:
-    """Return the text of the pieces; an entry that was the last of its log is followed by the usual
-    gap.
-    """
-    ours, theirs = logs[1:]
-    ends = [[*log.entries.values()][-1] for log in (ours, theirs, logs[0]) if log.entries]
-    gaps = Counter(
-        piece.gap
-        for log in logs
-        for piece in [*log.entries.values()][:-1]
-        if piece.gap.count("\n") > 1
-    )
-    usual = gaps.most_common(1)[0][0] if gaps else "\n\n"
+    """Return the text of the pieces; the usual gap follows what was the last entry of a log."""
+    base, ours, theirs = ([*log.entries.values()] for log in logs)
+    ends = [pieces[-1] for pieces in (ours, theirs, base) if pieces]
+    usual = _usual_gap([*base[:-1], *ours[:-1], *theirs[:-1]])
     parts = [piece for piece in (head, *entries, tail) if piece.content]
 
     result: list[str] = []
     for index, piece in enumerate(parts):
-        is_entry, is_last = (
-            piece is not head and piece is not tail,
-            parts[index + 1 :] in ([], [tail]),
-        )
+        below = parts[index + 1 :]
+        is_entry = piece is not head and piece is not tail
+        is_last = below in ([], [tail])
+
         gap = piece.gap
         if is_entry and is_last and ends:
             gap = ends[0].gap
         elif is_entry and any(piece is end for end in ends):
             gap = usual
 
-        if gap.count("\n") < 2 and index + 1 < len(parts):
+        if gap.count("\n") < 2 and below:
             gap = usual if is_entry and not is_last else "\n\n"
 
         result += (piece.content, gap)
 
     return "".join(result)
+
+
+def _usual_gap(entries: Iterable[_Piece]) -> str:
+    gaps = Counter(piece.gap for piece in entries if piece.gap.count("\n") > 1)
+    return gaps.most_common(1)[0][0] if gaps else "\n\n"
 
 
 def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
@@ -236,11 +244,8 @@ _LATEST = ("updated_at",)
 _UNMERGED_LISTS = ("freshness.fingerprint",)
 _VERIFIED = ("fingerprint", "verified_at", "verified_by")
 _FAILURE, _ATTEMPTS = "failure", "attempts"
-_FAILURE_FIELDS = (
-    "title",
-    "reason",
-    "ttl_days",
-)  # what a failure says anew each time its target fails
+_FAILURE_FIELDS = ("title", "reason", "ttl_days")
+"""What a failure says anew each time its target fails."""
 
 
 class ContestedError(Exception):
@@ -271,26 +276,26 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     contested: list[str] = []
     _take_later(old, here, there, kind)
     merged = _merged(old, here, there, "", contested)
-    text = (
-        _text(base, ours, theirs, merged, kind)
-        if not contested and isinstance(merged, dict)
-        else None
-    )
+    text = None
+    if not contested and isinstance(merged, dict):
+        text = _text(base, ours, theirs, merged, kind)
 
     if text is None:
         raise ContestedError("; ".join(contested) or "a comment was added or changed on both sides")
 
     record, problems = decode_record(text, kind, path)
     if record is None:
-        raise ContestedError(
-            "; ".join(f"the merge is not valid: {problem.message}" for problem in problems)
-        )
+        messages = (f"the merge is not valid: {problem.message}" for problem in problems)
+        raise ContestedError("; ".join(messages))
 
     return text
 
 
 def _take_later(
-    base: Mapping[str, object], ours: dict[str, object], theirs: dict[str, object], kind: Kind
+    base: Mapping[str, object],
+    ours: dict[str, object],
+    theirs: dict[str, object],
+    kind: Kind,
 ) -> None:
     """Where both sides verified a record, let both say what the later one says,
     as if it had followed the other.
@@ -299,20 +304,23 @@ def _take_later(
     if old.get("verified_at") in (here.get("verified_at"), there.get("verified_at")):
         return
 
-    earlier, later = sorted(
-        (ours, theirs), key=lambda data: (str(_freshness(data).get("verified_at", "")), str(data))
-    )
+    def age(data: Mapping[str, object]) -> tuple[str, str]:
+        return str(_freshness(data).get("verified_at", "")), str(data)
+
+    earlier, later = sorted((ours, theirs), key=age)
     freshness = {**_freshness(earlier)}
     _replace(old, freshness, _freshness(later), _VERIFIED)
     earlier["freshness"] = freshness
 
     if kind.name == _FAILURE:
         _replace(base, earlier, later, _FAILURE_FIELDS)
-        counts = [
-            count for data in (base, ours, theirs) if isinstance(count := data.get(_ATTEMPTS), int)
-        ]
-        if len(counts) == len(SIDES) and counts[0] not in counts[1:]:
-            ours[_ATTEMPTS] = theirs[_ATTEMPTS] = counts[1] + counts[2] - counts[0]
+        counts = (data.get(_ATTEMPTS) for data in (base, ours, theirs))
+        before, mine, other = (count if isinstance(count, int) else None for count in counts)
+        if before is None or mine is None or other is None:
+            return
+
+        if before not in (mine, other):
+            ours[_ATTEMPTS] = theirs[_ATTEMPTS] = mine + other - before
 
 
 def _freshness(data: Mapping[str, object]) -> Mapping[str, object]:
@@ -343,19 +351,18 @@ def _merged(base: object, ours: object, theirs: object, name: str, contested: li
         old = base if isinstance(base, Mapping) else {}
         result: dict[str, object] = {}
         for key in dict.fromkeys((*ours, *theirs)):
-            sides = [side.get(key, _ABSENT) for side in (old, ours, theirs)]
-            value = _merged(sides[0], sides[1], sides[2], f"{name}.{key}".lstrip("."), contested)
+            before, mine, other = (side.get(key, _ABSENT) for side in (old, ours, theirs))
+            value = _merged(before, mine, other, f"{name}.{key}".lstrip("."), contested)
             if value is not _ABSENT:
                 result[key] = value
 
         return result
 
     if isinstance(ours, list) and isinstance(theirs, list) and name not in _UNMERGED_LISTS:
-        base_items = base if isinstance(base, list) else []
-        own_items = [entry for entry in ours if entry in theirs or entry not in base_items]
-        return own_items + [
-            entry for entry in theirs if entry not in ours and entry not in base_items
-        ]
+        items = base if isinstance(base, list) else []
+        remaining = [entry for entry in ours if entry in theirs or entry not in items]
+        added = [entry for entry in theirs if entry not in ours and entry not in items]
+        return remaining + added
 
     if name in _LATEST and isinstance(ours, str) and isinstance(theirs, str):
         return max(ours, theirs)
@@ -371,7 +378,11 @@ def _excerpt(value: object) -> str:
 
 
 def _text(
-    base: str | None, ours: str, theirs: str, merged: dict[str, object], kind: Kind
+    base: str | None,
+    ours: str,
+    theirs: str,
+    merged: dict[str, object],
+    kind: Kind,
 ) -> str | None:
     if base is not None:
         lines, conflict = merge_lines(base, ours, theirs)
@@ -383,12 +394,13 @@ def _text(
     except YamlProblemError:
         return None
 
-    kept_comments = {*_comments(text), *_comments(base or "")}
-    return text if all(comment in kept_comments for comment in _comments(theirs)) else None
+    lost = _comments(theirs) - _comments(text) - _comments(base or "")
+    return None if lost else text
 
 
-def _comments(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.lstrip().startswith("#")]
+def _comments(text: str) -> set[str]:
+    lines = map(str.strip, text.splitlines())
+    return {line for line in lines if line.startswith("#")}
 
 
 def merge_votes(ours: str, theirs: str) -> str:
@@ -397,7 +409,9 @@ def merge_votes(ours: str, theirs: str) -> str:
     votes: dict[object, tuple[str, str]] = {}
     for line in filter(str.strip, (*ours.splitlines(), *theirs.splitlines())):
         key, at = _vote_key(line)
-        votes[key] = min(votes.get(key, (at, line)), (at, line), key=lambda vote: vote[0])
+        if key not in votes or at < votes[key][0]:
+            votes[key] = at, line
+
     return "".join(f"{line}{newline}" for _, line in votes.values())
 
 
@@ -407,11 +421,10 @@ def _vote_key(line: str) -> tuple[object, str]:
     except (ValueError, RecursionError):
         return line, ""
 
-    if (
-        not isinstance(row, dict)
-        or set(row) != set(FIELDS)
-        or not all(isinstance(row[name], str) for name in FIELDS)
-    ):
+    if not isinstance(row, dict) or set(row) != set(FIELDS):
+        return line, ""
+
+    if not all(isinstance(row[name], str) for name in FIELDS):
         return line, ""
 
     return (row["learning_id"], row["voter_model"], row["task_id"]), row["voted_at"]
