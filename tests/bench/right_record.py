@@ -32,6 +32,10 @@ from orbit_registry.search.query import Query
 LAUNCH = Path(client.__file__).with_name("launch.py")
 COMMITS = 300
 """Newest commits of a collection's history that its repository gets."""
+SENTENCES = Path(__file__).with_name("prompts")
+"""Prompts of several sentences for the default collection, and texts of the same lengths that have
+nothing to do with it; the score's parameters were chosen with all of them in view.
+"""
 LIMIT = 3
 """Records that a prompt may show."""
 NEAR = 10
@@ -230,6 +234,21 @@ def prompts(hook: Hook, registry: Registry, requests: Sequence[Question]) -> lis
     ]
 
 
+def sentences(hook: Hook, registry: Registry) -> list[str]:
+    """Return the rows on prompts of several sentences: right records, and silence."""
+    requests = questions(SENTENCES, registry)
+    texts = (SENTENCES / "unrelated.txt").read_text("utf-8").splitlines()
+    replies = [hook("UserPromptSubmit", prompt=question.text)[0] for question in requests]
+    silent = [not hook("UserPromptSubmit", prompt=text)[0] for text in texts]
+    right = [reached(*pair, LIMIT) for pair in zip(replies, requests, strict=True)]
+    return [
+        f"| a right record among the first {LIMIT} at a prompt of several sentences "
+        f"({len(requests)}) | ≥ .60 | {figure(right)} |",
+        f"| unrelated prompts of the same lengths that show nothing | ≥ .80 | "
+        f"{sum(silent)} of {len(texts)} |",
+    ]
+
+
 def briefs(registry: Registry, requests: Sequence[Question]) -> list[str]:
     """Return the rows on briefs: by words alone, with the files of the task, and first places."""
     rows = []
@@ -276,7 +295,7 @@ def main(words: Sequence[str]) -> int:
     shared = Path(__file__).resolve().parents[3] / "shared" / "corpora"
     parser.add_argument("--collection", type=Path, default=shared / "orbit-2026-07")
     parser.add_argument("--questions", type=Path, default=shared / "recall")
-    parser.add_argument("--only", action="append", choices=("prompts", "briefs"))
+    parser.add_argument("--only", action="append", choices=("prompts", "sentences", "briefs"))
     arguments = parser.parse_args(words)
     if not arguments.collection.is_dir():
         print(
@@ -292,6 +311,7 @@ def main(words: Sequence[str]) -> int:
         print("| question | wanted | measured |\n|---|---|---|")
         parts = {
             "prompts": lambda: prompts(hook, registry, requests),
+            "sentences": lambda: sentences(hook, registry),
             "briefs": lambda: briefs(registry, requests),
         }
         for name in arguments.only or parts:

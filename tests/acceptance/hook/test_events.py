@@ -27,6 +27,16 @@ ALL = ["L-00001", "L-00002", "L-00003"]
 Call = Callable[..., dict[str, Any]]
 
 
+def crowd(root: Path) -> None:
+    """Let ten records come before those of `ALL` in each file, so that only a start shows these."""
+    for number in range(30):
+        (root / f"src/f{number}.txt").touch()
+
+    subprocess.run(["git", "add", "src"], cwd=root, check=True)
+    for number in range(11, 21):
+        write_learning(root, number, scope={"paths": ["src/**"]}, priority=200)
+
+
 @pytest.mark.parametrize(
     "order",
     [
@@ -50,9 +60,7 @@ def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[st
 
 
 def test_a_record_shown_during_a_compaction_is_not_repeated(root: Path, call: Call) -> None:
-    for number in range(30):
-        (root / f"src/f{number}.txt").touch()
-    subprocess.run(["git", "add", "src"], cwd=root, check=True)
+    crowd(root)
     bring_up_to_date(root)
     assert ids(call("SessionStart", source="compact")) == ALL
     call("PostCompact")
@@ -60,9 +68,7 @@ def test_a_record_shown_during_a_compaction_is_not_repeated(root: Path, call: Ca
 
 
 def test_a_subagent_starts_with_what_applies_everywhere(root: Path, call: Call) -> None:
-    for number in range(30):
-        (root / f"src/f{number}.txt").touch()
-    subprocess.run(["git", "add", "src"], cwd=root, check=True)
+    crowd(root)
     write_learning(root, 3, scope={"paths": ["src/**"], "agents": ["tester"]})
     bring_up_to_date(root)
     assert ids(call("SessionStart", source="startup")) == ALL

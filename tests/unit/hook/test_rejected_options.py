@@ -151,7 +151,7 @@ def test_a_brief_names_an_option_too(tmp_path: Path) -> None:
     selection = select(index, request)
 
     assert [option_of(match.text) for match in selection.matches] == ["Redis"]
-    assert selection.matches[0].triggers == [("!Redis", "")]
+    assert selection.matches[0].triggers == [("text", ""), ("!Redis", "")]
     assert selection.drops == []
 
 

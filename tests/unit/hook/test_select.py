@@ -592,3 +592,20 @@ def test_a_prompt_is_silent_just_below_the_floor(
     index = index_of(tmp_path, {"near": {}, "far": {}}, {"near": score, "far": 0.1}, floor=0.14)
 
     assert shown(select(index, Context(PROMPT, 0.0, text="anything for queries"))) == expected
+
+
+@pytest.mark.parametrize(
+    ("surface", "expected"), [(PROMPT, []), (BRIEF, ["a", "b", "c", "d", "e"])]
+)
+def test_a_brief_shows_the_best_five_whatever_they_score(
+    tmp_path: Path, surface: str, expected: list[str]
+) -> None:
+    names = "abcdefg"
+    scores = {name: 0.5 - position / 20 for position, name in enumerate(names)}
+    index = index_of(tmp_path, {name: {} for name in names}, scores, floor=0.9)
+
+    selection = select(index, Context(surface, 0.0, text="queries of anything"))
+
+    assert shown(selection) == expected
+    assert named(selection) == []
+    assert set(dropped(selection).values()) == {"below relevance"}

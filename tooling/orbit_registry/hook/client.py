@@ -22,7 +22,7 @@ from orbit_registry.hook.project import (
 )
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import error_matches, select
-from orbit_registry.hook.session import FAILED, FOLDER, SessionLog, tokens
+from orbit_registry.hook.session import CAUGHT_UP, FAILED, FOLDER, LATE, SessionLog, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from orbit_registry.hook.call import Call
+    from orbit_registry.hook.context import Selection
     from orbit_registry.hook.index import Index
 else:
     try:
@@ -193,6 +194,9 @@ class HookCall:
 
         if isinstance(index, NoIndex):
             event.skip_reason = "no index"
+            if call.surface == SESSION and self.session_log is not None:
+                self.session_log.mark(LATE)
+
             return "", [index.reason]
 
         if call.can_show_message and index.unread:
@@ -204,6 +208,7 @@ class HookCall:
         if call.arguments:
             self._add_edit(root, call, index, context)
 
+        missed = self._missed_start(call, index)
         selection = select(index, context, self.session_log)
         if call.error:
             failed = [index.row(number).id for number, _ in error_matches(index, call.error)]
@@ -211,7 +216,22 @@ class HookCall:
 
         text = render(selection)
         event.set_selection(selection, tokens(text))
+        if missed is not None:
+            text = "\n".join(filter(None, (render(missed), text)))
+            event.add_selection(missed, tokens(text))
+
         return text, index.behind()
+
+    def _missed_start(self, call: "Call", index: "Index") -> "Selection | None":
+        """Return what the session's start would have shown if there had been an index, once."""
+        session_log = self.session_log
+        if session_log is None or call.surface == SESSION or not session_log.is_begun():
+            return None
+        if not session_log.mark(CAUGHT_UP, only_after=LATE):
+            return None
+
+        context = Context(SESSION, self.event.at, agent=call.agent, project=working_project())
+        return select(index, context, session_log)
 
     def _add_edit(self, root: str, call: "Call", index: "Index", context: Context) -> None:
         """Add what a tool that writes or installs puts into the project."""

@@ -13,6 +13,8 @@ WIDE_PLACES = PER_SESSION // 2
 """Most records of a file that only wide globs lead to: half of what a session may be shown."""
 TOKENS, NAMED_TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 800, 200, 80
 """Most tokens of a reply, of one with titles, of procedural records, and of the frame."""
+START_TOKENS = 220
+"""Most tokens of a session's start, without the line that says how many records there are more."""
 FEW = 2  # most records that apply of which a reply says more than the headline
 TRIAL = "trial-"
 """Prefix of the made-up sessions of trials: they have no hold-out, and count nowhere."""
@@ -150,7 +152,7 @@ class Context:
         self.min_relevance = min_relevance
         self.categories, self.per_category = categories, per_category
         self.per_call = per_call
-        self.tokens = tokens
+        self.tokens = min(tokens, START_TOKENS) if surface == SESSION else tokens
         self.budgets = budgets or {}
         self.widths = widths or {}
 
@@ -216,6 +218,7 @@ class Selection:
     ) -> None:
         self.matches = matches
         self.omitted = omitted
+        self.others = 0  # at a session's start: records that it shows nothing of
         self.drops = drops
         self.skip_reason = skip_reason
 

@@ -107,6 +107,15 @@ class Event:
         self.withheld = selection.withheld
         self.tokens = tokens
 
+    def add_selection(self, earlier: "Selection", tokens: int) -> None:
+        """Take over a selection that is shown before the other; `tokens` are those of both."""
+        self.hits = [*(match.row.id for match in earlier.matches), *self.hits]
+        self.withheld = [*earlier.withheld, *self.withheld]
+        self.omitted += earlier.omitted
+        self.tokens = tokens
+        if earlier.matches or earlier.named:
+            self.skip_reason = ""
+
     def line(self) -> str:
         """Return the event as one line of JSON; two where records were opened too."""
         if self.name in DONE:

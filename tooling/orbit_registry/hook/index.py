@@ -63,6 +63,7 @@ SECTIONS = (
     "row_sum",
     "pair_start",
     "pair",
+    "chance",
 )
 PAIR_SHIFT = 12  # bits of a weight that a pair of terms does without
 FIRST_SECTION = 16
@@ -272,6 +273,7 @@ class Index:
 
         self._row_sum = section("row_sum", "Q")
         self.pair_start, self.pairs = section("pair_start", "I"), section("pair", "Q")
+        self.chances = section("chance", "I")
         self._programs: dict[int, Program] = {}
 
     def match(self, path: str, everything: bool = False) -> list[int]:

@@ -3,9 +3,10 @@
 It also says whether a text asks for code.
 
 A score is that of `search.index`: what words and words in a row weigh in a record, as a part of
-what the words weigh at most. A word that no record has counts as one that is in none. The index
-knows the words of records and their stems; another form of one is found by taking its ending off:
-to load a stemmer takes longer than all else.
+what the words weigh at most. That part would fall with each further sentence, so the divisor has
+an end, for records that weigh more than `matching.chance` explains. A word that no record has
+counts as one that is in none. The index knows the words of records and their stems; another form
+of one is found by taking its ending off: to load a stemmer takes longer than all else.
 """
 
 from itertools import pairwise
@@ -28,6 +29,10 @@ GENERIC = frozenset(_TO_GO_ON.split())
 FEWEST = 2  # words besides those; with fewer a prompt is not a task
 LONGEST = 10_000  # characters of a prompt that are read: the rest was pasted
 MOST = 200  # different words of these that are read
+ENOUGH = 5
+"""Words of no record at whose weight the divisor of a score ends: people describe a task in several
+sentences, of which few words are about a record.
+"""
 POOL = 30  # the best records by single words, which its pairs of words rank again
 
 _ENDINGS = "s e es ed er or ing ers ors ion ings ions ation ations"
@@ -51,12 +56,13 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
         return []
 
     best = 0
+    unknown = 0
     weights: dict[int, int] = {}
     term_of: dict[str, int] = {}
     for word in query:
         ranges = _ranges(index, word)
         if not ranges:
-            best += index.unknown_worth
+            unknown += 1
             continue
 
         start, end = ranges[0]
@@ -72,8 +78,20 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
     terms = [term_of.get(word, -1) for word in in_order]
     _add_pairs(index, weights, terms)
 
+    best += unknown * index.unknown_worth
+    count = len({*term_of.values()}) + unknown
     ranked = sorted(weights.items(), key=lambda hit: (-hit[1], hit[0]))
-    return [(number, min(weight / best, 1.0)) for number, weight in ranked]
+    return [(number, _score(index, number, weight, best, count)) for number, weight in ranked]
+
+
+def _score(index: "Index", number: int, weight: int, best: int, count: int) -> float:
+    """Return how well `count` words fit a record, which they weigh at most `best` in."""
+    mean, spread = index.chances[2 * number : 2 * number + 2]
+    divisor = best
+    if weight >= count * mean + count**0.5 * spread:  # chance does not explain it
+        divisor = min(best, ENOUGH * index.unknown_worth)
+
+    return min(weight / divisor, 1.0)
 
 
 def _add_pairs(index: "Index", weights: dict[int, int], terms: list[int]) -> None:

@@ -38,7 +38,9 @@ ENOUGH = PER_SESSION + PER_CALL + 40
 
 A session was shown at most `PER_SESSION`, and a reply has room for some forty titles.
 """
-BY_WORDS = {PROMPT: 3, BRIEF: 8}  # most records that the words of a text lead to
+BY_WORDS = {PROMPT: 3, BRIEF: 12}  # most records that the words of a text lead to
+WITHOUT_FLOOR = {PROMPT: 0, BRIEF: PER_CALL}
+"""The first of these that need no score: a brief was asked for, so it shows the best ones."""
 NEAR_MISSES = 3  # most records below the score that is asked for that are noted
 UNKNOWN_WIDTH = 1 << 32
 NO_SCORES: "Mapping[int, float]" = {}
@@ -121,6 +123,9 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
 
         if index.holdout:
             _withhold(selection, index.holdout, session)
+
+    if context.surface == SESSION:
+        selection.others = index.pushed - len(selection.matches) - len(selection.named)
 
     for match in selection.matches:
         match.triggers = [(way, _glob(index, match.row, at)) for way, at in match.triggers]
@@ -263,6 +268,8 @@ def _find_by_words(
         floor = index.min_relevance
         if scores is not None and row.values[reader.GATE] == LINKED:
             floor = context.min_relevance  # rules have a floor of their own in briefs
+        elif len(by_words) < WITHOUT_FLOOR[context.surface]:
+            floor = 0.0
 
         if score < floor:
             misses += 1
@@ -358,8 +365,10 @@ def _narrow(
             key=lambda number: (-by_words.get(number, 0.0), widths.get(number, other_width))
         )
 
-    if context.surface in (SESSION, BRIEF):
+    if context.surface == BRIEF:
         numbers.sort(key=lambda number: is_anywhere(triggers[number]))
+    elif context.surface == SESSION:  # what must always be known is first
+        numbers.sort(key=lambda number: not is_anywhere(triggers[number]))
 
     most = EXAMINED * (1 + len(context.categories))
     enough = ENOUGH

@@ -36,6 +36,7 @@ LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:")
 
+LATE, CAUGHT_UP = "late", "caught-up"  # marks of a session that began without an index
 FAILED, ASKED = "failed", "asked"
 """Marks of a session: a tool failed in it; the agent was asked for a note."""
 NAMEABLE = ("call cap", "session cap", "token cap", "version")
@@ -90,6 +91,15 @@ class SessionLog:
         if self._handle >= 0:
             posix.close(self._handle)
             self._handle = -1
+
+    def is_begun(self) -> bool:
+        """Say whether something was noted of the session; unlike the others it makes no file."""
+        try:
+            posix.stat(f"{private_folder(self._root, 'log', FOLDER)}/{self.name}")
+        except OSError:
+            return False
+
+        return True
 
     def mark(self, word: str, only_after: str = "") -> bool:
         """Note a word once for the session, if `only_after` was noted; say whether it did."""

@@ -16,6 +16,7 @@ from orbit_registry.hook import index as reader
 from orbit_registry.hook.forbidden_words import GROUP
 from orbit_registry.hook.index import GLOBS, LIST, MORE_LINE, Index
 from orbit_registry.hook.purpose import purposes_in
+from orbit_registry.matching.chance import chances
 from orbit_registry.model.scope import symbol_glob
 
 if TYPE_CHECKING:
@@ -106,17 +107,19 @@ def pack(
         if current:
             uses[f"{reader.REPLACED}{name}", "", "", ""] = current
 
+    sections = _pair_sections(weights, numbers, len(ranked))
+    sections["chance"] = array("I", [0, 0] * len(ranked))
     if weights is not None:
         is_led_to = (number < pushed or path in successors for path, number in numbers.items())
-        uses |= _word_uses(weights, dict(compress(numbers.items(), is_led_to)))
+        by_words = dict(compress(numbers.items(), is_led_to))
+        uses |= _word_uses(weights, by_words)
+        sections["chance"] = chances(weights, by_words, len(ranked), WEIGHT_UNIT)
 
     flags = bytes(part.flags for part in ranked)
     unknown = _fixed(weights.unknown) if weights is not None else 0
     counts = (holdout, settings, unread, round(min_relevance * 1_000_000), unknown)
 
-    return _assembled(
-        uses, rows, flags, pushed, counts, _pair_sections(weights, numbers, len(ranked))
-    )
+    return _assembled(uses, rows, flags, pushed, counts, sections)
 
 
 def _option_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
@@ -262,7 +265,7 @@ def _assembled(
     flags: bytes,
     pushed: int,
     settings: Sequence[int],
-    pairs: Mapping[str, array[int]],
+    by_words: Mapping[str, array[int]],
 ) -> bytes:
     under: dict[str, list[tuple[str, str, str, list[int]]]] = {}
     for (key, extension, depth, text), hits_of in uses.items():
@@ -323,7 +326,7 @@ def _assembled(
         "row_sum": array(
             "Q", [reader.checksum(row) ^ flag for row, flag in zip(rows, flags, strict=True)]
         ),
-        **pairs,
+        **by_words,
     }
     return _written(sections, heap, (len(flags), pushed, buckets, *settings))
 

@@ -1,0 +1,91 @@
+"""The start of a session: few records, how to ask for the others, and what a late index missed."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.acceptance.hook.conftest import bring_up_to_date
+from tests.acceptance.hook.replies import edit, ids
+from tests.files import write_learning
+
+from orbit_registry.hook.project import index_file
+from orbit_registry.hook.session import tokens
+
+MOST = 250
+SCOPE = {"paths": ["src/**"]}
+Call = Callable[..., dict[str, Any]]
+
+
+def context(reply: dict[str, Any]) -> str:
+    return str(reply.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+@pytest.fixture
+def crowded(root: Path) -> Path:
+    """Return a project in which more records have a wide glob than a file has places for."""
+    for number in range(30):
+        (root / f"src/f{number}.txt").touch()
+
+    subprocess.run(["git", "add", "src"], cwd=root, check=True)
+    for number in range(4, 60):
+        summary = f"Number {number} of the many rules for all files, which takes a line of its own"
+        write_learning(root, number, summary=summary, scope=SCOPE)
+
+    for number in range(60, 90):
+        write_learning(root, number, scope={"paths": [f"lib/{number}.py"]})
+
+    bring_up_to_date(root)
+    return root
+
+
+def test_the_start_of_a_session_is_short(crowded: Path, call: Call) -> None:
+    text = context(call("SessionStart", source="startup"))
+    listed = len(ids(call("SessionStart", session="other", source="startup")))
+    more = f"{89 - listed} more records of this project are not listed: `orbit brief TASK`"
+
+    assert 1 <= listed <= 6
+    assert tokens(text) <= MOST
+    assert more in text
+    assert "omitted" not in text
+
+
+@pytest.mark.parametrize(
+    ("event", "fields"),
+    [
+        ("UserPromptSubmit", {"prompt": "Rename the exporter of invoices."}),
+        ("PreToolUse", {"tool_name": "Read", "tool_input": {"file_path": "README.md"}}),
+    ],
+)
+def test_a_late_index_delivers_what_the_start_missed_once(
+    crowded: Path, call: Call, event: str, fields: dict[str, Any]
+) -> None:
+    expected = ids(call("SessionStart", session="early", source="startup"))
+    index = Path(index_file(str(crowded)))
+    content = index.read_bytes()
+    index.unlink()
+
+    assert context(call("SessionStart", source="startup")) == ""
+    index.write_bytes(content)
+
+    assert ids(call(event, **fields))[: len(expected)] == expected
+    assert ids(call(event, **fields)) == []
+    assert ids(call("PreToolUse", session="early", **edit(crowded)))
+
+
+def test_a_late_start_comes_before_the_records_of_the_call(crowded: Path, call: Call) -> None:
+    expected = ids(call("SessionStart", session="early", source="startup"))
+    index = Path(index_file(str(crowded)))
+    content = index.read_bytes()
+    index.unlink()
+    call("SessionStart", source="startup")
+    index.write_bytes(content)
+
+    shown_ids = ids(call("PreToolUse", **edit(crowded)))
+
+    assert shown_ids[: len(expected)] == expected
+    assert len(shown_ids) > len(expected)
+    log = (crowded / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(log[-1])["hits"][0] == expected[0]
