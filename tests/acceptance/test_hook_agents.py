@@ -33,15 +33,15 @@ RECORDED = [
 ]
 SCHEMAS = Path(__file__).resolve().parents[3] / "shared/agents/codex-hook-schemas"
 SAID = {"files": [f"L-0000{number}" for number in range(1, 8)], "broad": ["L-00008"], "": []}
-"""What a case is answered with: learnings about its file, the one about everything, or nothing."""
+"""What a case is answered with: learnings about its file, the one no edit shows, or nothing."""
 NAMES = [name for name in hook_agents() if (CASES / name).is_dir()]
 each_agent = pytest.mark.parametrize("name", NAMES)
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Return a workspace: seven learnings about `src`, one about everything;
-    every agent's hook in a made-up home.
+    """Return a workspace: seven learnings about `src`, eleven about all the pages of `docs`, of
+    which ten have a place at an edit; every agent's hook in a made-up home.
     """
     root = tmp_path_factory.mktemp("project")
     with pytest.MonkeyPatch.context() as patch:
@@ -51,11 +51,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         write(
             root, ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: demo\n"
         )
-        (root / "src").mkdir()
-        for name in ("src/a.py", *(f"other{number}.txt" for number in range(40))):
-            (root / name).write_text("", "utf-8")
-        for number in range(1, 9):
-            write_learning(root, number, scope={"paths": ["**" if number == 8 else "src/**"]})
+        for name in ("src/a.py", *(f"docs/page{number}.txt" for number in range(40))):
+            write(root, name)
+        for number in range(1, 8):
+            write_learning(root, number)
+        for number in range(8, 19):
+            write_learning(
+                root, number, scope={"paths": ["docs/**"]}, priority=0 if number == 8 else 9
+            )
         subprocess.run(["git", "init", "-q", root], check=True)
         subprocess.run(["git", "-C", root, "add", "."], check=True)
         current_index(open_workspace(root))

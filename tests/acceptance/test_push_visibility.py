@@ -11,10 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.files import commit, make_workspace, write_learning
+from tests.files import commit, make_workspace, write, write_learning
 
-from orbit_registry.hook.index import BROAD, ID, Index, open_index
+from orbit_registry.hook.index import ID, Index, open_index
+from orbit_registry.hook.select import is_wide
 from orbit_registry.matching.match import current_index, match
+from orbit_registry.matching.sync import sync_index
 from orbit_registry.workspace.workspace import open_workspace
 
 
@@ -105,66 +107,51 @@ def test_a_linked_work_tree_has_an_index_of_its_own(tree: Tree, tmp_path: Path) 
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
 
 
-def test_files_that_git_learns_of_decide_what_is_broad(tree: Tree) -> None:
-    def broad() -> list[bool]:
-        index = tree.open()
-        return [bool(index.flags[number] & BROAD) for number in range(index.records)]
+def wide_hits(index: Index, path: str) -> list[str]:
+    """Return the ids that only wide globs lead to at a path."""
+    return [index.row(hit >> 32).id for hit in index.match(path) if is_wide(hit)]
 
-    (tree.root / "src").mkdir()
+
+def test_files_that_git_learns_of_decide_what_is_wide(tree: Tree) -> None:
     for number in range(30):
-        (tree.root / f"src/f{number}.txt").write_text("", "utf-8")
+        write(tree.root, f"src/f{number}.txt")
     assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
-    assert broad() == [False, False]
+    assert wide_hits(tree.open(), "src/a.py") == []
     tree.git("add", "src")
     assert tree.open().behind()
     assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
-    assert broad() == [True, False]
+    assert wide_hits(tree.open(), "src/a.py") == ["L-aaaaa"]
 
 
-def test_commits_decide_what_is_broad(tree: Tree) -> None:
-    commits = "".join(
-        "commit refs/heads/main\ncommitter T <t@example.org> 1800000000 +0000\ndata 0\n"
-        f"{'' if number else 'from refs/heads/main^0'}\nM 644 inline "
-        f"{'src/a.py' if number % 2 else 'docs/a.md'}\n"
-        f"data 2\n{number:02}\n"
-        for number in range(30)
-    )
-    subprocess.run(
-        ["git", "fast-import", "--quiet"], cwd=tree.root, input=commits, text=True, check=True
-    )
-    tree.git("reset", "-q", "--hard")
-    tree.learning("ccccc", ["src/b.py", "docs/b.md"])
-    assert tree.open().behind()
-    assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
-    index = tree.open()
-    rows = [index.row(number) for number in range(index.records)]
-    assert {row.values[ID] for row in rows if row.flags & BROAD} == {"L-aaaaa", "L-bbbbb"}
+def test_a_commit_that_adds_no_file_leaves_the_index_as_it_is(tree: Tree) -> None:
+    write(tree.root, "src/a.py")
+    tree.git("add", "src")
+    tree.sync()
+    for number in range(3):
+        write(tree.root, "src/a.py", str(number))
+        tree.git("commit", "-qam", "Change")
+    assert sync_index(open_workspace(tree.root)).built is False
 
 
 def test_files_of_another_git_index_do_not_count(
     tree: Tree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    other, src = tmp_path / "index", tree.root / "src"
-    for position in ("src", "docs"):
-        (tree.root / position).mkdir(exist_ok=True)
-        (tree.root / position / "a.py").write_text("", "utf-8")
+    other = tmp_path / "index"
     for number in range(20):
-        (tree.root / f"docs/f{number}.txt").write_text("", "utf-8")
-    tree.learning("bbbbb", ["src/*.py"])
+        write(tree.root, f"docs/f{number}.txt")
     commit(tree.root, "More")
     shutil.copy(tree.root / ".git/index", other)
     with monkeypatch.context() as within:
         within.setenv("GIT_INDEX_FILE", str(other))
         for number in range(30):
-            (src / f"f{number}.py").write_text("", "utf-8")
+            write(tree.root, f"src/f{number}.py")
         tree.git("add", "src")
-        tree.learning("bbbbb", ["src/*.py", "src/**"])
         tree.sync()
-        assert [bool(flags & BROAD) for flags in tree.open().flags] == [True, True]
+        assert wide_hits(tree.open(), "src/f0.py") == ["L-aaaaa", "L-bbbbb"]
     for number in range(30):
-        (src / f"f{number}.py").unlink()
+        (tree.root / f"src/f{number}.py").unlink()
     tree.sync()
-    assert [bool(flags & BROAD) for flags in tree.open().flags] == [False, False]
+    assert wide_hits(tree.open(), "src/f0.py") == []
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 """Runs a benchmark from the root: `python -m tests.bench`, or `… compare`, `… recall`,
-`… sites`, `… fleet`.
+`… right-record`, `… first-edits`, `… sites`, `… fleet`.
 """
 
 import sys
@@ -13,6 +13,11 @@ if sys.argv[1:2] == ["right-record"]:
     from tests.bench.right_record import main as right_record
 
     sys.exit(right_record(sys.argv[2:]))
+
+if sys.argv[1:2] == ["first-edits"]:
+    from tests.bench.first_edits import main as first_edits
+
+    sys.exit(first_edits(sys.argv[2:]))
 
 if sys.argv[1:2] == ["sites"]:
     from tests.bench.sites import main as sites

@@ -1,5 +1,4 @@
-"""Measure whether the right record is shown: at a prompt, in a brief, at a first edit; and silence
-elsewhere.
+"""Measure whether the right record is shown: at a prompt and in a brief; and silence elsewhere.
 
 Questions come from a folder of `[{query, relevant, paths}]`, records from a collection that another
 tool wrote.
@@ -21,15 +20,16 @@ from tests.bench.recall import interval
 
 from orbit_registry.analytics.prove import unrelated_texts
 from orbit_registry.hook import client
-from orbit_registry.hook.index import BROAD, ID, Index
+from orbit_registry.hook.index import ID, Index
 from orbit_registry.hook.question import records_by_words
 from orbit_registry.importers.importer import import_from
 from orbit_registry.matching.match import current_index
-from orbit_registry.operations.glob_counts import COMMITS
 from orbit_registry.registry import Registry
 from orbit_registry.search.query import Query
 
 LAUNCH = Path(client.__file__).with_name("launch.py")
+COMMITS = 300
+"""Newest commits of a collection's history that its repository gets."""
 LIMIT = 3
 """Records that a prompt may show."""
 NEAR = 10
@@ -270,45 +270,13 @@ def briefs(registry: Registry, requests: Sequence[Question]) -> list[str]:
     return [*rows, f"| search, first place | | {figure(first)} |"]
 
 
-def edits(hook: Hook, registry: Registry) -> list[str]:
-    """Return the rows on the first edit of each file that live records apply to."""
-    files = [
-        name
-        for name in git(registry.workspace.root, "ls-files").splitlines()
-        if not name.startswith(".orbit/")
-    ]
-    index = current_index(registry.workspace)
-    live = {record.id for record in registry.records if record.phase == "live"}
-    pairs, retired, tokens = [], 0, []
-    for name in files:
-        rows = [row for hit in index.match(name) if (row := index.row(hit >> 32)) is not None]
-        ids = {row.values[ID] for row in rows if not row.flags & BROAD} & live
-        if not ids:
-            continue
-        edit = {"file_path": str(registry.workspace.root / name)}
-        ids_shown, size = hook("PreToolUse", tool_name="Edit", tool_input=edit)
-        pairs += [float(any_id in ids_shown) for any_id in ids]
-        retired += len({*ids_shown} - live)
-        tokens.append(size)
-    return [
-        f"| pairs of a file and a live record, none broad, that its first edit reaches "
-        f"({len(pairs)}) | ≥ .93 | "
-        f"{figure(pairs)} |",
-        (
-            f"| tokens of such an edit: median, most | ≤ 120, ≤ 800 | "
-            f"{statistics.median(tokens):.0f}, {max(tokens)} |"
-        ),
-        f"| records shown that are not live | 0 | {retired} |",
-    ]
-
-
 def main(words: Sequence[str]) -> int:
     """Print the table for one collection and its questions."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench right-record", description=__doc__)
     shared = Path(__file__).resolve().parents[3] / "shared" / "corpora"
     parser.add_argument("--collection", type=Path, default=shared / "orbit-2026-07")
     parser.add_argument("--questions", type=Path, default=shared / "recall")
-    parser.add_argument("--only", action="append", choices=("prompts", "briefs", "edits"))
+    parser.add_argument("--only", action="append", choices=("prompts", "briefs"))
     arguments = parser.parse_args(words)
     if not arguments.collection.is_dir():
         print(
@@ -325,7 +293,6 @@ def main(words: Sequence[str]) -> int:
         parts = {
             "prompts": lambda: prompts(hook, registry, requests),
             "briefs": lambda: briefs(registry, requests),
-            "edits": lambda: edits(hook, registry),
         }
         for name in arguments.only or parts:
             print("\n".join(parts[name]()), flush=True)

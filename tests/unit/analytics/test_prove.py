@@ -13,6 +13,7 @@ from orbit_registry.analytics.prove import FullText, GitLog, Proof, prove
 from orbit_registry.analytics.replay import NameResolver
 from orbit_registry.cli.main import run
 from orbit_registry.errors import UsageError
+from orbit_registry.hook.context import WIDE_PLACES
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.git import Commit
 
@@ -81,17 +82,68 @@ def test_each_measure_counts_what_it_says(project: Path) -> None:
     assert min(proof.tokens["orbit"]) > 20
 
 
-def test_broad_records_are_counted_apart(project: Path, git: Git) -> None:
-    """They are shown when a session starts."""
-    for number in range(20):
+def test_records_of_wide_globs_count_like_others(project: Path, git: Git) -> None:
+    for number in range(40):
         (project / f"more{number}.txt").touch()
     git(project, "add", "-A")
     registry = Registry.open(project)
-    registry.add("learning", {"summary": "Say what failed", "scope": {"paths": ["**"]}})
+    for number in range(WIDE_PLACES + 1):
+        summary = chr(ord("a") + number) * 9
+        registry.add("learning", {"summary": summary, "scope": {"paths": ["*.txt"]}})
     proof = proof_of(project)
-    assert counts(proof, "delivery")[0] == (3, 3)
-    assert proof.broad_pairs > 4
-    assert f"{proof.broad_pairs} pairs more" in proof.text()
+    assert counts(proof, "delivery")[0] == (403, 443)
+    assert proof.missed == {"broad": 40}
+    assert "  40 × only wide globs lead to it" in proof.text()
+
+
+def test_a_prompt_of_several_sentences_is_a_case_of_its_own(project: Path, git: Git) -> None:
+    record = next(record for record in Registry.open(project).records if "Uploads" in record.title)
+    body = "An idempotency key makes uploads safe.\n\nSigned-off-by: T <t@example.org>"
+    message = f"Repeat an upload with its key ({record.id})\n\n{body}"
+    git(project, "commit", "-q", "--allow-empty", "-m", message)
+    proof = proof_of(project)
+    assert counts(proof, "prompt")[0][1] == 4
+    assert counts(proof, "paragraph")[0] == (1, 1)
+
+
+def test_the_files_of_a_commit_are_a_case_of_their_own(project: Path, git: Git) -> None:
+    """Of the commits that name a record only one changes a file, and the record is about it."""
+    assert counts(proof_of(project), "files") == ((1, 1), (0, 1), (0, 1))
+    (project / "lib/queue.py").write_text("put", "utf-8")
+    git(project, "commit", "-q", "-a", "-m", "T-77: put")
+    assert counts(proof_of(project), "files")[0] == (1, 2)
+
+
+def without_case(root: Path) -> dict[str, str]:
+    proof = proof_of(root)
+    assert all(f"no case: {reason}" in proof.text() for reason in proof.without_case.values())
+    return proof.without_case
+
+
+def test_a_measure_without_a_case_says_why(project: Path, git: Git) -> None:
+    assert without_case(project) == {"paragraph": "none of these commits has a body"}
+
+
+def test_why_there_is_no_case_in_a_new_project(
+    git_repo: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(git_repo)
+    Registry.init(git_repo)
+    registry = Registry.open(git_repo)
+    learning = registry.add("learning", {"summary": "Look before you leap"})
+    git(git_repo, "add", "-A")
+    git(git_repo, "commit", "-q", "-m", "Begin")
+    reasons = without_case(git_repo)
+    assert reasons["delivery"].startswith("no live record has a path in its scope")
+    assert reasons["retired"] == "no edit shows a record"
+    for name in ("related", "prompt", "paragraph", "files"):
+        assert reasons[name] == "no commit names a live record that is older than it"
+    assert reasons["superseded"] == "no superseded record has a live successor"
+
+    assert run(["learning", "update", learning.id, "--path", "nowhere/**"]) == 0
+    assert "no tracked file is in the scope" in without_case(git_repo)["delivery"]
+    assert run(["learning", "retire", learning.id]) == 0
+    assert without_case(git_repo)["delivery"] == "no record is live"
 
 
 def test_fewer_commits_are_asked_about(project: Path) -> None:

@@ -148,10 +148,12 @@ def git_killed_at(question: str, folder: Path) -> Path:
 def test_a_killed_git_stops_a_sync_of_the_index(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An index without recent commits would take wide scopes for narrow ones,
+    """An index without the tracked files would take wide globs for narrow ones,
     and pass for up to date.
     """
-    monkeypatch.setenv("PATH", f"{git_killed_at(' log ', tmp_path / 'bin')}:{os.environ['PATH']}")
+    monkeypatch.setenv(
+        "PATH", f"{git_killed_at(' ls-files ', tmp_path / 'bin')}:{os.environ['PATH']}"
+    )
 
     with pytest.raises(GitStoppedError):
         sync_index(open_workspace(project))

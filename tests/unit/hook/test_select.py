@@ -34,6 +34,7 @@ from orbit_registry.hook.context import (
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.render import BY_TITLE, END, INTRODUCTION, START, render
 from orbit_registry.hook.select import (
+    EXAMINED,
     LONGEST_ERROR,
     MIN_CHARACTERS,
     compiled_pattern,
@@ -97,7 +98,8 @@ def index_of(
         flags |= reader.PROCEDURAL if data.get("procedural") else 0
         flags |= reader.DOUBTED if "stale" in data or "ages_at" in data else 0
         flags |= reader.UNTRUSTED if data.get("untrusted") else 0
-        parts.append(Part(tuple(row), flags, data.get("pushed", True)))
+        wide = frozenset(data.get("wide", ()))
+        parts.append(Part(tuple(row), flags, data.get("pushed", True), wide))
     by_path = {f"{name}.yaml": score for name, score in (scores or {}).items()}
     weights = Weights({"anything": "term", "queries": "term"}, {"term": (1.0, by_path)}, 1.0)
     selection = read_index(pack(parts, weights=weights, min_relevance=floor), str(root))
@@ -137,6 +139,53 @@ def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]
     assert case.get("ways", {}).items() <= ways.items()
     texts = {match.row.values[reader.ID]: match.text for match in selection.matches}
     assert case.get("texts", {}).items() <= texts.items()
+
+
+CROWD = {f"w{number:02}": {"globs": ["src/**"], "wide": [0]} for number in range(12)}
+
+
+@pytest.mark.parametrize("surface", [TOOL, PROMPT])
+def test_records_of_wide_globs_have_ten_places(tmp_path: Path, surface: str) -> None:
+    index = index_of(tmp_path, {**CROWD, "narrow": {"globs": ["src/a.py"]}})
+
+    selection = select(index, Context(surface, 0, paths=["src/a.py"]))
+
+    assert shown(selection) == ["narrow", "w00", "w01", "w02", "w03"]
+    assert named(selection) == ["w04", "w05", "w06", "w07", "w08", "w09"]
+    broad = [name for name, reason in dropped(selection).items() if reason == "broad"]
+    assert broad == ["w10", "w11"]
+
+
+def test_a_record_that_is_left_out_anyway_takes_no_place(tmp_path: Path) -> None:
+    gone = {"globs": ["src/**"], "wide": [0], "expires_at": 1000}
+    records = {"expired": gone, **CROWD}
+    selection = select(index_of(tmp_path, records), Context(TOOL, 2000, paths=["src/a.py"]))
+    assert dropped(selection)["expired"] == "expired"
+    assert [name for name, reason in dropped(selection).items() if reason == "broad"] == [
+        "w10",
+        "w11",
+    ]
+
+
+def test_a_tag_leads_to_a_record_of_a_wide_glob(tmp_path: Path) -> None:
+    records = {**CROWD, "tagged": {"globs": ["src/**"], "wide": [0], "tags": ["sql"]}}
+    context = Context(TOOL, 0, paths=["src/a.py"], tags=["sql"])
+    selection = select(index_of(tmp_path, records), context)
+    assert shown(selection)[0] == "tagged"
+
+
+def test_each_file_of_a_call_has_places_of_its_own(tmp_path: Path) -> None:
+    others = {f"x{number:02}": {"globs": ["docs/**"], "wide": [0]} for number in range(10)}
+    context = Context(TOOL, 0, paths=["src/a.py", "docs/a.md"])
+    selection = select(index_of(tmp_path, {**CROWD, **others}), context)
+    assert len([*selection.matches, *selection.named]) == 20
+
+
+def test_narrow_globs_are_examined_before_many_wide_ones(tmp_path: Path) -> None:
+    wide = {f"w{number:03}": {"globs": ["src/**"], "wide": [0]} for number in range(EXAMINED)}
+    index = index_of(tmp_path, {**wide, "narrow": {"globs": ["src/a.py"]}})
+    selection = select(index, Context(TOOL, 0, paths=["src/a.py"]))
+    assert shown(selection)[0] == "narrow"
 
 
 def test_a_changed_record_is_one_line_with_its_path(tmp_path: Path) -> None:

@@ -382,7 +382,7 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
 def load_history(
     workspace: Workspace, since: str | None, commits: Path | None
 ) -> tuple[History, list[str], CommitFile]:
-    """Return the history, the files that decide which scopes are broad, and the file of commits."""
+    """Return the history, the files that decide which globs are wide, and the file of commits."""
     tracked = workspace.git.tracked() or []
     if commits is None:
         return _history_of_branch(workspace, since), tracked, CommitFile()

@@ -7,6 +7,7 @@ import re
 import sqlite3
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,15 +15,16 @@ from typing import TypeVar
 
 from orbit_registry.analytics.figures import Share
 from orbit_registry.analytics.history import live_since
-from orbit_registry.analytics.replay import NameResolver
+from orbit_registry.analytics.replay import MemorySession, NameResolver
 from orbit_registry.capture.transcripts import ids_in
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.client import context_of, load_agent
-from orbit_registry.hook.index import BROAD, ID, PATH, PHASE, Index
+from orbit_registry.hook.context import DROPS, Selection
+from orbit_registry.hook.index import PATH, PHASE, Index
 from orbit_registry.hook.project import project_paths
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
-from orbit_registry.hook.session import tokens
+from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.matching.match import current_index
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -36,6 +38,8 @@ LOGGED = 20  # commits of `git log` that are read, the newest first
 _WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\da-zA-Z_]+")
 _SHORTEST = 4  # letters of a word that `git log --grep` is asked for
+_TRAILER = re.compile(r"[A-Za-z][A-Za-z-]*: \S")
+LONGEST_BODY = 600  # characters of a message's body that make a prompt of several sentences
 
 
 class FullText:
@@ -154,6 +158,12 @@ MEASURES: Measures = {
         f"commits that name a record: it is among the first {FIRST} for the commit's subject",
     ),
     "prompt": ("more", f"the same, among the {AT_PROMPT} that a prompt of these words shows"),
+    "paragraph": (
+        "more",
+        f"the same for commits with a body, among the {AT_PROMPT} that a prompt of subject and "
+        "body shows",
+    ),
+    "files": ("more", "the same commits: edits of their files, one by one in a session, show it"),
     "silence": ("more", "prompts that have nothing to do with the repository, and show nothing"),
     "superseded": (
         "less",
@@ -172,8 +182,6 @@ class Proof:
     records: int
     live: int
     commits: int
-    # pairs of a file and a live record that is shown when a session starts, as its scope is broad
-    broad_pairs: int = 0
     samples: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By measure: how many cases were asked about, and how many there are."""
     tokens: dict[str, Sequence[int]] = field(
@@ -182,6 +190,9 @@ class Proof:
     shares: dict[str, Sequence[Share]] = field(
         default_factory=dict
     )  # by measure, one for each of `WAYS`
+    missed: Counter[str] = field(default_factory=Counter)
+    """Why first edits did not show a record in whose scope the file is: pairs by reason."""
+    without_case: dict[str, str] = field(default_factory=dict)  # by measure without a case: why
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -199,6 +210,7 @@ class Proof:
                     "name": name,
                     "what": what,
                     "better": better,
+                    "without_case": self.without_case.get(name),
                     "ways": {
                         way: share.as_data()
                         for way, share in zip(WAYS, self.shares[name], strict=True)
@@ -206,7 +218,7 @@ class Proof:
                 }
                 for name, (better, what) in MEASURES.items()
             ],
-            "broad_pairs": self.broad_pairs,
+            "missed": dict(sorted(self.missed.items())),
             "tokens": {way: _token_data(counts) for way, counts in self.tokens.items()},
             "notes": self.notes,
             "seconds": round(self.seconds, 2),
@@ -232,16 +244,18 @@ class Proof:
             f"records: {self.records}, live: {self.live}; newest commits: {self.commits}",
             *self.notes,
         ]
-        if self.broad_pairs:
-            notes.append(
-                f"{self.broad_pairs} pairs more are of broad records, which are shown when a "
-                f"session starts"
-            )
+        lines = ["; ".join(notes), "", *(f"| {row} |" for row in table), ""]
+        for name, (_, what) in MEASURES.items():
+            because = f"; no case: {self.without_case[name]}" if name in self.without_case else ""
+            lines.append(f"{name}: {what}{because}")
 
-        legend = (f"{name}: {what}" for name, (_, what) in MEASURES.items())
-        return "\n".join(
-            ["; ".join(notes), "", *(f"| {row} |" for row in table), "", *legend, TOKENS]
-        )
+        lines.append(TOKENS)
+        if self.missed:
+            lines.append("pairs that an edit does not show:")
+            reasons = sorted(self.missed.items(), key=lambda entry: (-entry[1], entry[0]))
+            lines += [f"  {count:,} × {DROPS.get(name, name)}" for name, count in reasons]
+
+        return "\n".join(lines)
 
 
 def _token_data(counts: Sequence[int]) -> dict[str, object]:
@@ -320,22 +334,22 @@ class _Prover:
     def edits(self) -> None:
         """Ask for the first edit of each file that a live record applies to."""
         files = self._workspace.git.tracked() or []
-        applying = {
-            file: self._applying(file) for file in files if not file.startswith(f"{ORBIT}/")
-        }
-        due = {file: narrow for file, (narrow, _) in applying.items() if narrow}
-        self.proof.broad_pairs = sum(broad for _, broad in applying.values())
+        applying = ((file, self._applying(file)) for file in files if not _is_own(file))
+        due = {file: uids for file, uids in applying if uids}
         pairs: list[Sequence[bool]] = []
 
         displayed: list[list[str]] = [[] for _ in WAYS]
         costs: tuple[list[int], list[int]] = [], []
         for file in self._sample("files", due, MOST_FILES):
             logged = self._git.of_files([file])
-            text = self._hook(
-                "PreToolUse", tool_name="Edit", tool_input={"file_path": f"{self._root}/{file}"}
-            )
+            selection = self._edit(file)
+            text = render(selection)
             ways = self._shown(text), self._git.uids(logged), self._fts.of_file(file, AT_EDIT)
             pairs += [[uid in uids for uids in ways] for uid in due[file]]
+
+            missed = due[file].difference(ways[0])
+            for row, reason in selection.drops:
+                self.proof.missed[reason] += self._uids.get(row.id) in missed
 
             for total, more in zip(displayed, ways, strict=True):
                 total += more
@@ -343,47 +357,79 @@ class _Prover:
             costs[0].append(tokens(text))
             costs[1].append(self._git.tokens(logged))
 
-        self._put("delivery", pairs)
+        self.proof.missed = +self.proof.missed
+        self._put("delivery", pairs, self._why_no_pair())
         self.proof.shares["retired"] = [
             Share(sum(uid not in self._live for uid in uids), len(uids)) for uids in displayed
         ]
+        if not displayed[0]:
+            self.proof.without_case["retired"] = "no edit shows a record"
+
         self.proof.tokens.update(zip(WAYS, costs, strict=False))
 
     def commits(self) -> None:
-        """Ask with the subject of each commit that names a record which was there before."""
-        related: list[Sequence[bool]] = []
-        prompts: list[Sequence[bool]] = []
+        """Ask with the words and files of each commit that names a record from before."""
+        rows: dict[str, list[Sequence[bool]]] = {
+            name: [] for name in ("related", "prompt", "paragraph", "files")
+        }
         for position, commit in enumerate(self._newest[: self.proof.commits]):
-            subject = commit.message.partition("\n")[0]
-            text = " ".join(word for word in subject.split() if not self._names.cited(word))
+            subject, _, body = commit.message.partition("\n")
+            text = self._without_ids(subject)
             right = self._named_before(commit) if Query(text).words else frozenset()
             if not right:
                 continue
 
-            logged = [
-                *self._git.of_files(commit.files, position),
-                *self._git.with_words(text, position),
-            ]
-            by_git, texts = self._git.uids(logged), self._fts.search(text, FIRST)
-            by_hook = self._shown(self._hook("UserPromptSubmit", prompt=text))
-            related.append(_reached(right, self._found(text), by_git, texts))
-            prompts.append(_reached(right, by_hook, by_git, texts[:AT_PROMPT]))
+            of_files = self._git.of_files(commit.files, position)
+            by_git, texts = self._by_words(text, position, of_files)
+            rows["related"].append(_reached(right, self._found(text), by_git, texts))
+            by_hook = self._prompt(text)
+            rows["prompt"].append(_reached(right, by_hook, by_git, texts[:AT_PROMPT]))
 
-        self._put("related", related)
-        self._put("prompt", prompts)
+            if sentences := self._without_ids(_prose_of(body)[:LONGEST_BODY]):
+                paragraph = f"{text}\n\n{sentences}"
+                by_git, texts = self._by_words(paragraph, position, of_files)
+                by_hook = self._prompt(paragraph)
+                rows["paragraph"].append(_reached(right, by_hook, by_git, texts[:AT_PROMPT]))
+
+            if files := [file for file in commit.files if not _is_own(file)]:
+                by_path: set[str] = set()
+                for file in files:
+                    by_path.update(self._fts.of_file(file, AT_EDIT))
+
+                by_log = self._git.uids(of_files)
+                rows["files"].append(_reached(right, self._session(files), by_log, by_path))
+
+        reason = "no commit names a live record that is older than it"
+        if not self._newest:
+            reason = "there is no commit"
+
+        for name, reached in rows.items():
+            self._put(name, reached, reason)
+
+        if rows["related"]:
+            self.proof.without_case.update(
+                {
+                    name: reason
+                    for name, reason in (
+                        ("paragraph", "none of these commits has a body"),
+                        ("files", "none of these commits has a file outside `.orbit`"),
+                    )
+                    if not rows[name]
+                }
+            )
 
     def unrelated(self) -> None:
         """Ask what has nothing to do with a repository."""
         texts = unrelated_texts()
         answers = [
             (
-                self._hook("UserPromptSubmit", prompt=text),
+                render(self._hook("UserPromptSubmit", prompt=text)),
                 self._git.with_words(text),
                 self._fts.search(text, 1),
             )
             for text in texts
         ]
-        self._put("silence", [[not answer for answer in ways] for ways in answers])
+        self._put("silence", [[not answer for answer in ways] for ways in answers], "")
 
     def titles(self) -> None:
         """Ask with the titles of superseded records."""
@@ -407,25 +453,66 @@ class _Prover:
             first.append((hits[:1] == [uid], right.isdisjoint(by_git), texts[:1] == [uid]))
             reached.append(_reached(right, hits, by_git, texts))
 
-        self._put("superseded", first)
-        self._put("successor", reached)
+        reason = "no superseded record has a live successor"
+        self._put("superseded", first, reason)
+        self._put("successor", reached, reason)
 
-    def _applying(self, file: str) -> tuple[frozenset[str], int]:
+    def _applying(self, file: str) -> frozenset[str]:
+        """Return the live records of the project in whose scope a file is."""
         rows = (self._index.row(hit >> 32) for hit in self._index.match(file))
-        live = [row for row in rows if row.values[ID] in self._uids and row.values[PHASE] == "live"]
-        narrow = [
-            row for row in live if not row.flags & BROAD and not row.values[PATH].startswith("~/")
-        ]
-        return frozenset(self._uids[row.values[ID]] for row in narrow), sum(
-            bool(row.flags & BROAD) for row in live
+        return frozenset(
+            self._uids[row.id]
+            for row in rows
+            if row.id in self._uids
+            and row.values[PHASE] == "live"
+            and not row.values[PATH].startswith("~/")
         )
 
-    def _hook(self, event: str, **payload: object) -> str:
+    def _why_no_pair(self) -> str:
+        if not self._live:
+            return "no record is live"
+
+        has_scope = any(
+            record.globs or record.symbols for record in self._records if record.uid in self._live
+        )
+        if not has_scope:
+            return "no live record has a path in its scope: `orbit scope suggest` proposes some"
+        return "no tracked file is in the scope of a live record"
+
+    def _edit(self, file: str, log: SessionLog | None = None) -> Selection:
+        """Return what an edit of a file shows."""
+        tool_input = {"file_path": f"{self._root}/{file}"}
+        return self._hook("PreToolUse", log, tool_name="Edit", tool_input=tool_input)
+
+    def _session(self, files: Iterable[str]) -> frozenset[str]:
+        """Return the records that edits of some files show, one by one in a session."""
+        log = MemorySession()
+        uids: set[str] = set()
+        for file in files:
+            uids |= self._shown(render(self._edit(file, log)))
+
+        return frozenset(uids)
+
+    def _prompt(self, text: str) -> frozenset[str]:
+        """Return the records that a prompt shows."""
+        return self._shown(render(self._hook("UserPromptSubmit", prompt=text)))
+
+    def _hook(self, event: str, log: SessionLog | None = None, **payload: object) -> Selection:
         call = load_agent("claude").read({"hook_event_name": event, "cwd": self._root, **payload})
         if call is None:
-            return ""
+            return Selection([], 0, [])
         paths, _ = project_paths(self._root, self._root, call)
-        return render(select(self._index, context_of(call, paths, self._now)))
+        return select(self._index, context_of(call, paths, self._now), log)
+
+    def _without_ids(self, text: str) -> str:
+        return " ".join(word for word in text.split() if not self._names.cited(word))
+
+    def _by_words(
+        self, text: str, position: int, of_files: Iterable[int]
+    ) -> tuple[frozenset[str], list[str]]:
+        """Return what `git log` and FTS5 find for the words of a commit at a position."""
+        logged = {*of_files, *self._git.with_words(text, position)}
+        return self._git.uids(logged), self._fts.search(text, FIRST)
 
     def _shown(self, text: str) -> frozenset[str]:
         return frozenset(
@@ -454,10 +541,23 @@ class _Prover:
             )
         return chosen
 
-    def _put(self, name: str, rows: Sequence[Sequence[bool]]) -> None:
+    def _put(self, name: str, rows: Sequence[Sequence[bool]], reason: str) -> None:
+        """Keep the shares of a measure, or the reason why it has no case."""
+        if not rows:
+            self.proof.without_case[name] = reason
+
         self.proof.shares[name] = [
             Share(sum(row[way] for row in rows), len(rows)) for way in range(len(WAYS))
         ]
+
+
+def _is_own(file: str) -> bool:
+    return file.startswith(f"{ORBIT}/")
+
+
+def _prose_of(body: str) -> str:
+    """Return the body of a message without its trailers, such as `Signed-off-by: …`."""
+    return "\n".join(line for line in body.splitlines() if not _TRAILER.match(line))
 
 
 def _reached(right: Collection[str], *ways: Iterable[str]) -> list[bool]:

@@ -25,10 +25,9 @@ from orbit_registry.hook.index import ORIGIN, Index, Row, read_index
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.compile import Origin, broad_of, order_in, part_of, with_breadth
+from orbit_registry.matching.compile import Origin, breadth_of, order_in, part_of, with_breadth
 from orbit_registry.matching.pack import Part, pack
 from orbit_registry.model.record import Record
-from orbit_registry.operations.glob_counts import Edits
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.git import Commit
@@ -45,23 +44,18 @@ class ReplayedCommit:
     calls: int
     speaking: int  # calls that showed something
     drops: dict[str, int]  # number of records that applied and were not shown, by reason
+    broad: tuple[int, ...] = ()  # of these, the versions that only wide globs lead to
 
 
 class Replay:
     """History with one index of all versions, of which each commit sees those that were live."""
 
     def __init__(self, past: History, files: Sequence[str], half_life_days: float) -> None:
-        """`files` decide which scopes are broad where there are few commits;
-        sets of versions are bit masks.
-        """
+        """`files` decide which globs are wide; sets of versions are bit masks."""
         self.past = past
-        changes = (
-            [file for file in step.commit.files if not file.startswith(f"{ORBIT}/")]
-            for step in past.steps
-        )
-        self.edits = Edits.of([names for names in changes if names][::-1], files)
-        self._index = _version_index(past, self.edits, half_life_days)
-        self.can_be_shown, self.broad = self._index.whole, self._index.broad
+        self.files = [file for file in files if not file.startswith(f"{ORBIT}/")]
+        self._index = _version_index(past, self.files, half_life_days)
+        self.can_be_shown = self._index.whole
 
         self.scoped = 0  # those that can be shown and whose scope names a path
         self._of_record: dict[str, int] = {}
@@ -84,10 +78,10 @@ class Replay:
 
     def walk(self, session: int = 1) -> Iterator[ReplayedCommit]:
         """Yield what each commit would have been shown, with `session` commits in a session."""
-        ledger = _Session()
+        ledger = MemorySession()
         for position, step in enumerate(self.past.steps):
             if position % session == 0:
-                ledger = _Session()
+                ledger = MemorySession()
 
             self._index.standing = step.standing
             versions: list[int] = []
@@ -107,10 +101,11 @@ class Replay:
                     used += tokens(render(selection))
                     versions += [int(match.row.values[ORIGIN]) for match in selection.matches]
 
-            counts = Counter(reason for version, reason in drops if version not in versions)
-            yield ReplayedCommit(
-                step, tuple(versions), used, len(step.commit.files), speaking, counts
-            )
+            unseen = [(version, reason) for version, reason in drops if version not in versions]
+            counts = Counter(reason for _, reason in unseen)
+            broad = tuple(version for version, reason in unseen if reason == "broad")
+            calls = len(step.commit.files)
+            yield ReplayedCommit(step, tuple(versions), used, calls, speaking, counts, broad)
 
     def applying(self, files: Iterable[str], versions: int) -> set[str]:
         """Return the records of which one of some versions applies to a file."""
@@ -120,20 +115,24 @@ class Replay:
         )
 
 
-class _Session(SessionLog):
+class MemorySession(SessionLog):
+    """Log of a made-up session, which no file keeps."""
+
     def __init__(self) -> None:
         super().__init__("", "replay")
         self._ids: list[str] = []
 
     def begin(self) -> list[str]:
+        """Return the ids that the session was shown."""
         return list(self._ids)
 
     def add(self, ids: list[str], titled: Sequence[str] = ()) -> None:
+        """Note ids as shown, and others as named by title."""
         self._ids += ids
         self.named.update(titled)
 
     def end(self) -> None:
-        return
+        """Do nothing: no file is open."""
 
 
 class _VersionIndex(Index):
@@ -142,11 +141,6 @@ class _VersionIndex(Index):
         self._rows = list(map(super().row, range(self.records)))
         self._versions = [int(row.values[ORIGIN]) for row in self._rows]
         self.whole = sum(1 << version for version in self._versions)
-        self.broad = sum(
-            1 << version
-            for version, row in zip(self._versions, self._rows, strict=True)
-            if row.flags & reader.BROAD
-        )
 
         self._paths: dict[str, list[int]] = {}
         self.standing = 0  # versions that it answers with
@@ -173,16 +167,13 @@ class _VersionIndex(Index):
         return self._versions[number]
 
 
-def _version_index(past: History, edits: Edits, half_life_days: float) -> _VersionIndex:
+def _version_index(past: History, files: Sequence[str], half_life_days: float) -> _VersionIndex:
     parts = sorted(
         _parts(past, half_life_days),
         key=lambda part: (order_in(part), int(part.row[reader.ORIGIN])),
     )
-    broad = broad_of(
-        (part.row[reader.GLOBS].split(reader.LIST) for part in parts if part.row[reader.GLOBS]),
-        edits,
-    )
-    content = pack(with_breadth(parts, broad))
+    scopes = (part.row[reader.GLOBS].split(reader.LIST) for part in parts)
+    content = pack(with_breadth(parts, breadth_of(scopes, files)))
     index = read_index(content, "")
 
     if not isinstance(index, Index):

@@ -70,7 +70,7 @@ class Tally:
 NEVER = {
     "no path": "its scope names no path",
     "never touched": "no commit touched a file of its scope while it could be shown",
-    "too broad": "it would be shown for too many commits, so no tool call shows it",
+    "too broad": "only wide globs led to it, and other records with such globs came first",
     "left out": "it applied, and each time something else left it out",
 }
 """All reasons why a record was never shown."""
@@ -80,6 +80,7 @@ def count(replay: Replay, names: NameResolver) -> Tally:
     """Replay a history for each length of a session, and count."""
     tally = Tally()
     reached: set[str] = set()
+    broad: set[str] = set()
     for replayed in replay.walk():
         if not replayed.step.commit.files:
             tally.without_files += 1
@@ -94,13 +95,14 @@ def count(replay: Replay, names: NameResolver) -> Tally:
         tally.by_record.update(replay.uids(replayed.versions))
         applied = replay.applying(replayed.step.commit.files, replayed.step.standing)
         reached |= applied
+        broad |= replay.uids(replayed.broad)
 
         if cited := names.cited(replayed.step.commit.message):
             _cite(tally, replayed, cited, replay, applied)
 
     tally.sessions = {commits: _session(replay, commits) for commits in SESSIONS}
     tally.never = {
-        uid: reason for uid, reason in _never(replay, reached) if uid not in tally.by_record
+        uid: reason for uid, reason in _never(replay, reached, broad) if uid not in tally.by_record
     }
     return tally
 
@@ -147,17 +149,17 @@ def _session(replay: Replay, commits: int) -> UsageSlice:
     return usage
 
 
-def _never(replay: Replay, reached: set[str]) -> Iterable[tuple[str, str]]:
+def _never(replay: Replay, reached: set[str], broad: set[str]) -> Iterable[tuple[str, str]]:
     for uid in replay.past.latest:
         mine = replay.versions_of(uid) & replay.can_be_shown
         if mine:
             scoped = mine & replay.scoped
             if not scoped:
                 reason = "no path"
-            elif not scoped & ~replay.broad:
-                reason = "too broad"
+            elif uid not in reached:
+                reason = "never touched"
             else:
-                reason = "left out" if uid in reached else "never touched"
+                reason = "too broad" if uid in broad else "left out"
 
             yield uid, reason
 
@@ -172,8 +174,7 @@ class Report:
     past: History
     tally: Tally
     commits_from: str
-    # number of edits that decide which scopes are broad: commits, or in a short history files
-    edits: int
+    files: int  # number of files that decide which globs are wide
     skipped: Sequence[tuple[int, str]]
     skipped_count: int
     seconds: float
@@ -220,7 +221,7 @@ class Report:
                 }
                 for commits, usage in tally.sessions.items()
             ],
-            "breadth_edits": self.edits,
+            "breadth_files": self.files,
             "records": {
                 "could_be_shown": len(tally.by_record) + len(tally.never),
                 "shown": len(tally.by_record),
@@ -412,7 +413,7 @@ def replay(workspace: Workspace, since: str | None = None, commits: Path | None 
         past,
         tally,
         source,
-        len(replay.edits.groups),
+        len(replay.files),
         commit_file.skipped,
         commit_file.skipped_count,
         took,

@@ -29,7 +29,6 @@ from orbit_registry.operations.freshness.evaluate import (
     evidence_kinds,
     probe,
 )
-from orbit_registry.operations.glob_counts import Edits, recent_edits
 from orbit_registry.repository.baseline import read_baseline
 from orbit_registry.repository.documents import (
     Document,
@@ -93,8 +92,6 @@ class CheckContext:
     """Returns the text of a file, named from the root; None where it has none."""
     renames: Callable[[datetime, Sequence[str]], Renames | None] = lambda since, files: None
     """Returns the renames that git saw since a moment; None where it can't tell."""
-    edits: Callable[[], Edits] = lambda: Edits((), "")
-    """Returns the edits by which the breadth of scopes is measured."""
     approvals: Callable[[Sequence[Record]], Iterable[Unproved]] = lambda records: ()
     """Returns the live records whose approval is required and not proved."""
     memo: Callable[[str, str, Callable[[], object]], Any] = lambda namespace, key, make: make()
@@ -492,7 +489,6 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         with_prose(record, prose_in(documents, files), files) for record in collection.records
     )
 
-    edits = partial(recent_edits, workspace, inputs.facts.tracked or ())
     approvals = partial(_approvals, workspace, inputs.facts)
 
     return CheckContext(
@@ -507,7 +503,6 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         now=inputs.now,
         text=files,
         renames=partial(_renames, workspace),
-        edits=edits,
         approvals=approvals,
         memo=workspace.cache.memo,
         copies=_copies(inputs),

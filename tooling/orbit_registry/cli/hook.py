@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import click
 
 from orbit_registry.agents.agent import Scope, hook_agents, load_agent
 from orbit_registry.cli.output import emit, format_option, open_registry, print_note, warn_of_unread
-from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
+from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError, listed
 from orbit_registry.install import install as installation
 from orbit_registry.install import mcp
 from orbit_registry.install.install import HookState
@@ -32,6 +33,7 @@ SCOPE = click.option(
 )
 IGNORED = "# orbit hook: for you alone"
 """The comment above a line that an installation adds to `.gitignore`."""
+LISTED = 10  # ids of a line
 INSTALL_MCP = "install the extra `orbit-registry[mcp]`"
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
 
@@ -303,14 +305,9 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
         f"{'failed' if result.problems else 'works'}: {command}",
         *(f"  {problem}" for problem in result.problems),
     ]
-    if result.path is None and any(
-        record.globs for record in registry.collection.records if record.phase != "closed"
-    ):
+    if result.reasons:
         lines.append("  no record with a glob is shown for a file here:")
-        lines.append(
-            "  `orbit check --code ORB502` lists the globs that match none, `orbit explain "
-            "FILE` says why"
-        )
+        lines += _silent_lines(result.reasons)
     elif result.path is None:
         lines.append(
             "  no record has a glob yet: `orbit scope suggest` proposes some, `orbit adr update "
@@ -321,6 +318,14 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
         lines += [f"    {line}" for line in result.text.splitlines()]
 
     emit(output, result.as_data(), "\n".join(lines), ok=not result.problems)
+
+
+def _silent_lines(reasons: Mapping[str, str]) -> list[str]:
+    ids: dict[str, list[str]] = {}
+    for record_id, reason in reasons.items():
+        ids.setdefault(reason, []).append(record_id)
+
+    return [f"    {listed(names, LISTED)}: {reason}" for reason, names in ids.items()]
 
 
 TOKEN = "ORBIT_MCP_TOKEN"

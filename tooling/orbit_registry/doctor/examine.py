@@ -185,7 +185,7 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
         return
 
     if top is None:
-        message = "no git repository: nothing is reviewed, and no scope is broad"
+        message = "no git repository: nothing is reviewed, and no glob is wide"
         yield Finding("warning", "git", message, str(workspace.root), "git init")
         return
 

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from orbit_registry.hook.index import Row
 
 PER_CALL, PER_SESSION = 5, 20
+WIDE_PLACES = PER_SESSION // 2
+"""Most records of a file that only wide globs lead to: half of what a session may be shown."""
 TOKENS, NAMED_TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 800, 200, 80
 """Most tokens of a reply, of one with titles, of procedural records, and of the frame."""
 FEW = 2  # most records that apply of which a reply says more than the headline
@@ -28,8 +30,8 @@ DROPS = {
     "stale": "it may be out of date, and a line that says so would not help",
     "gone": "its file is gone since the last sync",
     "broad": (
-        "more than 15 % of recent commits touch its scope: it is shown at a session's "
-        "start and in briefs"
+        f"only wide globs lead to it, and {WIDE_PLACES} such records come first: a session's start "
+        "and briefs show it; a narrower glob or a vote brings it here"
     ),
     "project": "it is for another project",
     "agent": "it is for other agents",

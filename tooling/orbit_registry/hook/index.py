@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from orbit_registry.hook.matcher import Program
 
-FORMAT = 14
+FORMAT = 15
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48
@@ -29,6 +29,9 @@ LARGEST_COMPARED = (
 CHANGED, GONE = "changed", "gone"  # how it differs from the one that the index was made from
 EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, UNTRUSTED = 1, 2, 4, 8, 16, 32
 MISSING = "there is no push index yet"
+AT = (1 << 32) - 1  # bits of a hit for the place of its glob
+WIDE = 1 << 31
+"""Bit of a hit whose glob is wide; of two hits of a record the one of a narrow glob is smaller."""
 
 (  # words of the header
     W_MAGIC,
@@ -221,7 +224,7 @@ def read_index(content: mmap | bytes, root: str) -> "Index | NoIndex":
 
 class Index:
     """An open index, in push order. A hit is the record's number times 2^32 plus the position of
-    the matching glob.
+    the matching glob, and `WIDE` if that glob is wide.
 
     Where the file is damaged its methods raise one of `DAMAGE`.
     """
@@ -273,7 +276,7 @@ class Index:
 
     def match(self, path: str, everything: bool = False) -> list[int]:
         """Return one hit a pushed record, with `everything` a record,
-        for a path from the project's root.
+        for a path from the project's root; that of a narrow glob if there is one.
         """
         if len(path) > MAX_PATH:
             return []
@@ -311,7 +314,7 @@ class Index:
     def glob_of(self, row: Row, hit: int) -> str:
         """Return the glob of a hit."""
         globs = row.words(GLOBS)
-        position = hit & 0xFFFFFFFF
+        position = hit & (WIDE - 1)
         return globs[position] if position < len(globs) else ""
 
     def excluding(self, row: Row, path: str) -> str | None:

@@ -13,6 +13,7 @@ from orbit_registry.hook.context import (
     SESSION,
     TOOL,
     TRIAL,
+    WIDE_PLACES,
     Context,
     Match,
     Selection,
@@ -183,8 +184,11 @@ def _find_triggers(
     """
     for trigger, hits in _hits_by_name(index, context):
         is_path = trigger[0] == Via.PATH
+        if is_path and len(hits) > EXAMINED:
+            hits = sorted(hits, key=is_wide)  # the cut leaves out those of wide globs first
+
         for hit in hits[:EXAMINED]:
-            at = str(hit & 0xFFFFFFFF) if is_path else ""
+            at = str(hit & reader.AT) if is_path else ""
             triggers.setdefault(hit >> 32, []).append((trigger, at))
 
         others.update([hit >> 32 for hit in hits[EXAMINED:]])
@@ -344,11 +348,14 @@ def _narrow(
 ) -> "tuple[list[Match], list[tuple[Row, str]], int]":
     """Return the matches, the best by words first, the drops, and how many were not examined."""
     numbers = sorted(triggers)
-    widths = context.widths
+    widths, other_width = context.widths, UNKNOWN_WIDTH
+    if context.surface in (TOOL, PROMPT):
+        by_wide_globs = [number for number in numbers if is_by_wide_globs(triggers[number])]
+        widths, other_width = dict.fromkeys(by_wide_globs, 1), 0
 
     if by_words or widths:  # sorts are stable: the rest stays in push order
         numbers.sort(
-            key=lambda number: (-by_words.get(number, 0.0), widths.get(number, UNKNOWN_WIDTH))
+            key=lambda number: (-by_words.get(number, 0.0), widths.get(number, other_width))
         )
 
     if context.surface in (SESSION, BRIEF):
@@ -361,6 +368,7 @@ def _narrow(
 
     fitting: list[Match] = []
     drops: list[tuple[Row, str]] = []
+    places = Places()
     examined = 0
     for number in numbers[:most]:
         if len(fitting) >= enough:
@@ -369,17 +377,50 @@ def _narrow(
         examined += 1
         row = index.row(number)
         ways = triggers[number]
-        if reason := _drop_reason(row, context, ways, scores):
+        reason = _drop_reason(row, context, ways, scores)
+        if not reason and context.surface in (TOOL, PROMPT) and not places.take(ways):
+            reason = "broad"
+
+        if reason:
             drops.append((row, reason))
             continue
 
         match = Match(row, ways, _text(row, ways, context.now), by_words.get(number, 0.0))
         if widths:
-            match.width = widths.get(number, UNKNOWN_WIDTH)
+            match.width = widths.get(number, other_width)
 
         fitting.append(match)
 
     return fitting, drops, len(numbers) - examined
+
+
+class Places:
+    """Places that each path has for records of wide globs: the first in push order get them."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, int] = {}
+
+    def take(self, triggers: "Sequence[tuple[str, str]]") -> bool:
+        """Say whether a record is shown; one that only wide globs lead to takes a place."""
+        if not is_by_wide_globs(triggers):
+            return True
+
+        paths = [path for path, _ in triggers]
+        has_place = any(self._taken.get(path, 0) < WIDE_PLACES for path in paths)
+        for path in paths if has_place else ():
+            self._taken[path] = self._taken.get(path, 0) + 1
+
+        return has_place
+
+
+def is_by_wide_globs(triggers: "Sequence[tuple[str, str]]") -> bool:
+    """Say whether nothing but wide globs leads to a record; `at` of a path is its hit."""
+    return all(way[0] == Via.PATH and is_wide(int(at)) for way, at in triggers)
+
+
+def is_wide(hit: int) -> bool:
+    """Say whether the glob of a hit is wide."""
+    return bool(hit & reader.WIDE)
 
 
 def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
@@ -438,12 +479,10 @@ def _drop_reason(
     if reason := bar_reason(row, context.now, context.project):
         return reason
 
-    by = _ways(triggers)
-    if row.flags & reader.BROAD and context.surface in (TOOL, PROMPT) and by <= {Via.PATH}:
-        return "broad"
     if reason := _audience_reason(row, context):
         return reason
 
+    by = _ways(triggers)
     gate = row.values[reader.GATE]
     procedural = row.flags & reader.PROCEDURAL or gate == "procedural"
     if procedural and context.task_class != CODE and not _helps_here(context, triggers, by):

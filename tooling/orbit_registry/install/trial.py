@@ -12,13 +12,15 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent
-from orbit_registry.hook.index import BROAD, Index, NoIndex
+from orbit_registry.hook.context import CODE, DROPS, TOOL, Context, working_project
+from orbit_registry.hook.index import GLOBS, PHASE, Index, NoIndex
+from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.match import current_index
 from orbit_registry.model.schema import RecordSchema
@@ -27,6 +29,9 @@ from orbit_registry.workspace.workspace import Workspace, is_writable
 TIMEOUT_SECONDS = 30
 RUNS = 7
 NOWHERE = "no/record/applies/here"
+NO_FILE = "its globs match no file: `orbit check --code ORB502` lists them"
+WAITS = "it waits for a person to accept it: `orbit review`"
+NEVER_PUSHED = "its status is never shown, or it is in this machine's inbox: `orbit review`"
 NOTHING = f"{shlex.join([sys.executable, '-I', '-S', '-E', '-c', 'pass'])} 2>/dev/null || :"
 
 
@@ -41,6 +46,8 @@ class HookTrial:
     problems: tuple[str, ...]
     text: str
     milliseconds: float
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Where no record is shown at any file: why, by the id of each record with a glob."""
 
     def as_data(self) -> dict[str, object]:
         """Return the trial as JSON shows it."""
@@ -50,6 +57,9 @@ class HookTrial:
             "problems": list(self.problems),
             "text": self.text,
             "ms": round(self.milliseconds, 1),
+            "not_shown": [
+                {"id": record_id, "why": reason} for record_id, reason in self.reasons.items()
+            ],
         }
 
 
@@ -106,7 +116,8 @@ class _Call:
 
 def try_hook(workspace: Workspace, agent: Agent, command: str) -> HookTrial:
     """Run a command with the payload of an edit of a file with a pushed record, if there is one."""
-    path = _matched(workspace, current_index(workspace))
+    tracked, untracked = workspace.git.files()
+    path, reasons = _shown_at(current_index(workspace), [*(tracked or []), *untracked])
     call = _Call(workspace, agent, path or NOWHERE)
     started = time.monotonic()
     try:
@@ -114,7 +125,7 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> HookTrial:
         took = (time.monotonic() - started) * 1000
     except subprocess.TimeoutExpired:
         problem = f"it ran for more than {TIMEOUT_SECONDS} s"
-        return HookTrial(command, path, (problem,), "", TIMEOUT_SECONDS * 1000.0)
+        return HookTrial(command, path, (problem,), "", TIMEOUT_SECONDS * 1000.0, reasons)
     finally:
         call.forget()
 
@@ -128,7 +139,7 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> HookTrial:
             )
         problems = (problem,)
 
-    return HookTrial(command, path, problems, text, took)
+    return HookTrial(command, path, problems, text, took, reasons)
 
 
 def silent_cost(workspace: Workspace, agent: Agent, command: str) -> Cost | None:
@@ -196,20 +207,42 @@ def _at(reply: Any, way: tuple[str, ...]) -> Any:
     return reply
 
 
-def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
+def _shown_at(index: Index | NoIndex, files: Iterable[str]) -> tuple[str | None, dict[str, str]]:
+    """Return the first file at whose edit a record is shown, else why each record is not shown."""
+    reasons: dict[str, str] = {}
     if not isinstance(index, Index):
-        return None
+        return None, reasons
 
-    tracked, untracked = workspace.git.files()
-    for file in [*(tracked or []), *untracked]:
-        for hit in index.match(file):
-            row = index.row(hit >> 32)
-            if row.flags & BROAD or row.is_expired(time.time()):
-                continue
-            if not index.difference(row):
-                return file
+    now, project = time.time(), working_project()
+    for file in files:
+        if not index.match(file):
+            continue
 
-    return None
+        context = Context(TOOL, now, paths=(file,), task_class=CODE, project=project)
+        selection = select(index, context)
+        if selection.matches:
+            return file, {}
+
+        reasons.update((row.id, DROPS[reason]) for row, reason in selection.drops)
+
+    return None, {**_reasons_before_any_edit(index), **reasons}
+
+
+def _reasons_before_any_edit(index: Index) -> dict[str, str]:
+    """Return why records with a glob can't be shown at any file, though some may match one."""
+    reasons: dict[str, str] = {}
+    for number in range(index.records):
+        row = index.row(number)
+        phase = row.values[PHASE]
+        if not row.values[GLOBS] or phase == "closed":
+            continue
+
+        if number < index.pushed:
+            reasons[row.id] = NO_FILE
+        else:
+            reasons[row.id] = WAITS if phase == "pending" else NEVER_PUSHED
+
+    return reasons
 
 
 def _spent(work: Callable[[], object]) -> float:

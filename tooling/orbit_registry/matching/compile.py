@@ -1,7 +1,7 @@
 """Rows of the push index, compiled from records."""
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.formats.untrusted import inert_line
@@ -17,7 +17,8 @@ from orbit_registry.model.rank import Order, microseconds, order_of, priority_of
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import symbol_problem
 from orbit_registry.model.votes import distinct_votes
-from orbit_registry.operations.glob_counts import Edits
+from orbit_registry.operations.breadth import Breadth
+from orbit_registry.operations.glob_counts import Scope
 from orbit_registry.workspace.config import Config
 
 _SEPARATORS = re.compile("[\x00-\x1f]")
@@ -190,19 +191,31 @@ def order_in(part: Part) -> tuple[bool, Order]:
     return not part.pushed, order
 
 
-def broad_of(scopes: Iterable[Sequence[str]], edits: Edits) -> set[str]:
-    """Return the scopes that have too many of the edits, as rows hold them."""
-    plain = {LIST.join(globs): tuple(map(plain_glob, globs)) for globs in scopes if globs}
-    broad = edits.broad_scopes(plain.values())
-    return {text for text, scope in plain.items() if scope in broad}
+def breadth_of(scopes: Iterable[Sequence[str]], files: Iterable[str]) -> Breadth:
+    """Return how broad some scopes are, given as rows hold them and by the tracked files."""
+    return Breadth.of((tuple(map(plain_glob, globs)) for globs in scopes), files)
 
 
-def with_breadth(parts: Iterable[Part], broad: Container[str]) -> list[Part]:
-    """Return the parts with the flags of those whose scopes are broad."""
-    return [
-        part._replace(flags=part.flags | reader.BROAD) if part.row[reader.GLOBS] in broad else part
-        for part in parts
-    ]
+def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:
+    """Return parts, given in push order, with their wide globs and the flags of the broad ones."""
+    ranked = list(parts)
+    scopes = [_scope(part) for part in ranked]
+    competing = [scope for scope, part in zip(scopes, ranked, strict=True) if part.pushed]
+    withheld = [*breadth.withheld(competing), *([0] * (len(ranked) - len(competing)))]
+
+    result = []
+    for part, scope, files in zip(ranked, scopes, withheld, strict=True):
+        globs = breadth.wide.get(scope, ())
+        wide = frozenset(position for position, glob in enumerate(scope) if glob in globs)
+        flags = part.flags | reader.BROAD if files else part.flags
+        result.append(part._replace(flags=flags, wide=wide))
+
+    return result
+
+
+def _scope(part: Part) -> Scope:
+    globs = part.row[reader.GLOBS]
+    return tuple(map(plain_glob, globs.split(LIST))) if globs else ()
 
 
 def _category(record: Record) -> str:

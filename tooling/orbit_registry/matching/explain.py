@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import DROPS, working_project
-from orbit_registry.hook.index import Index, Row
-from orbit_registry.hook.select import LINKED, bar_reason, linked_rules
+from orbit_registry.hook.context import DROPS, Via, working_project
+from orbit_registry.hook.index import AT, GONE, Index, Row
+from orbit_registry.hook.select import LINKED, Places, bar_reason, linked_rules
 from orbit_registry.matching.match import current_index, head_of
 from orbit_registry.matching.pack import SYMBOL, is_whole
 from orbit_registry.matching.personal import is_personal
@@ -115,27 +115,25 @@ def explain(
         for hit in hits:
             first.setdefault(hit >> 32, (hit, fits))
 
-    verdicts = [
-        _verdict(index, path, hit, fits, seconds, current_project)
-        for _, (hit, fits) in sorted(first.items())
-    ]
-    for number, ways in sorted(
-        linked_rules(
-            index, [entry.row for entry in verdicts if entry.key in _PUSHED_KEYS], {}
-        ).items()
-    ):
+    verdicts = []
+    places = Places()
+    for _, (hit, fits) in sorted(first.items()):
+        verdict = _verdict(index, path, hit, fits, seconds, current_project)
+        if verdict.key in (*_PUSHED_KEYS, GONE) and not places.take([(Via.PATH, str(hit & AT))]):
+            verdict = replace(verdict, key="broad")
+
+        verdicts.append(verdict)
+
+    leading = [entry.row for entry in verdicts if entry.key in _PUSHED_KEYS]
+    for number, ways in sorted(linked_rules(index, leading, {}).items()):
         row = index.row(number)
-        verdict = _standing(index, row, seconds, current_project)
+        key = _standing(index, row, seconds, current_project)
+        if key == "rule":
+            key = "link"
+
+        link = ways[0][0].removeprefix(Via.LINK)
         verdicts = [entry for entry in verdicts if entry.row.number != number]
-        verdicts.append(
-            Verdict(
-                row,
-                "link" if verdict == "rule" else verdict,
-                "",
-                row.doubt(seconds),
-                ways[0][0][1:],
-            )
-        )
+        verdicts.append(Verdict(row, key, "", row.doubt(seconds), link))
 
     return sorted(
         verdicts, key=lambda entry: (entry.key not in (*_PUSHED_KEYS, "broad"), entry.row.number)
@@ -171,8 +169,6 @@ def _standing(index: Index, row: Row, now: float, project: str) -> str:
         verdict = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
     elif reason := bar_reason(row, now, project) or index.difference(row):
         verdict = reason
-    elif row.flags & reader.BROAD:
-        verdict = "broad"
     elif not is_live:
         verdict = "unstated"
     elif row.doubt(now):

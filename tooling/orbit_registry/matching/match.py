@@ -11,7 +11,7 @@ from orbit_registry.errors import GitError, OrbitError, SnapshotError, WriteErro
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import TRIGGERS, Via, is_other_project, working_project
 from orbit_registry.hook.index import MORE_LINE, Index, Row
-from orbit_registry.hook.select import linked_rules
+from orbit_registry.hook.select import Places, bar_reason, linked_rules
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
@@ -38,6 +38,7 @@ class Match:
     matched_by: tuple[tuple[str, str], ...]
     expired: bool
     doubt: str = ""  # why it may be out of date
+    broad: bool = False  # only wide globs lead to it, and there is no place for it
 
     @property
     def is_personal(self) -> bool:
@@ -48,7 +49,7 @@ class Match:
         """Return the match as JSON shows it."""
         return {
             **head_of(self.row),
-            "broad": bool(self.row.flags & reader.BROAD),
+            "broad": self.broad,
             "expired": self.expired,
             "stale": self.doubt or None,
             "untrusted": bool(self.row.flags & reader.UNTRUSTED),
@@ -126,8 +127,7 @@ def match(
     ways: dict[int, list[tuple[str, str]]] = {}
     for path in dict.fromkeys(project_path(path) for path in paths):
         for hit in index.match(path, everything):
-            row = index.row(hit >> 32)
-            ways.setdefault(hit >> 32, []).append((f"{Via.PATH}{path}", index.glob_of(row, hit)))
+            ways.setdefault(hit >> 32, []).append((f"{Via.PATH}{path}", str(hit & reader.AT)))
         for hit in index.hits_under(reader.REPLACED, path):
             ways.setdefault(hit >> 32, []).append((f"{Via.SUPERSEDED}{path}", ""))
 
@@ -139,6 +139,7 @@ def match(
 
     def valid_matches(ways: Mapping[int, Sequence[tuple[str, str]]]) -> list[Match]:
         matches: list[Match] = []
+        places = Places()
         for number in sorted(ways):
             row = index.row(number)
             tasks = row.words(reader.TASKS)
@@ -148,8 +149,13 @@ def match(
 
             expired = row.is_expired(seconds)
             is_for_task = task is None or not tasks or task in tasks
-            if (everything or not expired) and is_for_task and not index.difference(row):
-                matches.append(Match(row, tuple(ways[number]), expired, row.doubt(seconds)))
+            if not (everything or not expired) or not is_for_task or index.difference(row):
+                continue
+
+            is_pushed = number < index.pushed and not bar_reason(row, seconds, current_project)
+            broad = is_pushed and not places.take(ways[number])
+            by = tuple((way, index.glob_of(row, int(at)) if at else "") for way, at in ways[number])
+            matches.append(Match(row, by, expired, row.doubt(seconds), broad))
 
         return matches
 
@@ -202,6 +208,7 @@ def texts(matches: Sequence[Match]) -> str:
         state += (
             "  (not what the default branch holds)" if entry.row.flags & reader.UNTRUSTED else ""
         )
+        state += "  (not shown at an edit: its globs are wide)" if entry.broad else ""
         first, *more_lines = entry.row.teaser.split("\n")
         lines += [first + state, *more_lines]
 
@@ -229,7 +236,7 @@ class Coverage:
     scoped: Mapping[
         str, int
     ]  # every pushed record with globs, in rank order, and how many of the files they match
-    broad: tuple[str, ...]  # records that match files of more than 15 % of recent commits
+    broad: tuple[str, ...]  # records that edits of some files don't show, as their globs are wide
 
     @property
     def uncovered(self) -> list[str]:
@@ -281,7 +288,8 @@ class Coverage:
 
         if self.broad:
             ids = listed(self.broad, _LISTED)
-            lines += ["", f"Records that match files of more than 15 % of recent commits: {ids}"]
+            heading = "Records of wide globs that some edits in their scope don't show"
+            lines += ["", f"{heading}: {ids}"]
 
         return "\n".join(lines)
 

@@ -27,11 +27,12 @@ SYMBOL = "\x1c"  # prefix of a symbol among a record's globs
 
 
 class Part(NamedTuple):
-    """One record, compiled: its row, its flags, and whether it is pushed."""
+    """One record, compiled: its row, its flags, whether it is pushed, its wide globs' places."""
 
     row: tuple[str, ...]
     flags: int
     pushed: bool
+    wide: frozenset[int] = frozenset()
 
 
 WEIGHT_UNIT = 1 << 24
@@ -72,11 +73,11 @@ def pack(
     patterns: defaultdict[str, list[int]] = defaultdict(list)
     rows = []
 
-    for number, (row, flags_of, _) in enumerate(ranked):
+    for number, (row, flags_of, _, wide) in enumerate(ranked):
         base = number << 32
         if row[GLOBS]:
             for position, glob in enumerate(row[GLOBS].split(LIST)):
-                hits[glob].append(base | position)
+                hits[glob].append(base | position | (reader.WIDE if position in wide else 0))
 
         rows.append("\0".join(row).encode())
 

@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -24,12 +24,12 @@ from orbit_registry.matching.personal import Personal, personal_folders, persona
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
+from orbit_registry.operations.breadth import Breadth
 from orbit_registry.operations.freshness.evaluate import (
     FreshnessReport,
     evaluate_freshness,
     volatility_windows,
 )
-from orbit_registry.operations.glob_counts import recent_edits
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading, RecordFolder
@@ -185,7 +185,7 @@ class Inputs:
     entries: Sequence[RecordFolder]
     records: Sequence[Record]
     prose: ProseReading
-    broad: Set[str]  # scopes that are edited too often to be shown at each edit
+    breadth: Breadth
     causes: Mapping[str, str]  # why records are out of date, by path
     untrusted: set[str]
     personal: Personal | None
@@ -265,15 +265,12 @@ def inputs_of(workspace: Workspace) -> Inputs:
         record for record in records if record.status.pushed and record.phase != "closed"
     ]
     report = evaluate_freshness(workspace, open_records)
-    edits = recent_edits(workspace, report.tracked or ())
     causes = _causes(report)
 
     changed = untrusted(workspace, records)
     personal = personal_of(workspace)
-    broad = compiler.broad_of(
-        map(compiler.globs_of, (*records, *(personal.records if personal is not None else ()))),
-        edits,
-    )
+    competing = [*open_records, *(personal.records if personal is not None else ())]
+    breadth = compiler.breadth_of(map(compiler.globs_of, competing), report.tracked or ())
     key = digest(
         code_version(),
         workspace.kinds.fingerprint,
@@ -281,7 +278,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
         half_life_days(),
         *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds),
         *(_line(workspace, reading, entry) for entry in entries),
-        *sorted(broad),
+        *breadth.lines(),
         *(f"{path} {state.sha256}" for path, state in sorted(prose.states.items())),
         *(f"{path}\n{cause}" for path, cause in sorted(causes.items())),
         *sorted(changed),
@@ -289,7 +286,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     )
 
     return Inputs(
-        [key, *stamps], reading, entries, records, prose, broad, causes, changed, personal
+        [key, *stamps], reading, entries, records, prose, breadth, causes, changed, personal
     )
 
 
@@ -350,7 +347,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     ]
     unread = len(entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, clean)
-    parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.broad)
+    parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.breadth)
     content = pack(
         parts,
         holdout=round(1_000_000 * config.setting("experiment", "holdout")),

@@ -1,8 +1,7 @@
 """Health page: a verdict, what needs attention with the command for it, coverage of tracked files,
 and ages.
 
-A broad scope, one of more than 15 % of recent edits, covers no file. The list of files is git's; no
-file is opened.
+The list of files is git's; no file is opened.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, State
 from orbit_registry.model.record import Record
-from orbit_registry.operations.glob_counts import recent_edits
 from orbit_registry.render.records import remedies, unread_files
 from orbit_registry.review.review import approval_command, without_status
 from orbit_registry.site import explorer
@@ -317,7 +315,6 @@ def coverage_of(publication: Publication, records: Iterable[Record]) -> str:
         if not path.startswith(orbit_folder) and not publication.leaves_out(path)
     ]
 
-    scopes -= recent_edits(workspace, tracked or ()).broad_scopes(scopes).keys()
     return coverage_html(folders(files, scopes))
 
 

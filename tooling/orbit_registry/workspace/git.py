@@ -606,15 +606,6 @@ def commits_touching(
     yield from _commits(git.run_fields("log", *options, *_LOG_OPTIONS, revisions, "--", folder))
 
 
-def edited_files(git: Git, most: int) -> list[list[str]]:
-    """Return the files of the newest commits without merges, newest first;
-    those that touch records alone are none.
-    """
-    options = ("--no-merges", "--no-renames", f"--max-count={most}", *_LOG_OPTIONS)
-    texts = git.run_fields("log", *options, "HEAD", "--", ".", ":(exclude).orbit", check=False)
-    return [[*commit.files] for commit in _commits(texts) if commit.files]
-
-
 def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
     """Return the times of the first and last commit of files, moves followed;
     nothing in a shallow clone.

@@ -6,15 +6,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
-from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.context import LOCAL, CheckContext
 from orbit_registry.checks.scopes import folders_of, glob_hint
-from orbit_registry.errors import did_you_mean
+from orbit_registry.errors import did_you_mean, plural
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
+from orbit_registry.hook.context import WIDE_PLACES
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.freshness import created_at
+from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import symbol_glob, symbol_problem
+from orbit_registry.operations.breadth import Breadth
+from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
 
 if TYPE_CHECKING:
@@ -76,26 +80,35 @@ def _moved_to(record: Record, glob: str, renames: Renames | None) -> str | None:
 @check(
     "ORB503",
     Severity.NOTE,
-    "narrow the globs to where the record really helps, or leave it to briefs",
+    "narrow the globs to where the record helps, or vote for it; briefs and a session's start "
+    "show it",
 )
 def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
-    """A scope is edited so often that its record would be shown all the time."""
-    scopes = [
-        (record, (*record.globs, *map(symbol_glob, record.symbols)))
-        for record in context.open_records
-        if "scope" in record.data
-    ]
-    edits = context.edits()
-    broad = edits.broad_scopes(scope for _, scope in scopes)
+    """A record is not shown at edits, because its globs are wide and other records come first."""
+    half_life = half_life_days()
+    competing = [record for record in context.open_records if _can_be_shown(record)]
+    competing.sort(key=lambda record: rank_order(record, half_life))
+    scopes = [(*record.globs, *map(symbol_glob, record.symbols)) for record in competing]
+    breadth = Breadth.of(scopes, context.facts.tracked or ())
 
-    for record, scope in scopes:
-        if scope in broad:
-            reach = (
-                f"{edits.described(broad[scope])}; it is for briefs and a session's start, "
-                f"not for edits"
-            )
-            message = f"the scope of {record.id} is broad: {reach}"
-            yield broad_scope.at(context.at(record, "scope", "paths"), message, record)
+    withheld = breadth.withheld(scopes)
+    for record, scope, count in zip(competing, scopes, withheld, strict=True):
+        if not count:
+            continue
+
+        wide = breadth.wide[scope]
+        widest = max(wide, key=wide.__getitem__)
+        message = (
+            f"edits of {plural(count, 'file')} do not show {record.id}: only wide globs lead to it "
+            f"there (`{widest}` covers {wide[widest]:,} of {breadth.files:,} tracked files), and "
+            f"{WIDE_PLACES} records with such globs come first"
+        )
+        where = context.at(record, "scope", "paths", scope.index(widest))
+        yield broad_scope.at(where, message, record)
+
+
+def _can_be_shown(record: Record) -> bool:
+    return record.status.pushed and not record.path.startswith(LOCAL)
 
 
 # Decisions are read as pages too and may go without.

@@ -1,0 +1,103 @@
+"""Which globs are wide, and at how many files a record of wide globs finds no place."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from orbit_registry.formats.globs import GlobIndex, readable_globs
+from orbit_registry.hook.context import WIDE_PLACES
+from orbit_registry.operations.glob_counts import Scope, count_matches
+from orbit_registry.workspace.workspace import ORBIT
+
+SHARE = 0.15
+FEW = 20
+"""A glob is wide if it covers more than this share of the tracked files, and more than so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Breadth:
+    """Wide globs of some scopes, judged by the tracked files outside `.orbit`."""
+
+    files: int
+    """Tracked files outside `.orbit`."""
+    wide: Mapping[Scope, Mapping[str, int]]
+    """By scope its wide globs, with how many files each covers that the scope does not exclude."""
+    crowds: Mapping[frozenset[Scope], int]
+    """Scopes that reach a file by wide globs alone, with how many files have just these;
+    only where more records compete than there are places.
+    """
+
+    @classmethod
+    def of(cls, scopes: Iterable[Scope], tracked: Iterable[str]) -> "Breadth":
+        """Judge the scopes of all records that can be shown, one a record."""
+        files = [file for file in tracked if not file.startswith(f"{ORBIT}/")]
+        records = Counter(scopes)
+        wide = dict(_wide_globs(records, files))
+
+        crowds: Counter[frozenset[Scope]] = Counter()
+        if sum(records[scope] for scope in wide) > WIDE_PLACES:
+            reached = _reached_by_wide_globs(wide, files)
+            crowds.update(
+                crowd for crowd in reached if sum(records[scope] for scope in crowd) > WIDE_PLACES
+            )
+
+        return cls(len(files), wide, crowds)
+
+    def withheld(self, ranked: Sequence[Scope]) -> list[int]:
+        """Return for each record, given by its scope and the best first,
+        at how many files it finds no place.
+        """
+        positions: dict[Scope, list[int]] = {}
+        for position, scope in enumerate(ranked):
+            positions.setdefault(scope, []).append(position)
+
+        counts = [0] * len(ranked)
+        for crowd, files in self.crowds.items():
+            competing = sorted(position for scope in crowd for position in positions.get(scope, ()))
+            for position in competing[WIDE_PLACES:]:
+                counts[position] += files
+
+        return counts
+
+    def lines(self) -> list[str]:
+        """Return what the judgement on each edit depends on, as texts in a fixed order."""
+        wide = (f"{scope} {sorted(globs)}" for scope, globs in self.wide.items())
+        crowds = (f"{sorted(crowd)}" for crowd in self.crowds)
+        return [*sorted(wide), *sorted(crowds)]
+
+
+def _wide_globs(
+    scopes: Iterable[Scope], files: Sequence[str]
+) -> Iterator[tuple[Scope, Mapping[str, int]]]:
+    least = max(FEW, SHARE * len(files))
+    covered = count_matches({text for scope in scopes for text in scope}, files)
+
+    for scope in scopes:
+        globs = {text: count for text in scope if (count := covered.get(text, 0)) > least}
+        if globs and any(text.startswith("!") for text in scope):
+            excluding = [text for text in scope if text.startswith("!")]
+            counts = ((text, _remaining(text, excluding, files)) for text in globs)
+            globs = {text: count for text, count in counts if count > least}
+
+        if globs:
+            yield scope, globs
+
+
+def _remaining(text: str, excluding: Sequence[str], files: Sequence[str]) -> int:
+    """Return how many files a glob covers of those that the others do not exclude."""
+    index = GlobIndex([(text, readable_globs([text, *excluding]))])
+    return sum(bool(index.match(file)) for file in files)
+
+
+def _reached_by_wide_globs(
+    wide: Mapping[Scope, Mapping[str, int]], files: Sequence[str]
+) -> Iterator[frozenset[Scope]]:
+    """Yield for each file the scopes of which only wide globs match it."""
+    # The index names the first glob that matches: with the wide ones last, it is a wide one
+    # only where no other matches.
+    narrow_first = (
+        (scope, readable_globs(sorted(scope, key=wide[scope].__contains__))) for scope in wide
+    )
+    index = GlobIndex(narrow_first)
+    for file in files:
+        yield frozenset(scope for scope, text in index.match(file) if text in wide[scope])
