@@ -37,6 +37,8 @@ INPUTS, EVIDENCE = "freshness.fingerprint", "evidence"
 _NEARLY_ALL = 0.9
 """Share of the moved files that a new name has to lead to."""
 _MOST_DESTINATIONS = 3
+_MOST_COMMITS = 10_000
+"""Newest commits in which renames are looked for: a comparison of all files takes its time."""
 
 
 class Renames:
@@ -134,6 +136,8 @@ def renames_since(workspace: Workspace, start: datetime | str, files: Sequence[s
         memo, words = "renames-since-moment", [f"--since={start.isoformat()}", "HEAD"]
 
     def history() -> list[list[str]]:
+        counted = ("rev-list", "--max-count=1", f"--skip={_MOST_COMMITS}", *words, "--")
+        words.extend(f"^{oldest}" for oldest in git.run(*counted, check=False).decode().split())
         log = ("log", "--topo-order", "--reverse", "--format=", *options, *words, "--")
         pairs = _pairs(git.run_fields(*log, check=False))
         return [[old, new] for old, new in pairs if not _UNWRITABLE.search(f"{old}{new}")]
