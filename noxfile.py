@@ -3,7 +3,9 @@ hold product logic.
 
 Most sessions share one environment, `.nox/dev-<Python>`, which holds only what the sessions run so
 far have needed: building the site never waits for the linters. What is installed is written next to
-it, so a session whose needs have not changed installs nothing.
+it, so a session whose needs have not changed installs nothing. The releases in it are those of
+`requirements-dev.txt`, so no release of others changes what a session does; `lock` writes that
+file, and `newest` tries what it would be today.
 """
 
 from __future__ import annotations
@@ -11,11 +13,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
 
 import nox
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 nox.needs_version = ">=2025.2.9"
 nox.options.reuse_venv = "yes"
@@ -24,7 +29,12 @@ nox.options.sessions = ["tests", "lint", "check"]
 ROOT = Path(__file__).parent
 SHARED = ROOT / ".nox" / f"dev-{sys.version_info.major}.{sys.version_info.minor}"
 PROJECT = nox.project.load_toml("pyproject.toml")
-GROUPS = ("test", "lint", "changelog")
+EXTRAS = ("enforce", "fleet", "mcp", "notify", "otel", "site")
+GROUPS = ("editable", "lint", "test")
+LOCK = ROOT / "requirements-dev.txt"
+"""Every release that the shared environment may get, with its hashes;
+of EXTRAS and GROUPS, for each Python.
+"""
 
 LINTERS = (
     ("ruff", "check"),
@@ -45,13 +55,16 @@ AGENTS = (
 
 
 def fingerprint() -> str:
-    """Return a digest of everything in `pyproject.toml` that decides what an install brings."""
+    """Return a digest of everything in `pyproject.toml` and the lock that decides what an install
+    brings.
+    """
     parts = [
         PROJECT["project"],
         PROJECT["build-system"],
         PROJECT["dependency-groups"],
         PROJECT["tool"]["hatch"],
     ]
+    parts.append(LOCK.read_text("utf-8"))
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -66,14 +79,44 @@ def environment(session: nox.Session, *needs: str) -> Path:
     python = SHARED / "bin" / "python"
     if not python.exists():
         session.run(sys.executable, "-m", "virtualenv", "--quiet", str(SHARED), external=True)
-    wanted = sorted({*needs, *installed.get("needs", ())})
-    extras = [need for need in wanted if need not in GROUPS]
-    groups = [need for need in wanted if need in GROUPS]
-    package = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
-    requirements = nox.project.dependency_groups(PROJECT, *groups) if groups else ()
-    install(session, python, "--editable", package, *requirements)
+    wanted = sorted({"editable", *needs, *installed.get("needs", ())})
+    requirements = SHARED / "requirements.txt"
+    requirements.write_text(locked(session, direct(wanted)), "utf-8")
+    install(session, python, "--require-hashes", "--requirement", str(requirements))
+    # What builds the package has just been installed: it is locked too.
+    install(session, python, "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
     stamp.write_text(json.dumps({"fingerprint": fingerprint(), "needs": wanted}), "utf-8")
     return SHARED / "bin"
+
+
+def direct(needs: list[str]) -> set[str]:
+    """Return the names of the packages that this package, and some of its extras and groups,
+    ask for themselves.
+    """
+    texts = [*PROJECT["project"]["dependencies"]]
+    for need in needs:
+        if need in GROUPS:
+            texts += nox.project.dependency_groups(PROJECT, need)
+        else:
+            texts += PROJECT["project"]["optional-dependencies"][need]
+    return {canonicalize_name(Requirement(text).name) for text in texts}
+
+
+def locked(session: nox.Session, names: set[str]) -> str:
+    """Return the part of the lock that pins some packages and everything that they need."""
+    pins = re.findall(r"(?m)^[a-z0-9].*\n(?: .*\n)*", LOCK.read_text("utf-8"))
+    packages = [pin.partition("==")[0] for pin in pins]
+    if missing := names.difference(packages):
+        session.error(f"{LOCK.name} lacks {', '.join(sorted(missing))}: python3 -m nox -s lock")
+
+    # Comments in a pin name what asks for it: `# via NAME`, or one NAME a line.
+    askers = [set(re.findall(r"(?m)^ +# (?:via|  ) *([\w.-]+)$", pin)) for pin in pins]
+    chosen: set[str] = set()
+    while names != chosen:
+        chosen = names
+        pairs = zip(packages, askers, strict=True)
+        names = chosen | {package for package, asking in pairs if asking & chosen}
+    return "".join(pin for pin, package in zip(pins, packages, strict=True) if package in chosen)
 
 
 def install(session: nox.Session, python: Path, *requirements: str) -> None:
@@ -338,6 +381,33 @@ def agents(session: nox.Session) -> None:
         *session.posargs,
         env={"ORBIT_AGENTS": str(folder / "node_modules/.bin")},
     )
+
+
+@nox.session(default=False)
+def lock(session: nox.Session) -> None:
+    """Add to the lock what `pyproject.toml` asks for;
+    with `-- --upgrade`, the newest release of everything.
+    """
+    session.install("uv")
+    extras = [f"--extra={extra}" for extra in EXTRAS]
+    groups = [f"--group={group}" for group in GROUPS]
+    form = ["--universal", "--generate-hashes", "--python-version=3.11"]
+    output = ["--custom-compile-command=nox -s lock", f"--output-file={LOCK.name}"]
+    words = [*form, *extras, *groups, *output, *session.posargs]
+    session.run("uv", "pip", "compile", "--quiet", *words, "pyproject.toml")
+
+
+@nox.session(default=False, reuse_venv=False)
+def newest(session: nox.Session) -> None:
+    """Try the newest release of everything: run the quick tests and those of all outputs,
+    and build the site.
+    """
+    requirements = nox.project.dependency_groups(PROJECT, "test")
+    python = Path(session.bin) / "python"
+    install(session, python, "--editable", f"{ROOT}[{','.join(EXTRAS)}]", *requirements)
+    words = ("-n", "auto", "--dist", "worksteal", "-m", "quick or golden", *session.posargs)
+    session.run("pytest", *words, env=in_memory())
+    session.run("orbit", "site", "build", "--out", "build/newest-site")
 
 
 @nox.session(default=False)

@@ -4,12 +4,14 @@ no test data lives here.
 
 import gc
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,7 @@ gc.set_threshold(20_000, 20, 100)
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPORA = ROOT.parent / "shared" / "corpora"
+NO_CORPORA = "needs the shared collections: they are not beside this checkout"
 CLOSED_PROXY = "http://127.0.0.1:9"
 
 Git = Callable[..., str]
@@ -57,11 +60,34 @@ QUICK = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the quick tests."""
+    """Mark the quick tests, and those of golden files."""
     folders = tuple(str(ROOT / "tests" / folder) + os.sep for folder in QUICK)
+    golden = str(ROOT / "tests" / "golden") + os.sep
     for item in items:
         if str(item.path).startswith(folders):
             item.add_marker("quick")
+        if str(item.path).startswith(golden):
+            item.add_marker("golden")
+
+
+NEED = re.compile(r"Skipped: needs ([^:]+)")
+"""How the reason begins why a test is skipped that needs what a machine may lack,
+or another session brings.
+"""
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what the skipped tests need; their reasons follow."""
+    needs = Counter[str]()
+    for report in terminalreporter.stats.get("skipped", []):
+        need = NEED.match(report.longrepr[2])
+        needs[need[1] if need else "for other reasons"] += 1
+    parts = [
+        f"{need} ({count} {'test' if count == 1 else 'tests'})"
+        for need, count in needs.most_common()
+    ]
+    if parts:
+        terminalreporter.write_line(f"left out: {', '.join(parts)}")
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -181,7 +207,7 @@ def programs_on(monkeypatch: pytest.MonkeyPatch) -> None:
 def corpora() -> Path:
     """Return the folder of real collections, where it stands beside this checkout."""
     if not CORPORA.is_dir():
-        pytest.skip("the shared corpora are not beside this checkout")
+        pytest.skip(NO_CORPORA)
     return CORPORA
 
 

@@ -1,5 +1,6 @@
-"""Reference pages of commands, made from their help, and of the Python API,
-made from its docstrings; the man page.
+"""Reference pages of commands, made from their help, and of the Python API, from its docstrings.
+
+The man page is made here too.
 """
 
 import ast
@@ -63,21 +64,24 @@ PUBLIC: Mapping[str, tuple[str, ...]] = {
 
 def reference() -> dict[str, str]:
     """Return the generated pages of `docs/reference/` by path."""
-    return {
-        **{f"commands/{name}": text for name, text in _command_pages().items()},
-        "python.md": _python_page(),
-    }
+    pages = {f"commands/{name}": text for name, text in _command_pages().items()}
+    pages["python.md"] = _python_page()
+    return pages
 
 
 def _command_pages() -> dict[str, str]:
     context = click.Context(orbit, info_name="orbit")
-    index, pages = [HEAD], {}
+    index = [HEAD]
+    pages = {}
     kinds = sorted({file.parent.name for file in KINDS.glob("*/kind.yaml")} - {*COMMANDS})
     jobs = {title: list(rows) for title, rows in JOBS.items()}
+    jobs["Other kinds of records"] = kinds
+    jobs["Help"] = ["new", "help"]
 
-    for title, names in {**jobs, "Other kinds of records": kinds, "Help": ["new", "help"]}.items():
+    for title, names in jobs.items():
         index.append(f"## {title}\n")
-        job_page, sections = f"{title.lower().replace(' ', '-')}.md", []
+        job_page = f"{title.lower().replace(' ', '-')}.md"
+        sections = []
         for name in names:
             command = orbit.get_command(context, name)
             assert command is not None
@@ -124,15 +128,16 @@ def _python_page() -> str:
     parts = [PYTHON]
     for module, names in PUBLIC.items():
         parts.append(f"## `orbit_registry.{module}`\n")
-        classes = [node for node in _source(module).body if isinstance(node, ast.ClassDef)]
-        for node in sorted(
-            (node for node in classes if node.name in names),
-            key=lambda node: names.index(node.name),
-        ):
-            parts += _class(node)
+        nodes = [node for node in _source(module).body if isinstance(node, ast.ClassDef)]
+        classes = {node.name: node for node in nodes}
+        for name in names:
+            parts += _class(classes[name])
 
-    errors = str(ast.get_docstring(_source("errors"))).partition("\n\n")[2].rpartition("\n\n")[0]
-    return "\n".join([*parts, f"## `orbit_registry.errors`\n\n```text\n{errors}\n```\n"])
+    # Its middle paragraph is the tree of the exceptions.
+    docstring = str(ast.get_docstring(_source("errors")))
+    tree = docstring.partition("\n\n")[2].rpartition("\n\n")[0]
+    parts.append(f"## `orbit_registry.errors`\n\n```text\n{tree}\n```\n")
+    return "\n".join(parts)
 
 
 def _source(module: str) -> ast.Module:
@@ -153,19 +158,27 @@ def _class(node: ast.ClassDef) -> Iterator[str]:
 
     for name, entry in methods.items():
         if not name.startswith("_"):
-            marks = {ast.unparse(mark) for mark in entry.decorator_list}
-            owner = node.name if {"classmethod", "staticmethod"} & marks else ""
-            call = "" if {"property", "cached_property"} & marks else f"({_arguments(entry)})"
-            returns = f" -> {_code(entry.returns)}" if entry.returns else ""
-            yield (
-                f"`{owner}.{name}{call}{returns}`\n:   "
-                f"{textwrap.indent(_doc(entry), '    ').lstrip()}\n"
-            )
+            text = textwrap.indent(_doc(entry), "    ").lstrip()
+            yield f"`{_signature(node, entry)}`\n:   {text}\n"
+
+
+def _signature(owner: ast.ClassDef, entry: ast.FunctionDef) -> str:
+    marks = {ast.unparse(mark) for mark in entry.decorator_list}
+    text = f".{entry.name}"
+    if {"classmethod", "staticmethod"} & marks:
+        text = f"{owner.name}{text}"
+    if not {"property", "cached_property"} & marks:
+        text += f"({_arguments(entry)})"
+    if entry.returns:
+        text += f" -> {_code(entry.returns)}"
+
+    return text
 
 
 def _arguments(node: ast.FunctionDef) -> str:
     if node.args.args and node.args.args[0].arg in ("self", "cls"):
         del node.args.args[0]
+
     return _code(node.args)
 
 
@@ -175,7 +188,8 @@ def _code(node: ast.AST) -> str:
 
 def _doc(node: ast.ClassDef | ast.FunctionDef) -> str:
     text = ast.get_docstring(node) or ""
-    return re.sub(r"(?m)^ {4}(\w+): ", r"- `\1`: ", re.sub(r"(?m)^(Args|Raises):$", r"\1:\n", text))
+    text = re.sub(r"(?m)^(Args|Raises):$", r"\1:\n", text)
+    return re.sub(r"(?m)^ {4}(\w+): ", r"- `\1`: ", text)
 
 
 MAN_HEAD = r""".TH ORBIT 1 "" orbit\-registry "User Commands"
@@ -229,11 +243,10 @@ def _roff(text: str) -> str:
 
 
 def write(folder: Path) -> None:
-    """Write the pages into the folder of the reference,
-    and remove those of commands that are gone.
-    """
+    """Write the pages into the folder of the reference, and remove those of former commands."""
     for file in folder.glob("commands/*.md"):
         file.unlink()
+
     for name, text in reference().items():
         (folder / name).write_text(text, "utf-8")
 

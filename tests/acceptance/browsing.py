@@ -39,7 +39,7 @@ def chromium() -> Iterator[Browser]:
     """Yield the system's Chromium; skip the test where there is none."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
-        pytest.skip("Chromium is not installed")
+        pytest.skip("needs Chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield browser

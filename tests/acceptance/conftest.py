@@ -115,8 +115,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     words = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
     if subprocess.run(words, capture_output=True, check=False).returncode:
         pytest.skip(
-            "only the superuser may mount a file system, here one of two megabytes that can be "
-            "filled"
+            "needs the superuser: it mounts a file system of two megabytes that can be filled"
         )
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -8,19 +8,16 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.conftest import CORPORA, NO_CORPORA
 
 from orbit_registry.formats.adr.model import AdrFile
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.writer import set_status
 
-CORPORA = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
 COLLECTIONS = CORPORA / "adr"
 LOGS = CORPORA / "orbit-2026-07" / "docs" / "design"
 
-pytestmark = pytest.mark.skipif(
-    not COLLECTIONS.is_dir() or not LOGS.is_dir(),
-    reason="the shared corpora are not beside this checkout",
-)
+pytestmark = pytest.mark.skipif(not COLLECTIONS.is_dir() or not LOGS.is_dir(), reason=NO_CORPORA)
 
 # collection: Markdown documents, decisions, skipped, then decisions by status
 COUNTS: dict[str, tuple[int, int, dict[str, int]]] = {

@@ -63,7 +63,7 @@ def commands(page: Path) -> list[str]:
 def programs() -> Path:
     """Return the folder with the programs of the wheel."""
     if BIN is None:
-        pytest.skip("`nox -s build` runs these pages, with the wheel that it builds")
+        pytest.skip("needs the wheel: `nox -s build` makes it and runs these pages")
     return Path(BIN)
 
 

@@ -47,7 +47,7 @@ def test_a_browser_answers_from_the_snapshot(root: Path, tab: Tab) -> None:
     missing = [problem.message for problem in done.diagnostics if problem.code == console.MISSING]
     assert not [message for message in missing if "hash" in message]
     if missing:
-        pytest.skip(f"npm has no DuckDB for the browser here: {missing[0]}")
+        pytest.skip(f"needs npm's DuckDB for the browser: {missing[0]}")
     with served(done.out) as url:
         page = tab.go(f"{url}query/?sql=SELECT 1 AS one")
         assert console.DOWNLOAD in page.inner_text("[data-orbit-start]")

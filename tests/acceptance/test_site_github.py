@@ -42,7 +42,7 @@ def mermaid(built: SiteResult) -> None:
     missing = [problem.message for problem in built.diagnostics if problem.code == MISSING]
     assert not [message for message in missing if "hash" in message]
     if missing:
-        pytest.skip(f"npm has no Mermaid here: {missing[0]}")
+        pytest.skip(f"needs npm's Mermaid: {missing[0]}")
 
 
 @pytest.fixture(scope="module")

@@ -147,7 +147,7 @@ def test_hostile_diagrams_are_drawn_calmly(unguarded: str, tab: Tab) -> None:
     page = tab.go(unguarded + MARKS)
     page.wait_for_load_state("networkidle")
     if page.evaluate("() => !globalThis.mermaid"):
-        pytest.skip("npm has no Mermaid here")
+        pytest.skip("needs npm's Mermaid")
     expect(page.locator(".orbit-drawn")).to_have_count(4)
     page.wait_for_load_state("networkidle")
     assert page.evaluate(ACTING) == []

@@ -13,7 +13,7 @@ from orbit_registry.site.build import build_site
 
 
 def test_the_site_is_the_same_through_zensical(tmp_path: Path) -> None:
-    pytest.importorskip("zensical", reason="Zensical is not installed: `nox -s zensical` brings it")
+    pytest.importorskip("zensical", reason="needs Zensical: `nox -s zensical` brings it")
     results = {}
     for generator in ("mkdocs", "zensical"):
         root = copied("demo", tmp_path / generator / "repo")

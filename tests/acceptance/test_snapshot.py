@@ -89,9 +89,7 @@ def test_a_killed_sync_leaves_the_old_snapshot(git_repo: Path) -> None:
 def test_another_duckdb_reads_the_file(git_repo: Path) -> None:
     python = os.environ.get(OTHER)
     if not python:
-        pytest.skip(
-            f"set {OTHER} to a Python whose DuckDB has another version to try the file with it"
-        )
+        pytest.skip(f"needs another DuckDB: set {OTHER} to a Python that has it")
     repo = filled(git_repo)
     orbit(repo, "snapshot", "export", str(repo / "out.duckdb"))
     program = (

@@ -250,7 +250,7 @@ class Project:
 def agent(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
     if shutil.which(name, path=FOLDER or None) is None or not FOLDER:
-        pytest.skip(f"{load_agent(name).title} is not installed: `nox -s agents` brings it")
+        pytest.skip(f"needs real agents: `nox -s agents` brings {load_agent(name).title}")
     return name
 
 

@@ -43,6 +43,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.scope import symbol_glob
 from orbit_registry.registry import Registry
 from orbit_registry.search.query import Query
+from orbit_registry.workspace.git import newest_commits
 from orbit_registry.workspace.workspace import ORBIT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,6 +71,8 @@ class Repository:
     registry: Registry
     commits: Sequence[tuple[str, Sequence[str]]]
     """Subject and files of each commit, the oldest first."""
+    recall: Path | None = None
+    """Folder of the commits whose answers are known."""
 
 
 class Session(SessionLog):
@@ -299,7 +302,7 @@ def collections(folder: Path, names: Collection[str]) -> Iterator[Repository]:
         lines = (SHARED / "orbit-2026-07/commits.jsonl").read_text("utf-8").splitlines()
         commits = [(row["subject"], row["files"]) for row in map(json.loads, lines)]
         registry = repository_of(SHARED / "orbit-2026-07", folder / "orbit-2026-07")
-        yield Repository("orbit-2026-07", registry, commits)
+        yield Repository("orbit-2026-07", registry, commits, SHARED / "recall")
 
     for source in sorted((SHARED / "adr").iterdir()):
         if source.name in names:
@@ -311,7 +314,10 @@ def collections(folder: Path, names: Collection[str]) -> Iterator[Repository]:
 
     if "this repository" in names:
         git(folder, "clone", "-q", str(ROOT), str(folder / "own"))
-        yield Repository("this repository", Registry.open(folder / "own"), ())
+        registry = Registry.open(folder / "own")
+        newest = list(newest_commits(registry.workspace.git))[:COMMITS]
+        commits = [(commit.message, commit.files) for commit in reversed(newest)]
+        yield Repository("this repository", registry, commits)
 
 
 def adopted(source: Path, root: Path) -> Registry:
@@ -360,8 +366,8 @@ def measured(collection: Repository, rule: Rule | None) -> dict[str, str]:
     with under(rule, collection):
         edits = Edits(collection)
         figures = census(edits)
-        if collection.commits:
-            figures |= answered(collection, edits, SHARED / "recall")
+        if collection.recall is not None:
+            figures |= answered(collection, edits, collection.recall)
             figures |= by_words(collection, edits)
 
         return figures

@@ -12,9 +12,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from tests.bench.recall import interval
 
@@ -45,9 +47,9 @@ class Question:
     answers: frozenset[str]
 
 
-def repository(collection: Path, root: Path) -> Registry:
+def repository(collection: Path, root: Path, newest: int = COMMITS) -> Registry:
     """Make a git repository of a collection in another tool's layout:
-    empty files for those it tracked, and commits.
+    empty files for those it tracked, and its newest commits.
     """
     shutil.copytree(collection, root, dirs_exist_ok=True)
     (root / "dot_orbit").rename(root / ".orbit")
@@ -56,14 +58,12 @@ def repository(collection: Path, root: Path) -> Registry:
         if not path.exists() and not name.startswith(".orbit/"):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("", "utf-8")
-    commits = [
-        json.loads(line)["files"]
-        for line in (root / "commits.jsonl").read_text("utf-8").splitlines()
-    ]
+    lines = (root / "commits.jsonl").read_text("utf-8").splitlines()
+    commits = [json.loads(line) for line in lines]
     for name in ("files.txt", "commits.jsonl"):
         (root / name).unlink()
     git(root, "init", "-q", "-b", "main")
-    git(root, "fast-import", "--quiet", stdin=history(commits[-COMMITS:]))
+    git(root, "fast-import", "--quiet", stdin=history(commits[-newest:]))
     git(root, "reset", "-q")
     git(root, "add", "-A", "-f")
     git(root, "commit", "-qm", "Begin")
@@ -75,17 +75,17 @@ def repository(collection: Path, root: Path) -> Registry:
     return registry
 
 
-def history(commits: Iterable[Sequence[str]]) -> str:
+def history(commits: Iterable[Mapping[str, Any]]) -> str:
     """Return commits that change some files, as `git fast-import` reads them."""
     lines: list[str] = []
-    for number, files in enumerate(commits):
-        lines += [
-            "commit refs/heads/main",
-            f"committer Bench <bench@example.org> {1_700_000_000 + number} +0000",
-        ]
-        lines += ["data 0", ""]
+    for number, commit in enumerate(commits):
+        at = int(datetime.fromisoformat(commit["date"]).replace(tzinfo=UTC).timestamp())
+        subject = commit["subject"]
+        lines += ["commit refs/heads/main", f"committer Bench <bench@example.org> {at} +0000"]
+        lines += [f"data {len(subject.encode())}", subject]
         lines += (
-            f"M 644 inline {json.dumps(name)}\ndata {len(str(number))}\n{number}" for name in files
+            f"M 644 inline {json.dumps(name)}\ndata {len(str(number))}\n{number}"
+            for name in commit["files"]
         )
     return "\n".join([*lines, ""])
 

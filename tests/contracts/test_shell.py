@@ -26,7 +26,9 @@ SESSIONS = {
     "bench",
     "build",
     "mcp-conformance",
+    "lock",
     "minimums",
+    "newest",
     "zensical",
 }
 
@@ -96,6 +98,13 @@ def test_ci_runs_the_tests_as_the_readme_says() -> None:
     """The CI script runs the README's line, so that a green build says the README works."""
     assert re.search(r"(?m)^python3 -m nox -s tests( \|\||$)", read(".ci/run"))
     assert "nox -s fleet " in read(".ci/run"), "the lake is no longer asked through Spark"
+
+
+def test_ci_tries_the_newest_releases_at_each_change_and_each_week() -> None:
+    assert re.search(r"(?m)^ .* -m nox -s newest \|\|", read(".ci/run"))
+    assert re.search(
+        r"(?m)^  schedule: \[\{cron: \"\d+ \d+ \* \* \d\"\}\]$", read(".github/workflows/ci.yml")
+    )
 
 
 def test_every_extra_in_the_readme_exists() -> None:

@@ -5,15 +5,17 @@ read.
 """
 
 import difflib
+import importlib.metadata
 import json
 import os
+import platform
 import random
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -27,10 +29,19 @@ from tests.acceptance.site_cases import copied, with_every_kind
 
 import orbit_registry
 from orbit_registry.cli.main import run
+from orbit_registry.doctor.examine import LIBRARIES
 
 HERE = Path(__file__).parent
 UPDATE = "ORBIT_UPDATE_GOLDEN" in os.environ  # read before the tests put such variables away
 CASES = HERE.parent / "cases"
+PACKAGES = ("orbit-registry", *LIBRARIES)
+NAMED_VERSION = re.compile(rf"\b(Python|{'|'.join(PACKAGES)}) \d+\.\d[\w.+-]*")
+MATCHERS = ("ast-grep-py", "google-re2")
+"""Packages whose version is part of the digest of a check that a record states."""
+OTHER_VERSION = "97.1.2rc3"
+
+Walk = Callable[[str, str], dict[str, str]]
+
 COMMITTED = {
     "GIT_AUTHOR_DATE": "2026-06-10T00:00:00Z",
     "GIT_COMMITTER_DATE": "2026-06-10T00:00:00Z",
@@ -85,6 +96,8 @@ def normalised(text: str, root: Path) -> str:
     text = re.sub(r'"(seconds|ms|p50|p99)": [\d.]+', r'"\1": TIME', text)
     text = re.sub(r'\d+ bytes, NOW|"bytes": \d+', "BYTES", text)  # of a log, whose lines hold times
     text = re.sub(r'"until": "20[^"]+"', '"until": "WHEN"', text)
+    text = NAMED_VERSION.sub(r"\1 VERSION", text)
+    text = re.sub(r"(?<=git version )\d[^,\n]*|(?<=orbit, version )\S+", "VERSION", text)
     return re.sub(r"\b\d+(\.\d+)? (ms|s)\b", r"TIME \2", text)
 
 
@@ -124,8 +137,8 @@ def check_envelope(arguments: list[str], text: str) -> None:
             )
 
 
-def compare(folder: Path, outputs: dict[str, str]) -> None:
-    if UPDATE:
+def compare(folder: Path, outputs: dict[str, str], *, update: bool = UPDATE) -> None:
+    if update:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         for name, text in outputs.items():
@@ -146,56 +159,110 @@ def compare(folder: Path, outputs: dict[str, str]) -> None:
     assert not differences, "\n".join(differences)
 
 
+@pytest.fixture
+def walk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Walk:
+    """Run every command of a project's list in order; the result has what they print, by name."""
+    pytest.importorskip("material", reason="the site extra is not installed")
+    root = tmp_path / "project"
+
+    def outputs(project: str, form: str) -> dict[str, str]:
+        make_project(project, root)
+        monkeypatch.chdir(root)
+        home = tmp_path / "home"
+        home.mkdir()
+        monkeypatch.setenv("HOME", str(home))
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+        # Which agents are installed here is no business of a golden file.
+        monkeypatch.setenv("PATH", f"{tmp_path / 'programs'}{os.pathsep}{os.defpath}")
+        # A record's id is made of sixteen bytes, and nothing else is.
+        ids, urandom = random.Random(project), os.urandom
+        monkeypatch.setattr(
+            os, "urandom", lambda size: ids.randbytes(size) if size == 16 else urandom(size)
+        )
+        result: dict[str, str] = {}
+        last = ""
+        for number, line in enumerate(command_lines(project)):
+            words = shlex.split(line.replace("NEW", last))
+            actor = words.pop(0).partition("=")[2] if words[0].startswith("BY=") else "human"
+            monkeypatch.setenv("ORBIT_ACTOR", actor)
+            as_json = form == "json" and "--format" not in words and words != ["--version"]
+            code = run([*words, "--format", "json"] if as_json else words)
+            printed = capsys.readouterr()
+            last = next(
+                iter(re.findall(r"\b(?:ADR|F|L|P|R|RES|RT)-[0-9a-z]{4,5}\b", printed.out)), last
+            )
+            if form == "json" and not as_json:
+                continue
+            if as_json:
+                check_envelope(words, printed.out)
+            name = re.sub(r"[^a-zA-Z0-9.]+", "-", line)[:60].strip("-")
+            result[f"{number:03d}-{name}.txt"] = (
+                f"$ orbit {line}\n{pretty(printed.out)}\n[messages]\n{printed.err}\n[exit code "
+                f"{code}]\n"
+            )
+        return result
+
+    return outputs
+
+
+@pytest.fixture
+def other_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Python, git, this package and its libraries name other versions than they have."""
+    folder, programs = tmp_path / "packages", tmp_path / "programs"
+    for name in (*PACKAGES, *MATCHERS):
+        package = importlib.metadata.distribution(name)
+        described = folder / f"{name.replace('-', '_')}-{OTHER_VERSION}.dist-info"
+        described.mkdir(parents=True)
+        head = f"Metadata-Version: 2.1\nName: {name}\nVersion: {OTHER_VERSION}\n"
+        (described / "METADATA").write_text(head, "utf-8")
+        (described / "entry_points.txt").write_text(
+            package.read_text("entry_points.txt") or "", "utf-8"
+        )
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{os.environ['PYTHONPATH']}")
+    monkeypatch.setattr(platform, "python_version", lambda: OTHER_VERSION)
+    programs.mkdir()
+    git = programs / "git"
+    lines = (
+        "#!/bin/sh",
+        "for last; do :; done",
+        f'[ "$last" = version ] && exec echo "git version {OTHER_VERSION} (Example)"',
+        f'exec {shutil.which("git")} "$@"',
+    )
+    git.write_text("\n".join(lines), "utf-8")
+    git.chmod(0o755)
+
+
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("project", ["demo", "broken"])
 def test_every_command_prints_what_it_did(
-    project: str,
-    form: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    project: str, form: str, walk: Walk, tmp_path: Path
 ) -> None:
-    pytest.importorskip("material", reason="the site extra is not installed")
-    root = tmp_path / "project"
-    make_project(project, root)
-    monkeypatch.chdir(root)
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
-    monkeypatch.setenv(
-        "PATH", os.defpath
-    )  # which agents are installed here is no business of a golden file
-    ids, urandom = (
-        random.Random(project),
-        os.urandom,
-    )  # a record's id is made of sixteen bytes, and nothing else is
-    monkeypatch.setattr(
-        os, "urandom", lambda size: ids.randbytes(size) if size == 16 else urandom(size)
-    )
-    outputs: dict[str, str] = {}
-    last = ""
-    for number, line in enumerate(command_lines(project)):
-        words = shlex.split(line.replace("NEW", last))
-        actor = words.pop(0).partition("=")[2] if words[0].startswith("BY=") else "human"
-        monkeypatch.setenv("ORBIT_ACTOR", actor)
-        as_json = form == "json" and "--format" not in words
-        code = run([*words, "--format", "json"] if as_json else words)
-        printed = capsys.readouterr()
-        last = next(
-            iter(re.findall(r"\b(?:ADR|F|L|P|R|RES|RT)-[0-9a-z]{4,5}\b", printed.out)), last
-        )
-        if form == "json" and not as_json:
-            continue
-        if as_json:
-            check_envelope(words, printed.out)
-        text = (
-            f"$ orbit {line}\n{pretty(printed.out)}\n[messages]\n{printed.err}\n[exit code "
-            f"{code}]\n"
-        )
-        name = re.sub(r"[^a-zA-Z0-9.]+", "-", line)[:60].strip("-")
-        outputs[f"{number:03d}-{name}.txt"] = normalised(text, root)
+    outputs = {
+        name: normalised(text, tmp_path / "project") for name, text in walk(project, form).items()
+    }
     compare(HERE / "expected" / project / form, outputs)
+
+
+@pytest.mark.usefixtures("other_versions")
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_other_versions_print_the_same(form: str, walk: Walk, tmp_path: Path) -> None:
+    printed = walk("broken", form)
+    assert printed["020-doctor.txt"].count(OTHER_VERSION) == len(["Python", *PACKAGES, "git"])
+    outputs = {name: normalised(text, tmp_path / "project") for name, text in printed.items()}
+    compare(HERE / "expected" / "broken" / form, outputs, update=False)
+
+
+@pytest.mark.usefixtures("other_versions")
+def test_another_version_of_orbit_prints_the_same(tmp_path: Path) -> None:
+    """It is a process of its own: within one, click remembers the version that it printed first."""
+    words = [sys.executable, "-m", "orbit_registry", "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert OTHER_VERSION in done.stdout
+    expected = (HERE / "expected/broken/text/023-version.txt").read_text("utf-8")
+    assert normalised(done.stdout, tmp_path) in expected
 
 
 def recorded_payloads(agent: str) -> list[Any]:

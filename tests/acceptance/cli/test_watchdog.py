@@ -280,7 +280,7 @@ def test_the_service_fails_where_something_is_found(home: Path) -> None:
 
 
 @pytest.mark.skipif(
-    shutil.which("systemd-analyze") is None, reason="systemd-analyze reads units, and is not here"
+    shutil.which("systemd-analyze") is None, reason="needs systemd-analyze: it reads units"
 )
 def test_systemd_takes_the_units(home: Path) -> None:
     units = [shutil.copy(file, home) for file in sorted(EXAMPLES.glob("orbit-watchdog.*"))]

@@ -27,8 +27,7 @@ from orbit_registry.workspace.config import without_user
 
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 extension = pytest.mark.skipif(
-    not find_spec("duckdb_extension_ducklake"),
-    reason="`nox -s ducklake` runs this: it needs DuckDB 1.5",
+    not find_spec("duckdb_extension_ducklake"), reason="needs DuckLake: `nox -s ducklake` brings it"
 )
 PROGRAMS = next(
     iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), Path("/usr/bin")
@@ -81,7 +80,7 @@ class Server:
 def server() -> Iterator[Server]:
     """Start PostgreSQL, which root may not run, in a folder of its own."""
     if not (PROGRAMS / "initdb").exists():
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+        pytest.skip("needs PostgreSQL: apt-get install postgresql")
     password = secrets.token_hex(16)
     account = "postgres" if os.getuid() == 0 else None
     with socket.socket() as free:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,12 @@ from orbit_registry.errors import UsageError
 from orbit_registry.fleet.lake import Lake
 from orbit_registry.fleet.report import report
 
-pytest.importorskip("pyspark", reason="pyspark is not installed")
-java = pytest.mark.skipif(shutil.which("java") is None, reason="Java is not installed")
+pytestmark = pytest.mark.skipif(
+    not find_spec("pyspark"), reason="needs Spark: `nox -s fleet` brings it"
+)
+java = pytest.mark.skipif(
+    shutil.which("java") is None, reason="needs Java: apt-get install openjdk-17-jre-headless"
+)
 CLUSTER = "local-cluster[2,1,1024]"
 # Three programs that run for a minute: compiling what they run costs more than it gains, three
 # times as much.

@@ -107,6 +107,25 @@ def test_a_payload_that_is_none_is_a_fault(root: Path, content: bytes) -> None:
     assert "hunter2" not in json.dumps(logged)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "{ cat src/a.py; }",
+        "[ -f src/a.py ] && cat src/a.py",
+        '{"command": "cat src/a.py"',
+        "{,}",
+        '[1, "\\x"]',
+        "{'a': 1}",
+    ],
+)
+def test_a_text_that_only_begins_like_json_loses_no_call(
+    root: Path, call: Call, command: str
+) -> None:
+    """Some agents pass a tool's input as JSON in a text."""
+    call("PreToolUse", tool_name="Bash", tool_input=command)
+    assert [event.get("fault") for event in dispatched(root)] == [None]
+
+
 def test_an_input_that_never_ends_is_left(root: Path) -> None:
     for content in (b"", b'{"hook_event_name": "PreToolUse"'):
         environment = {

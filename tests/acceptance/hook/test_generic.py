@@ -87,7 +87,7 @@ def test_a_plugin_of_another_place_is_replaced(root: Path) -> None:
     assert not file.exists()
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node to run the plugin in")
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node: it runs the plugin")
 @pytest.mark.parametrize("broken", [False, True])
 def test_the_plugin_of_opencode_runs(root: Path, tmp_path: Path, broken: bool) -> None:
     write_learning(root, 1, scope={"paths": ["lib/**"]})

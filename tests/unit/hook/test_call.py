@@ -212,6 +212,13 @@ def test_a_large_patch_is_read_to_its_end() -> None:
     assert paths_in_command(f"apply_patch <<'E'\n{patch}E\n").paths == ["a/1", "a/2"]
 
 
+def test_a_patch_behind_many_paths_loses_no_command() -> None:
+    files = " ".join(f"src/{number}.py" for number in range(60))
+    patch = "*** Begin Patch\n*** Update File: Makefile\n*** End Patch\n"
+    command = f"cat {files}; apply_patch <<'E'\n{patch}E\n"
+    assert len(paths_in_command(command).paths) >= 50
+
+
 @pytest.mark.parametrize(
     ("folder", "text", "path"),
     [

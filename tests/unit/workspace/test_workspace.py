@@ -109,7 +109,7 @@ def test_a_home_is_a_whole_path(
     assert (user_home(), user_cache()) == (home, home / ".cache/orbit-registry")
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root may become another user")
+@pytest.mark.skipif(os.getuid() != 0, reason="needs the superuser: it may become another user")
 def test_an_unknown_user_has_no_home() -> None:
     script = (
         "import os; from pathlib import Path; from orbit_registry.errors import "

@@ -1,5 +1,4 @@
-"""Agent as the installer and the capture of sessions see it: settings, replies, entries of a
-transcript.
+"""Agent for the installer and the capture of sessions: settings, replies, transcript entries.
 
 `SURFACES` in an agent's file are the events that take context as their reply, with their surface;
 `LOGGED` those that are logged and not answered. Its functions say what it has: `read` and `reply`
@@ -10,6 +9,7 @@ transcript.
 import importlib
 import os
 import pkgutil
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -46,9 +46,7 @@ class JsonHooks:
 
 @dataclass(frozen=True, slots=True)
 class CommandFile:
-    """A file that holds the hook's command alone:
-    a template in `agents/`, and the language that quotes the command.
-    """
+    """A file with the hook's command alone: its template in `agents/`, and its language."""
 
     template: str
     language: Literal["javascript", "shell"]
@@ -56,8 +54,9 @@ class CommandFile:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A settings file, from the project's root or below `~/`;
-    the variable `home` moves that one's first folder.
+    """A settings file, from the project's root or below `~/`.
+
+    The variable `home` moves the first folder below `~/`.
     """
 
     path: str
@@ -119,20 +118,17 @@ SPECIFIC = ("hookSpecificOutput", "additionalContext")  # the way to the text in
 
 
 def nested(events: Iterable[str], **members: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the schema of `{"hookSpecificOutput":
-    {"hookEventName", "additionalContext"}}` for each event.
-    """
-    return {
-        event: closed(
-            hookSpecificOutput=closed(
-                required=("hookEventName", "additionalContext"),
-                hookEventName={"const": event},
-                additionalContext=TEXT,
-            ),
-            **members,
+    """Return the schema of a reply with its text in `hookSpecificOutput`, for each event."""
+    schemas: dict[str, Mapping[str, Any]] = {}
+    for event in events:
+        output = closed(
+            required=("hookEventName", "additionalContext"),
+            hookEventName={"const": event},
+            additionalContext=TEXT,
         )
-        for event in events
-    }
+        schemas[event] = closed(hookSpecificOutput=output, **members)
+
+    return schemas
 
 
 def flat(
@@ -177,8 +173,9 @@ class TranscriptEntry:
 
 
 class Usage(NamedTuple):
-    """Tokens of one answer that no cache held;
-    an answer may be written several times, its tokens growing.
+    """Tokens of one answer that were in no cache.
+
+    An answer may be written several times, its tokens growing.
     """
 
     answer: str
@@ -187,8 +184,9 @@ class Usage(NamedTuple):
 
 
 class TranscriptReader(Protocol):
-    """Functions of an agent's file that read its transcripts;
-    those after `is_transcript` are some agents' alone.
+    """Functions of an agent's file that read its transcripts.
+
+    Those after `is_transcript` are some agents' alone.
     """
 
     def entries(self, row: Row) -> Iterator[TranscriptEntry]: ...  # noqa: D102
@@ -212,17 +210,13 @@ def token_sum(counts: object, added: Iterable[str], subtracted: Iterable[str] = 
 
 def clipped(text: str) -> str:
     """Return a text, of a long one its beginning and its end."""
-    return (
-        text
-        if len(text) <= LONGEST_TEXT
-        else f"{text[: LONGEST_TEXT // 2]}\n…\n{text[-LONGEST_TEXT // 2 :]}"
-    )
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return f"{text[: LONGEST_TEXT // 2]}\n…\n{text[-LONGEST_TEXT // 2 :]}"
 
 
 def texts_of(value: object) -> Iterator[str]:
-    """Yield the texts in a value that is a text, a list of texts,
-    or a list of parts that have a `text`.
-    """
+    """Yield the texts of a value: a text, a list of texts, or of parts that have a `text`."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -242,17 +236,24 @@ def open_transcript(path: Path) -> BufferedReader:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise OSError(f"{path} is not a file")
+
     return os.fdopen(handle, "rb")
 
 
 def agent_home(variable: str, folder: str) -> Path:
-    """Return the folder of an agent's own files:
-    the environment variable, or a folder of the user's home.
+    """Return the folder of an agent's own files.
+
+    It is in the environment variable, or below the user's home.
     """
     from orbit_registry.workspace.workspace import user_home  # `orbit hook` needs the names alone
 
     moved = os.environ.get(variable, "")
     return Path(moved) if moved else user_home() / folder
+
+
+def folder_name(root: Path) -> str:
+    """Return the name that some agents give the folder of a project's sessions."""
+    return re.sub("[^A-Za-z0-9]", "-", str(root))
 
 
 def hook_agents() -> tuple[str, ...]:
@@ -262,28 +263,26 @@ def hook_agents() -> tuple[str, ...]:
 
 def load_agent(name: str) -> Agent:
     """Return one of `hook_agents`; only its own file is loaded."""
-    create: Callable[[], Agent] = importlib.import_module(f"{agents.__name__}.{name}").agent
+    create: Callable[[], Agent] = _file_of(name).agent
     return create()
 
 
 def transcript_readers(
     function: Literal["entries", "injected_texts", "usage"],
 ) -> dict[str, TranscriptReader]:
-    """Return the agents whose transcripts can be captured, tell what hooks added,
-    or what a session used, by name.
+    """Return the agents whose file has a function, by name.
+
+    Their transcripts can be captured, tell what hooks added, or what a session used.
     """
-    return {
-        name: importlib.import_module(f"{agents.__name__}.{name}") for name in _names_with(function)
-    }
+    return {name: _file_of(name) for name in _names_with(function)}
+
+
+def _file_of(name: str) -> Any:
+    return importlib.import_module(f"{agents.__name__}.{name}")
 
 
 @cache
 def _names_with(function: str) -> tuple[str, ...]:
-    names = sorted(
-        module.name for module in pkgutil.iter_modules(agents.__path__) if module.name != "agent"
-    )
-    return tuple(
-        name
-        for name in names
-        if hasattr(importlib.import_module(f"{agents.__name__}.{name}"), function)
-    )
+    names = [module.name for module in pkgutil.iter_modules(agents.__path__)]
+    names.remove("agent")
+    return tuple(name for name in sorted(names) if hasattr(_file_of(name), function))

@@ -1,7 +1,7 @@
-"""Claude Code: payloads and replies of its hooks, settings, and transcripts
-(`projects/<folder>/<session>.jsonl`).
+"""Claude Code: payloads and replies of its hooks, settings, and transcripts.
 
-A reply adds context. It never holds a decision about a permission, nor another input for the tool.
+A transcript is `projects/<folder>/<session>.jsonl`. A reply adds context. It never holds a decision
+about a permission, nor another input for the tool.
 """
 
 from orbit_registry.hook.call import Call, field
@@ -10,10 +10,17 @@ from orbit_registry.hook.payload import call_from_payload, context_reply, to_jso
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from orbit_registry.agents.agent import Agent, Row, TranscriptEntry, Usage
+    from orbit_registry.agents.agent import (
+        Agent,
+        Row,
+        Scope,
+        ServersFile,
+        TranscriptEntry,
+        Usage,
+    )
     from orbit_registry.hook.call import Payload
 
 SURFACES = {
@@ -36,7 +43,10 @@ LOGGED = {
 
 def read(payload: "Payload") -> Call | None:
     """Return the call of a payload; None for an event that we don't handle."""
-    call = None if _is_of_another_agent(payload) else call_from_payload(payload, SURFACES, LOGGED)
+    if _is_of_another_agent(payload):
+        return None
+
+    call = call_from_payload(payload, SURFACES, LOGGED)
     if call is None:
         return None
 
@@ -52,12 +62,13 @@ def read(payload: "Payload") -> Call | None:
 
 
 def _is_of_another_agent(payload: "Payload") -> bool:
-    """Say whether an agent that reads these settings too sent a payload:
-    it has its own hook and may not show the reply, so a record would count as shown that was not.
+    """Say whether an agent that reads these settings too sent a payload.
+
+    It has its own hook and may not show the reply, so a record would count as shown that was not.
     """
-    return (
-        "timestamp" in payload and "permission_mode" not in payload
-    ) or "conversation_id" in payload
+    if "conversation_id" in payload:
+        return True
+    return "timestamp" in payload and "permission_mode" not in payload
 
 
 def reply(call: Call, text: str) -> str:
@@ -74,7 +85,7 @@ def hook_events() -> dict[str, str]:
         "PreToolUse": tools,
         "PostToolUseFailure": tools,
         "SubagentStart": "",
-        # why our rule file may have been loaded
+        # Why our rule file may have been loaded.
         "InstructionsLoaded": "session_start|path_glob_match|compact",
         "Stop": "",
         "SessionEnd": "",
@@ -93,45 +104,46 @@ def agent() -> "Agent":
         "SubagentStart",
         "Stop",
     )
-
     hooks = base.JsonHooks(hook_events(), {"type": "command", "command": "", "timeout": 5})
-    home, servers = "CLAUDE_CONFIG_DIR", "mcpServers"
+    home = "CLAUDE_CONFIG_DIR"
+    of_project = ("projects", base.ROOT, "mcpServers")
+    servers: Mapping[Scope, ServersFile] = {
+        "local": base.ServersFile("~/.claude.json", of_project, home=home),
+        "project": base.ServersFile(".mcp.json"),
+        "user": base.ServersFile("~/.claude.json", home=home),
+    }
+    payload = {
+        "session_id": base.SESSION,
+        "transcript_path": "/tmp/transcript.jsonl",
+        "cwd": base.ROOT,
+        "permission_mode": "default",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Edit",
+        "tool_input": {
+            "file_path": base.PATH,
+            "old_string": "before",
+            "new_string": "after",
+            "replace_all": False,
+        },
+        "tool_use_id": "toolu_01",
+    }
+    replies = base.nested(answered, suppressOutput={"type": "boolean"}, systemMessage=base.TEXT)
     return base.Agent(
         name="claude",
         title="Claude Code",
         evidence="its 2.1.197 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers={
-            "local": base.ServersFile(
-                "~/.claude.json", ("projects", base.ROOT, servers), home=home
-            ),
-            "project": base.ServersFile(".mcp.json"),
-            "user": base.ServersFile("~/.claude.json", home=home),
-        },
         settings={
             "local": base.SettingsFile(".claude/settings.local.json", hooks),
             "project": base.SettingsFile(".claude/settings.json", hooks),
             "user": base.SettingsFile("~/.claude/settings.json", hooks, home),
         },
+        servers=servers,
         project_folder="${CLAUDE_PROJECT_DIR:-.}",
         environment={"CLAUDE_PROJECT_DIR": base.ROOT},
-        payload={
-            "session_id": base.SESSION,
-            "transcript_path": "/tmp/transcript.jsonl",
-            "cwd": base.ROOT,
-            "permission_mode": "default",
-            "hook_event_name": "PreToolUse",
-            "tool_name": "Edit",
-            "tool_input": {
-                "file_path": base.PATH,
-                "old_string": "before",
-                "new_string": "after",
-                "replace_all": False,
-            },
-            "tool_use_id": "toolu_01",
-        },
+        payload=payload,
         event="PreToolUse",
-        replies=base.nested(answered, suppressOutput={"type": "boolean"}, systemMessage=base.TEXT),
+        replies=replies,
         texts=(base.SPECIFIC,),
     )
 
@@ -140,9 +152,11 @@ def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
     """Return the transcript of a session of a project, or of one of its subagents."""
     import os
 
+    from orbit_registry.agents.agent import folder_name
+
     name = f"{session}/subagents/agent-{agent}.jsonl" if agent else f"{session}.jsonl"
     projects = _projects()
-    slug = _slug(root)
+    slug = folder_name(root)
 
     try:
         names = sorted(
@@ -152,20 +166,20 @@ def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
         return None
 
     # A session may have been started in a folder of the project.
-    folders = [
-        projects / folder for folder in names if folder == slug or folder.startswith(f"{slug}-")
-    ]
-    return next((path for folder in folders if (path := folder / name).is_file()), None)
+    for folder in names:
+        path = projects / folder / name
+        if (folder == slug or folder.startswith(f"{slug}-")) and path.is_file():
+            return path
+
+    return None
 
 
 def sessions(root: "Path") -> "list[Path]":
-    """Return the transcripts of the sessions that were started at a project's root,
-    the newest first.
-    """
-    from orbit_registry.agents.agent import newest_first
+    """Return the transcripts of sessions started at a project's root, the newest first."""
+    from orbit_registry.agents.agent import folder_name, newest_first
 
     # Not of its folders: `a/b` and the neighbour `a-b` have the same name there.
-    return newest_first((_projects() / _slug(root)).glob("*.jsonl"))
+    return newest_first((_projects() / folder_name(root)).glob("*.jsonl"))
 
 
 def is_transcript(path: "Path") -> bool:
@@ -191,19 +205,23 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
     """Yield the entries of a line."""
     from orbit_registry.agents.agent import TranscriptEntry, clipped, texts_of
 
-    kind, message = row.get("type"), row.get("message")
-
     if isinstance(row.get("sessionId"), str) and row.get("parentUuid") is None:
         yield TranscriptEntry("session", row["sessionId"], arguments={"cwd": row.get("cwd")})
 
-    yield from (TranscriptEntry("injected", text) for text in injected_texts(row))
+    for text in injected_texts(row):
+        yield TranscriptEntry("injected", text)
 
+    kind, message = row.get("type"), row.get("message")
     if kind not in ("user", "assistant") or not isinstance(message, dict):
         return
 
-    content = message.get("content")
-    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    for part in parts if isinstance(parts, list) else []:
+    parts = message.get("content")
+    if isinstance(parts, str):
+        parts = [{"type": "text", "text": parts}]
+    if not isinstance(parts, list):
+        return
+
+    for part in parts:
         if not isinstance(part, dict):
             continue
 
@@ -225,15 +243,14 @@ def usage(row: "Row") -> "Iterator[Usage]":
     from orbit_registry.agents.agent import Usage, token_sum
 
     message = row.get("message")
-    if (
-        row.get("type") == "assistant"
-        and isinstance(message, dict)
-        and isinstance(message.get("usage"), dict)
-    ):
-        counts = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
-        yield Usage(
-            str(message.get("id")), str(row.get("timestamp")), token_sum(message["usage"], counts)
-        )
+    if row.get("type") != "assistant" or not isinstance(message, dict):
+        return
+
+    counts = message.get("usage")
+    if isinstance(counts, dict):
+        names = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
+        tokens = token_sum(counts, names)
+        yield Usage(str(message.get("id")), str(row.get("timestamp")), tokens)
 
 
 def _message(row: "Row", kind: str, text: str) -> "TranscriptEntry":
@@ -244,17 +261,12 @@ def _message(row: "Row", kind: str, text: str) -> "TranscriptEntry":
     if text.startswith("[Request interrupted by user"):
         return TranscriptEntry("stopped")
     # A summary, a command's echo, and what a model asks of its subagent are no person's words.
-    is_prompt = not (row.get("isMeta") or row.get("isCompactSummary") or row.get("isSidechain"))
-    return TranscriptEntry("prompt" if is_prompt else "injected", text)
+    if row.get("isMeta") or row.get("isCompactSummary") or row.get("isSidechain"):
+        return TranscriptEntry("injected", text)
+    return TranscriptEntry("prompt", text)
 
 
 def _projects() -> "Path":
     from orbit_registry.agents.agent import agent_home
 
     return agent_home("CLAUDE_CONFIG_DIR", ".claude") / "projects"
-
-
-def _slug(root: "Path") -> str:
-    import re
-
-    return re.sub("[^A-Za-z0-9]", "-", str(root))

@@ -1,9 +1,8 @@
-"""Codex CLI: payloads and replies of its hooks, settings, and transcripts
-(`sessions/YYYY/MM/DD/rollout-….jsonl`).
+"""Codex CLI: payloads and replies of its hooks, settings, and transcripts.
 
-It edits files by patches, so their paths are in the patch's text: `hook.call.patch_paths` reads
-them. A reply holds no key but those below: Codex drops a whole reply for a key that it does not
-know.
+A transcript is `sessions/YYYY/MM/DD/rollout-….jsonl`. Codex edits files by patches, so their paths
+are in the patch's text: `hook.call.patch_paths` reads them. A reply holds no key but those below:
+Codex drops a whole reply for a key that it does not know.
 """
 
 from orbit_registry.hook.call import Call, field
@@ -31,10 +30,10 @@ LOGGED = {
     "SessionEnd": "session end",
     "PostCompact": "compacted",
 }
-_EXIT_CODES = (
-    "Exit code: ",
-    "Process exited with code ",
-)  # beginnings of a shell's output, before the exit code
+_EXIT_CODES = ("Exit code: ", "Process exited with code ")
+"""Beginnings of a shell's output, before the exit code."""
+_ENTRY_KINDS: "dict[str, EntryKind]" = {"assistant": "answer", "user": "prompt"}
+"""Entries by the role of a message; any other role's is injected."""
 MOST_SUBAGENTS = MOST_SESSIONS = 50
 
 
@@ -48,15 +47,13 @@ def read(payload: "Payload") -> Call | None:
 
 
 def _failure(response: object) -> str:
-    """Return the output of a failed tool: an exit code in an object, JSON or text,
-    or an MCP server's `isError`.
+    """Return the output of a failed tool; empty if it did not fail.
+
+    A failure is an exit code in an object, JSON or text, or an MCP server's `isError`.
     """
     if isinstance(response, str):
         if response[:1] != "{":
-            code_text = next(
-                (response[len(start) :] for start in _EXIT_CODES if response.startswith(start)), "0"
-            )
-            return response if code_text.partition("\n")[0].strip() != "0" else ""
+            return response if _exit_code(response) != "0" else ""
 
         try:
             response = parse_json(response)
@@ -67,20 +64,26 @@ def _failure(response: object) -> str:
         return ""
 
     metadata = response.get("metadata")
-    code = (metadata if isinstance(metadata, dict) else response).get("exit_code", 0)
-    if (
-        code in (0, None)
-        and response.get("success", True) is not False
-        and response.get("isError") is not True
-    ):
+    results = metadata if isinstance(metadata, dict) else response
+    has_error = response.get("success", True) is False or response.get("isError") is True
+    if not has_error and results.get("exit_code", 0) in (0, None):
         return ""
 
     output = field(response, "output", "aggregated_output", "stderr", "error", "message", "content")
     parts = response.get("content")
-    for part in parts if isinstance(parts, list) else ():
-        output += field(part, "text") if isinstance(part, dict) else ""
+    if isinstance(parts, list):
+        output += "".join([field(part, "text") for part in parts if isinstance(part, dict)])
 
     return output
+
+
+def _exit_code(output: str) -> str:
+    """Return the exit code at the beginning of a shell's output, `0` without one."""
+    for start in _EXIT_CODES:
+        if output.startswith(start):
+            return output[len(start) :].partition("\n")[0].strip()
+
+    return "0"
 
 
 def reply(call: Call, text: str) -> str:
@@ -100,13 +103,23 @@ def agent() -> "Agent":
         "PostToolUse": tools,
         "SubagentStart": "",
     }
-    # The end of a session gets at most three seconds; a longer limit causes a warning at each
-    # start.
-    hooks = base.JsonHooks(
-        {**answered, "Stop": "", "SessionEnd": ""}, {"type": "command", "command": "", "timeout": 3}
-    )
+    events = {**answered, "Stop": "", "SessionEnd": ""}
+    # The end of a session gets at most three seconds; a longer limit causes warnings at starts.
+    hooks = base.JsonHooks(events, {"type": "command", "command": "", "timeout": 3})
     patch = f"*** Begin Patch\n*** Update File: {base.PATH}\n@@\n-before\n+after\n*** End Patch\n"
-
+    payload = {
+        "session_id": base.SESSION,
+        "turn_id": "1",
+        "transcript_path": None,
+        "cwd": base.ROOT,
+        "model": "gpt-5",
+        "permission_mode": "default",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "apply_patch",
+        "tool_input": {"command": patch},
+        "tool_use_id": "call_01",
+    }
+    replies = base.nested(answered, systemMessage=base.TEXT)
     return base.Agent(
         name="codex",
         title="Codex CLI",
@@ -120,40 +133,29 @@ def agent() -> "Agent":
             "user": base.SettingsFile("~/.codex/hooks.json", hooks, "CODEX_HOME"),
             "project": base.SettingsFile(".codex/hooks.json", hooks),
         },
-        payload={
-            "session_id": base.SESSION,
-            "turn_id": "1",
-            "transcript_path": None,
-            "cwd": base.ROOT,
-            "model": "gpt-5",
-            "permission_mode": "default",
-            "hook_event_name": "PreToolUse",
-            "tool_name": "apply_patch",
-            "tool_input": {"command": patch},
-            "tool_use_id": "call_01",
-        },
+        payload=payload,
         event="PreToolUse",
-        replies=base.nested(answered, systemMessage=base.TEXT),
+        replies=replies,
         texts=(base.SPECIFIC,),
-        after="Codex runs no hook before you trust it: start it, choose to review the hooks, "
-        "and allow this one.",
+        after=(
+            "Codex runs no hook before you trust it: start it, choose to review the hooks, "
+            "and allow this one."
+        ),
     )
 
 
 def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
-    """Return the transcript of a session, or of one of its subagents,
-    which are sessions of their own.
-    """
+    """Return the transcript of a session or of a subagent, which is a session too."""
     name = agent or session
     if not name.replace("-", "").isalnum():  # it becomes a part of a pattern
         return None
-    return next(iter(sorted(_sessions().glob(f"*/*/*/rollout-*-{name}.jsonl"))), None)
+
+    paths = sorted(_sessions().glob(f"*/*/*/rollout-*-{name}.jsonl"))
+    return paths[0] if paths else None
 
 
 def sessions(root: "Path") -> "list[Path]":
-    """Return the transcripts of the sessions that were started at a project's root,
-    the newest first.
-    """
+    """Return the transcripts of sessions started at a project's root, the newest first."""
     import json
     from itertools import islice
 
@@ -168,8 +170,9 @@ def is_transcript(path: "Path") -> bool:
 
 
 def subagents(path: "Path") -> "list[Path]":
-    """Return the transcripts of the threads that a session started:
-    each names its parent in its first line.
+    """Return the transcripts of the threads that a session started.
+
+    Each names its parent in its first line.
     """
     import re
 
@@ -193,6 +196,7 @@ def injected_texts(row: "Row") -> "Iterator[str]":
     payload = row.get("payload")
     if row.get("type") != "response_item" or not isinstance(payload, dict):
         return
+
     if payload.get("type") == "message" and payload.get("role") in ("developer", "system", "user"):
         yield from texts_of(payload.get("content"))
 
@@ -208,9 +212,8 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
     kind = payload.get("type")
     if row.get("type") == "session_meta":
         source = payload.get("source")
-        parent = payload.get("parent_thread_id") or (
-            isinstance(source, dict) and "subagent" in source
-        )
+        is_subagent = isinstance(source, dict) and "subagent" in source
+        parent = payload.get("parent_thread_id") or is_subagent
         arguments = {"cwd": payload.get("cwd"), "parent": parent}
         yield TranscriptEntry("session", str(payload.get("id")), arguments=arguments)
     elif row.get("type") == "event_msg" and kind in ("turn_aborted", "thread_rolled_back"):
@@ -218,28 +221,26 @@ def entries(row: "Row") -> "Iterator[TranscriptEntry]":
     elif row.get("type") != "response_item":
         return
     elif kind == "message":
-        role = payload.get("role")
-        entry_kind: EntryKind = (
-            "answer" if role == "assistant" else "prompt" if role == "user" else "injected"
-        )
-        yield from (
-            TranscriptEntry(entry_kind, clipped(text)) for text in texts_of(payload.get("content"))
-        )
+        entry_kind = _ENTRY_KINDS.get(str(payload.get("role")), "injected")
+        for text in texts_of(payload.get("content")):
+            yield TranscriptEntry(entry_kind, clipped(text))
     elif kind in ("function_call", "custom_tool_call", "local_shell_call", "web_search_call"):
-        action = payload.get("action")
-        own = _arguments(payload.get("arguments", payload.get("input")))
-        tool_arguments = action if isinstance(action, dict) else own
-        tool = str(payload.get("name") or kind)
-        yield TranscriptEntry(
-            "call", call=str(payload.get("call_id")), tool=tool, arguments=tool_arguments
-        )
+        tool_arguments = payload.get("action")
+        if not isinstance(tool_arguments, dict):
+            tool_arguments = _arguments(payload.get("arguments", payload.get("input")))
+
+        call_id, tool = str(payload.get("call_id")), str(payload.get("name") or kind)
+        yield TranscriptEntry("call", call=call_id, tool=tool, arguments=tool_arguments)
     elif isinstance(kind, str) and kind.endswith("_output"):
-        output = payload.get("output")
-        text = "\n".join(texts_of(output.get("content") if isinstance(output, dict) else output))
-        failed = (isinstance(output, dict) and output.get("success") is False) or _has_failed(text)
-        yield TranscriptEntry(
-            "result", clipped(text), call=str(payload.get("call_id")), failed=failed
-        )
+        output, failed = payload.get("output"), False
+        if isinstance(output, dict):
+            failed = output.get("success") is False
+            output = output.get("content")
+
+        text = "\n".join(texts_of(output))
+        failed = failed or _has_failed(text)
+        call_id = str(payload.get("call_id"))
+        yield TranscriptEntry("result", clipped(text), call=call_id, failed=failed)
 
 
 def usage(row: "Row") -> "Iterator[Usage]":
@@ -247,20 +248,19 @@ def usage(row: "Row") -> "Iterator[Usage]":
     from orbit_registry.agents.agent import Usage, token_sum
 
     payload = row.get("payload")
-    if (
-        row.get("type") != "event_msg"
-        or not isinstance(payload, dict)
-        or payload.get("type") != "token_count"
-    ):
+    if row.get("type") != "event_msg" or not isinstance(payload, dict):
         return
 
     info = payload.get("info")
-    if isinstance(info, dict) and isinstance(info.get("last_token_usage"), dict):
-        counts = token_sum(
-            info["last_token_usage"], ("input_tokens", "output_tokens"), ("cached_input_tokens",)
-        )
-        answer = str(token_sum(info.get("total_token_usage"), ("input_tokens", "output_tokens")))
-        yield Usage(answer, str(row.get("timestamp")), counts)
+    if payload.get("type") != "token_count" or not isinstance(info, dict):
+        return
+
+    counts = info.get("last_token_usage")
+    if isinstance(counts, dict):
+        names = ("input_tokens", "output_tokens")
+        answer = str(token_sum(info.get("total_token_usage"), names))
+        tokens = token_sum(counts, names, ("cached_input_tokens",))
+        yield Usage(answer, str(row.get("timestamp")), tokens)
 
 
 def _has_failed(text: str) -> bool:

@@ -11,7 +11,9 @@ from orbit_registry.hook.payload import context_reply, parse_embedded, take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from orbit_registry.agents.agent import Agent
+    from collections.abc import Mapping
+
+    from orbit_registry.agents.agent import Agent, Scope, ServersFile
     from orbit_registry.hook.call import Payload
 
 SURFACES = {"postToolUse": TOOL, "sessionStart": SESSION, "subagentStart": SESSION}
@@ -28,7 +30,10 @@ ARGUMENTS = ("toolArgs", "tool_input", "toolInput")
 def read(payload: "Payload") -> Call | None:
     """Return the call of a payload; None for an event that we don't handle."""
     event_name = field(payload, "hook_event_name", "hookEventName")
-    event = event_name[:1].lower() + event_name[1:] if event_name else _event_of_fields(payload)
+    event = event_name[:1].lower() + event_name[1:]
+    if not event:
+        event = _event_of_fields(payload)
+
     surface = SURFACES.get(event, "")
     if not surface and event not in LOGGED:
         return None
@@ -73,6 +78,7 @@ def reply(call: Call, text: str) -> str:
         return ""
     if call.event in SURFACES:
         return to_json({"additionalContext": text}) + "\n"
+
     return to_json(context_reply(call, text)) + "\n"
 
 
@@ -81,47 +87,50 @@ def agent() -> "Agent":
     from orbit_registry.agents import agent as base
 
     answered = {"sessionStart": "", "postToolUse": "", "subagentStart": ""}
-    # Without matchers: it leaves out an entry whose matcher it can't read, and names of tools
-    # differ by version.
+    # Without matchers: it leaves out an entry whose matcher it can't read, and tools' names differ
+    # by version.
     events = {**answered, "preCompact": "", "agentStop": ""}
     handler = {"type": "command", "bash": "", "timeoutSec": 5}
     inline = base.JsonHooks(events, handler, "bash", grouped=False)
     own_file = base.JsonHooks(events, handler, "bash", grouped=False, head={"version": 1})
+
+    servers: Mapping[Scope, ServersFile] = {
+        "user": base.ServersFile(
+            "~/.copilot/mcp-config.json",
+            more={"type": "local", "tools": ["*"]},
+            home="COPILOT_HOME",
+        ),
+        "project": base.ServersFile(".mcp.json"),
+    }
+    payload = {
+        "sessionId": base.SESSION,
+        "timestamp": 1767225600000,
+        "cwd": base.ROOT,
+        "toolName": "edit",
+        "toolArgs": {"path": base.PATH, "old_str": "before", "new_str": "after"},
+        "toolResult": {"resultType": "success", "textResultForLlm": "done"},
+    }
+    # In Pascal case an editor asks, and is answered.
+    in_editor = [event[0].upper() + event[1:] for event in answered]
+    replies = {**base.flat(answered, "additionalContext"), **base.nested(in_editor)}
 
     return base.Agent(
         name="copilot",
         title="GitHub Copilot",
         evidence="its 1.0.102 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers={
-            "user": base.ServersFile(
-                "~/.copilot/mcp-config.json",
-                more={"type": "local", "tools": ["*"]},
-                home="COPILOT_HOME",
-            ),
-            "project": base.ServersFile(".mcp.json"),
-        },
+        servers=servers,
         settings={
             "local": base.SettingsFile(".github/copilot/settings.local.json", inline),
             "project": base.SettingsFile(".github/hooks/orbit.json", own_file),
             "user": base.SettingsFile("~/.copilot/hooks/orbit.json", own_file, "COPILOT_HOME"),
         },
-        payload={
-            "sessionId": base.SESSION,
-            "timestamp": 1767225600000,
-            "cwd": base.ROOT,
-            "toolName": "edit",
-            "toolArgs": {"path": base.PATH, "old_str": "before", "new_str": "after"},
-            "toolResult": {"resultType": "success", "textResultForLlm": "done"},
-        },
+        payload=payload,
         event="postToolUse",
-        replies={
-            **base.flat(answered, "additionalContext"),
-            **base.nested(
-                event[0].upper() + event[1:] for event in answered
-            ),  # as an editor asks, and is answered
-        },
+        replies=replies,
         texts=(("additionalContext",), base.SPECIFIC),
-        after="Copilot runs the hooks of a project only if you trust its folder: start it there "
-        "once, and say so.",
+        after=(
+            "Copilot runs the hooks of a project only if you trust its folder: start it there "
+            "once, and say so."
+        ),
     )

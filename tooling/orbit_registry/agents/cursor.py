@@ -19,8 +19,9 @@ SURFACES = {
     "sessionStart": SESSION,
     "subagentStart": SESSION,
 }
-"""Earlier versions drop the reply to a prompt, so it is not among these:
-a record would count as shown that was not.
+"""Events that take context.
+
+Earlier versions drop the reply to a prompt, so a record would count as shown that was not.
 """
 LOGGED = {
     "stop": "stop",
@@ -34,14 +35,14 @@ def read(payload: "Payload") -> Call | None:
     """Return the call of a payload; None for an event that we don't handle."""
     roots = payload.get("workspace_roots", payload.get("workspaceRoots"))
     if not field(payload, "cwd") and isinstance(roots, list):
-        payload = {**payload, "cwd": next((root for root in roots if isinstance(root, str)), "")}
+        root = next((root for root in roots if isinstance(root, str)), "")
+        payload = {**payload, "cwd": root}
 
     call = call_from_payload(payload, SURFACES, LOGGED)
     if call is None:
         return None
 
     call.session = field(payload, "conversation_id", "conversationId") or call.session
-
     if call.event == "postToolUseFailure":
         call.error = field(payload, "error_message", "errorMessage", "error")
     elif call.event == "subagentStart":
@@ -80,14 +81,27 @@ def agent() -> "Agent":
         "subagentStart": "",
     }
     events = {**answered, "preCompact": "", "stop": ""}
-    hooks = JsonHooks(events, {"command": "", "timeout": 5}, grouped=False, head={"version": 1})
-
+    handler = {"command": "", "timeout": 5}
+    hooks = JsonHooks(events, handler, grouped=False, head={"version": 1})
+    payload = {
+        "conversation_id": SESSION,
+        "generation_id": "1",
+        "model": "default",
+        "hook_event_name": "preToolUse",
+        "cursor_version": "2.0.0",
+        "workspace_roots": [ROOT],
+        "cwd": ROOT,
+        "tool_name": "Write",
+        "tool_input": {"file_path": PATH, "content": "after"},
+        "tool_use_id": "tool_01",
+    }
     return Agent(
         name="cursor",
         title="Cursor",
-        evidence="checked against the messages of its SDK 1.0.32, its settings against what "
-        "others wrote of them, "
-        "not run",
+        evidence=(
+            "checked against the messages of its SDK 1.0.32, its settings against what others "
+            "wrote of them, not run"
+        ),
         servers={
             "user": ServersFile("~/.cursor/mcp.json"),
             "project": ServersFile(".cursor/mcp.json"),
@@ -98,18 +112,7 @@ def agent() -> "Agent":
         },
         project_folder="${CURSOR_PROJECT_DIR:-.}",
         environment={"CURSOR_PROJECT_DIR": ROOT, "CURSOR_VERSION": "2.0.0"},
-        payload={
-            "conversation_id": SESSION,
-            "generation_id": "1",
-            "model": "default",
-            "hook_event_name": "preToolUse",
-            "cursor_version": "2.0.0",
-            "workspace_roots": [ROOT],
-            "cwd": ROOT,
-            "tool_name": "Write",
-            "tool_input": {"file_path": PATH, "content": "after"},
-            "tool_use_id": "tool_01",
-        },
+        payload=payload,
         event="preToolUse",
         replies=flat(answered, "additional_context"),
         texts=(("additional_context",),),

@@ -1,5 +1,6 @@
-"""Gemini CLI: payloads and replies of its hooks, settings, and transcripts
-(`tmp/<project>/chats/session-….jsonl`).
+"""Gemini CLI: payloads and replies of its hooks, settings, and transcripts.
+
+A transcript is `tmp/<project>/chats/session-….jsonl`.
 
 Before a tool runs it takes no context, so a call is answered after it. It escapes `<` and `>` for
 its model, so the block begins and ends with words in brackets.
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from orbit_registry.agents.agent import Agent, Row, TranscriptEntry
+    from orbit_registry.agents.agent import Agent, EntryKind, Row, TranscriptEntry
     from orbit_registry.hook.call import Payload
 
 SURFACES = {"AfterTool": TOOL, "BeforeAgent": PROMPT, "SessionStart": SESSION}
@@ -31,9 +32,11 @@ def read(payload: "Payload") -> Call | None:
 
     if call.surface == TOOL:
         response = payload.get("tool_response", payload.get("toolResponse"))
-        if isinstance(response, dict) and response.get("error"):
-            error = response["error"]
-            call.error = field(error, "message") if isinstance(error, dict) else str(error)
+        error = response.get("error") if isinstance(response, dict) else None
+        if isinstance(error, dict):
+            call.error = field(error, "message")
+        elif error:
+            call.error = str(error)
     elif call.event == "PreCompress":
         # Before each request it says "auto", whether it then compresses or not; only "manual"
         # always does.
@@ -46,6 +49,7 @@ def reply(call: Call, text: str) -> str:
     """Return the reply with a text for the agent and the call's message for the person."""
     for mark in (BEGIN, FINISH):  # what a record says can't end the block
         text = text.replace(mark, f"({mark[1:-1]})")
+
     text = text.replace(START, BEGIN).replace(END, FINISH)
     return to_json({"suppressOutput": True, **context_reply(call, text)}) + "\n"
 
@@ -56,13 +60,24 @@ def agent() -> "Agent":
 
     tools = (
         "read_file|read_many_files|write_file|replace|run_shell_command|glob|grep_search"
-        "|search_file_content|"
-        "list_directory|mcp_.*"
+        "|search_file_content|list_directory|mcp_.*"
     )
     answered = {"SessionStart": "", "BeforeAgent": "", "AfterTool": tools}
     events = {**answered, "PreCompress": "manual", "AfterAgent": "", "SessionEnd": ""}
     handler = {"name": "orbit", "type": "command", "command": "", "timeout": 5000}  # milliseconds
     hooks = base.JsonHooks(events, handler, comments=True)
+    payload = {
+        "session_id": base.SESSION,
+        "transcript_path": "/tmp/session.json",
+        "cwd": base.ROOT,
+        "hook_event_name": "AfterTool",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "tool_name": "replace",
+        "tool_input": {"file_path": base.PATH, "old_string": "before", "new_string": "after"},
+        "tool_response": {"llmContent": "done", "returnDisplay": "done"},
+    }
+    environment = {"GEMINI_PROJECT_DIR": base.ROOT, "CLAUDE_PROJECT_DIR": base.ROOT}
+    replies = base.nested(answered, suppressOutput={"type": "boolean"}, systemMessage=base.TEXT)
 
     return base.Agent(
         name="gemini",
@@ -78,27 +93,16 @@ def agent() -> "Agent":
             "project": base.SettingsFile(".gemini/settings.json", hooks),
         },
         project_folder="${GEMINI_PROJECT_DIR:-.}",
-        environment={"GEMINI_PROJECT_DIR": base.ROOT, "CLAUDE_PROJECT_DIR": base.ROOT},
-        payload={
-            "session_id": base.SESSION,
-            "transcript_path": "/tmp/session.json",
-            "cwd": base.ROOT,
-            "hook_event_name": "AfterTool",
-            "timestamp": "2026-01-01T00:00:00.000Z",
-            "tool_name": "replace",
-            "tool_input": {"file_path": base.PATH, "old_string": "before", "new_string": "after"},
-            "tool_response": {"llmContent": "done", "returnDisplay": "done"},
-        },
+        environment=environment,
+        payload=payload,
         event="AfterTool",
-        replies=base.nested(answered, suppressOutput={"type": "boolean"}, systemMessage=base.TEXT),
+        replies=replies,
         texts=(base.SPECIFIC,),
     )
 
 
 def sessions(root: "Path") -> "list[Path]":
-    """Return the transcripts of the sessions that were started at a project's root,
-    the newest first.
-    """
+    """Return the transcripts of sessions started at a project's root, the newest first."""
     import hashlib
     import os
     from pathlib import Path
@@ -107,11 +111,12 @@ def sessions(root: "Path") -> "list[Path]":
 
     moved = os.environ.get("GEMINI_CLI_HOME", "")
     home = Path(moved) / ".gemini" if moved else agent_home("", ".gemini")
-    names = {hashlib.sha256(str(root).encode()).hexdigest(), root.name}
 
-    return newest_first(
-        path for name in names for path in (home / "tmp" / name / "chats").glob("session-*.json*")
-    )
+    paths: list[Path] = []
+    for name in {hashlib.sha256(str(root).encode()).hexdigest(), root.name}:
+        paths += (home / "tmp" / name / "chats").glob("session-*.json*")
+
+    return newest_first(paths)
 
 
 def is_transcript(path: "Path") -> bool:
@@ -125,21 +130,24 @@ def subagents(path: "Path") -> "list[Path]":
 
 
 def entries(row: "Row") -> "Iterator[TranscriptEntry]":
-    """Yield the entries of a line: the session, one message, or a rewind;
-    an older file is one line of all messages.
+    """Yield the entries of a line: the session, one message, or a rewind.
+
+    An older file is one line of all messages.
     """
     from orbit_registry.agents.agent import TranscriptEntry
 
     if isinstance(row.get("sessionId"), str):
-        yield TranscriptEntry(
-            "session", row["sessionId"], arguments={"cwd": row.get("projectRoot")}
-        )
+        arguments = {"cwd": row.get("projectRoot")}
+        yield TranscriptEntry("session", row["sessionId"], arguments=arguments)
 
     if "$rewindTo" in row:
         yield TranscriptEntry("stopped")
 
     messages = row.get("messages")
-    for message in messages if isinstance(messages, list) else [row]:
+    if not isinstance(messages, list):
+        messages = [row]
+
+    for message in messages:
         if isinstance(message, dict):
             yield from _message_entries(message)
 
@@ -150,22 +158,24 @@ def _message_entries(message: "Row") -> "Iterator[TranscriptEntry]":
     if message.get("type") not in ("user", "gemini"):
         return
 
+    kind: EntryKind = "prompt" if message["type"] == "user" else "answer"
     for text in texts_of(message.get("content")):
-        yield TranscriptEntry("prompt" if message["type"] == "user" else "answer", clipped(text))
+        yield TranscriptEntry(kind, clipped(text))
 
     calls = message.get("toolCalls")
-    for call in calls if isinstance(calls, list) else []:
+    if not isinstance(calls, list):
+        return
+
+    for call in calls:
         if not isinstance(call, dict):
             continue
 
-        call_id, status = str(call.get("id")), call.get("status")
-        yield TranscriptEntry(
-            "call", call=call_id, tool=str(call.get("name")), arguments=call.get("args")
-        )
+        call_id, tool = str(call.get("id")), str(call.get("name"))
+        yield TranscriptEntry("call", call=call_id, tool=tool, arguments=call.get("args"))
 
+        status = call.get("status")
         if status == "cancelled":
             yield TranscriptEntry("stopped")
-
         if status in ("error", "cancelled", "success"):
             text = clipped("\n".join(_result_texts(call.get("result"))))
             failed = status != "success" or "\nExit Code: " in text.replace("\nExit Code: 0", "")
@@ -176,7 +186,8 @@ def _result_texts(value: object) -> "Iterator[str]":
     """Yield the texts of a tool's result: parts that are texts, or responses of functions."""
     from orbit_registry.agents.agent import texts_of
 
-    for part in value if isinstance(value, list) else [value]:
+    parts = value if isinstance(value, list) else [value]
+    for part in parts:
         function = part.get("functionResponse") if isinstance(part, dict) else None
         response = function.get("response") if isinstance(function, dict) else None
         if isinstance(response, dict):

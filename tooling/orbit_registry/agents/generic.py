@@ -1,5 +1,4 @@
-"""Any tool that can run a command: an object in, an object or plain text out, started by our
-script.
+"""Any tool that can run a command: our script takes an object, and answers with one or with text.
 
 Both are published as `docs/schemas/hook-call.schema.json` and `hook-reply.schema.json`.
 """
@@ -38,14 +37,18 @@ def read(payload: "Payload") -> Call | None:
         return None
 
     call = Call(event, surface)
-    call.session, call.agent_id = field(payload, "session"), field(payload, "agent_id")
-    call.agent, call.folder = field(payload, "agent"), field(payload, "cwd")
+    call.session = field(payload, "session")
+    call.agent_id = field(payload, "agent_id")
+    call.agent = field(payload, "agent")
+    call.folder = field(payload, "cwd")
     call.is_plain = payload.get("reply") == "text"
 
     if surface == TOOL:
         take_tool(call, field(payload, "tool"), payload.get("input", {}))
-        call.error = field(payload, "error") if event == "tool-failed" else ""
-        call.task_class = "code" if payload.get("writes") is True else call.task_class
+        if event == "tool-failed":
+            call.error = field(payload, "error")
+        if payload.get("writes") is True:
+            call.task_class = "code"
     elif surface == PROMPT:
         take_prompt(call, field(payload, "text"))
     elif event in LOGGED:
@@ -68,6 +71,7 @@ def reply(call: Call, text: str) -> str:
     """Return the text, or an object with it and with the message for the person."""
     if call.is_plain:
         return f"{text}\n" if text else ""
+
     members = {"context": text, "message": call.message}
     return to_json({name: value for name, value in members.items() if value}) + "\n"
 
@@ -104,6 +108,8 @@ def agent() -> "Agent":
         event="tool",
         replies=flat(SURFACES, "context", message=TEXT),
         texts=(("context",),),
-        after="Let your tool run `sh .orbit/state/hook-generic.sh` with the call on its "
-        "standard input.",
+        after=(
+            "Let your tool run `sh .orbit/state/hook-generic.sh` with the call on its standard "
+            "input."
+        ),
     )

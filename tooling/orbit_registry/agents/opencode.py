@@ -4,7 +4,9 @@ from orbit_registry.agents.generic import SURFACES, read, reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from orbit_registry.agents.agent import Agent
+    from collections.abc import Mapping
+
+    from orbit_registry.agents.agent import Agent, Scope, ServersFile
 
 __all__ = ["agent", "read", "reply"]
 
@@ -14,23 +16,26 @@ def agent() -> "Agent":
     from orbit_registry.agents import agent as base
 
     plugin = base.CommandFile("opencode_plugin.js", "javascript")
+    keys, more = ("mcp",), {"type": "local"}
+    servers: Mapping[Scope, ServersFile] = {
+        "user": base.ServersFile(
+            "~/.config/opencode/opencode.json", keys, more, one_list=True, home="XDG_CONFIG_HOME"
+        ),
+        "project": base.ServersFile("opencode.json", keys, more, one_list=True),
+    }
+    payload = {
+        "event": "tool-done",
+        "session": base.SESSION,
+        "cwd": base.ROOT,
+        "tool": "edit",
+        "input": {"filePath": base.PATH, "oldString": "before", "newString": "after"},
+    }
     return base.Agent(
         name="opencode",
         title="OpenCode",
         evidence="its 1.18.33 was run: the hook's text is in the next request to its model, once",
         proven=True,
-        servers={
-            "user": base.ServersFile(
-                "~/.config/opencode/opencode.json",
-                ("mcp",),
-                {"type": "local"},
-                one_list=True,
-                home="XDG_CONFIG_HOME",
-            ),
-            "project": base.ServersFile(
-                "opencode.json", ("mcp",), {"type": "local"}, one_list=True
-            ),
-        },
+        servers=servers,
         settings={
             "local": base.SettingsFile(".opencode/plugin/orbit.local.js", plugin),
             "project": base.SettingsFile(".opencode/plugin/orbit.js", plugin),
@@ -38,13 +43,7 @@ def agent() -> "Agent":
                 "~/.config/opencode/plugin/orbit.js", plugin, "XDG_CONFIG_HOME"
             ),
         },
-        payload={
-            "event": "tool-done",
-            "session": base.SESSION,
-            "cwd": base.ROOT,
-            "tool": "edit",
-            "input": {"filePath": base.PATH, "oldString": "before", "newString": "after"},
-        },
+        payload=payload,
         event="tool-done",
         replies=base.flat(SURFACES, "context", message=base.TEXT),
         texts=(("context",),),

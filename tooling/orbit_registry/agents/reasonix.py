@@ -1,6 +1,4 @@
-"""Reasonix: transcripts (`<id>.events.jsonl`),
-whose lines append messages or replace earlier ones.
-"""
+"""Reasonix: transcripts (`<id>.events.jsonl`), whose lines append or replace messages."""
 
 import json
 import re
@@ -8,29 +6,34 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orbit_registry.agents.agent import (
+    EntryKind,
     Row,
     TranscriptEntry,
     agent_home,
     clipped,
+    folder_name,
     newest_first,
     texts_of,
 )
 
 SUFFIX = ".events.jsonl"
+_ENTRY_KINDS: dict[str, EntryKind] = {"assistant": "answer", "user": "prompt"}
+"""Entries by the role of a message; any other role's is injected."""
 _FAILED = re.compile(
-    r"(?i)\A(?:error\b|\[?exit (?:code|status)[: ]+[1-9])|\n\[?exit (?:code|status)[: "
-    r"]+[1-9]\d*\]?\s*\Z"
+    r"(?i)\A(?:error\b|\[?exit (?:code|status)[: ]+[1-9])"
+    r"|\n\[?exit (?:code|status)[: ]+[1-9]\d*\]?\s*\Z"
 )
 
 
 def sessions(root: Path) -> list[Path]:
-    """Return the transcripts of the sessions that were started at a project's root,
-    the newest first.
-    """
+    """Return the transcripts of sessions started at a project's root, the newest first."""
     home = agent_home("REASONIX_HOME", ".reasonix")
-    slug = re.sub("[^A-Za-z0-9]", "-", str(root))
-    folders = (home / "projects" / slug, home / "sessions" / slug, root / ".reasonix")
-    return newest_first(path for folder in folders for path in folder.glob(f"**/*{SUFFIX}"))
+    slug = folder_name(root)
+    paths: list[Path] = []
+    for folder in (home / "projects" / slug, home / "sessions" / slug, root / ".reasonix"):
+        paths += folder.glob(f"**/*{SUFFIX}")
+
+    return newest_first(paths)
 
 
 def is_transcript(path: Path) -> bool:
@@ -54,28 +57,26 @@ def entries(row: Row) -> Iterator[TranscriptEntry]:
             yield TranscriptEntry("stopped")
 
         for message in messages:
-            if isinstance(message, dict):
-                # What is replaced was yielded before; calls are known by their ids, a prompt must
-                # not end a turn again.
-                yield from (
-                    entry
-                    for entry in _message_entries(message)
-                    if kind == "append" or entry.kind != "prompt"
-                )
+            if not isinstance(message, dict):
+                continue
+
+            # What is replaced was yielded before; calls are known by their ids, a prompt must not
+            # end a turn again.
+            for entry in _message_entries(message):
+                if kind == "append" or entry.kind != "prompt":
+                    yield entry
     elif kind == "session.opened":
         yield TranscriptEntry("session", str(row.get("name")))
     elif kind == "user.message":
         yield TranscriptEntry("prompt", clipped(str(row.get("text"))))
     elif kind == "tool.intent":
         call_id, tool = str(row.get("callId")), str(row.get("name"))
-        yield TranscriptEntry(
-            "call", call=call_id, tool=tool, arguments=_arguments(row.get("args"))
-        )
+        arguments = _arguments(row.get("args"))
+        yield TranscriptEntry("call", call=call_id, tool=tool, arguments=arguments)
     elif kind == "tool.result":
         text = clipped(str(row.get("output")))
-        yield TranscriptEntry(
-            "result", text, call=str(row.get("callId")), failed=row.get("ok") is False
-        )
+        failed = row.get("ok") is False
+        yield TranscriptEntry("result", text, call=str(row.get("callId")), failed=failed)
     elif kind in ("tool.denied", "tool.confirm.deny"):
         yield TranscriptEntry("stopped")
 
@@ -89,22 +90,20 @@ def _message_entries(message: Row) -> Iterator[TranscriptEntry]:
         yield TranscriptEntry("result", text, call=str(message.get("tool_call_id")), failed=failed)
         return
 
+    kind = _ENTRY_KINDS.get(str(role), "injected")
     for text in texts:
-        yield TranscriptEntry(
-            "prompt" if role == "user" else "answer" if role == "assistant" else "injected", text
-        )
+        yield TranscriptEntry(kind, text)
 
     calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else []:
+    if not isinstance(calls, list):
+        return
+
+    for call in calls:
         function = call.get("function", call) if isinstance(call, dict) else None
         if isinstance(function, dict):
+            call_id, tool = str(call.get("id")), str(function.get("name"))
             arguments = _arguments(function.get("arguments"))
-            yield TranscriptEntry(
-                "call",
-                call=str(call.get("id")),
-                tool=str(function.get("name")),
-                arguments=arguments,
-            )
+            yield TranscriptEntry("call", call=call_id, tool=tool, arguments=arguments)
 
 
 def _arguments(text: object) -> object:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orbit_registry.analytics.figures import percent, percentile, ratio
 from orbit_registry.analytics.history import History, load_history
-from orbit_registry.analytics.replay import NameResolver, Replay, ReplayedCommit
+from orbit_registry.analytics.replay import BY_ID, NameResolver, Replay, ReplayedCommit
 from orbit_registry.analytics.stats import UsageSlice
 from orbit_registry.errors import listed
 from orbit_registry.formats.secrets import without_secrets
@@ -35,6 +35,7 @@ class Citations:
     scoped: int = 0  # of those standing, the ones whose scope names a path
     reached: int = 0  # of those scoped, the ones whose scope has a file of the commit
     shown: int = 0
+    shown_by_id: int = 0  # of those shown, the ones cited by id and not by task
     shown_in_citing: int = 0  # all that was shown in these commits
     expected: float = (
         0.0  # how many of those would be cited if as many scoped records were drawn at random
@@ -132,6 +133,7 @@ def _cite(
     hit = standing & replay.uids(replayed.versions)
     pairs.shown += len(hit)
 
+    pairs.shown_by_id += sum(cited[uid] == BY_ID for uid in hit)
     tally.cited_by_record.update(hit)
 
     if standing:

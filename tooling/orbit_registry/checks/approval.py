@@ -118,7 +118,8 @@ def _setter(
     history: Mapping[str, Sequence[tuple[Commit, str]]],
     blobs: Mapping[str, bytes],
 ) -> Commit | None:
-    setter, versions = None, history.get(record.path, ())
+    setter = None
+    versions = history.get(record.path, ())
     while versions:
         for commit, blob in versions:
             if record.kind.status(str(_data(blobs.get(blob)).get("status"))).phase != "live":

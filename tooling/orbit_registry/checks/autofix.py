@@ -94,7 +94,8 @@ def _adopt(
     dry_run: bool,
 ) -> None:
     paths = sorted({diagnostic.location.path for diagnostic in unrecorded})
-    records, author = read_collection(workspace).records, importer(workspace)
+    records = read_collection(workspace).records
+    author = importer(workspace)
     changes = plan_adoption(workspace, paths, records, author, by_name=paths, dry_run=True).changes
     try:
         refuse_for_agent(workspace, changes)

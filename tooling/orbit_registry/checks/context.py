@@ -288,10 +288,12 @@ class CheckContext:
 
     def in_entry(self, record: Record, section: Section | None = None) -> Location:
         """Return the location of a section of a decision; without one, of the decision itself."""
-        path, position = record.body_path, Position(1)
+        path = record.body_path
+        position = Position(1)
         home = self.homes.get(record.path)
         if home is not None:
-            path, position = home[0].path, home[1].position
+            path = home[0].path
+            position = home[1].position
         if section is not None:
             position = section.position
 
@@ -492,7 +494,8 @@ class Files:
 def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     """Return the context of the checks."""
     files = files or Files(inputs)
-    workspace, collection = inputs.workspace, inputs.reading.collection
+    workspace = inputs.workspace
+    collection = inputs.reading.collection
     texts = {path: text for path in sorted(inputs.documents) if (text := files(path)) is not None}
     states = workspace.cache.files(
         "documents", workspace.root, texts, row_of_document, limit=DOCUMENT_LIMIT

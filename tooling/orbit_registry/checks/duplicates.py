@@ -44,9 +44,11 @@ def says_the_same(first: str, second: str, share: float) -> bool:
     """Say whether one of two sentences holds the other,
     or a share of the shorter one's words and no other negation.
     """
-    plain, others = normalised(first), normalised(second)
+    plain = normalised(first)
+    others = normalised(second)
     words = {*terms(plain)}, {*terms(others)}
-    fewer, common = min(map(len, words)), len(words[0] & words[1])
+    fewer = min(map(len, words))
+    common = len(words[0] & words[1])
     if not fewer or not (
         f" {plain} " in f" {others} " or f" {others} " in f" {plain} " or common > 1
     ):
@@ -136,7 +138,9 @@ def near_duplicates_of_all(
     neighbours = []
     for new, words, scores in zip(news, wordings, _scores(workspace, texts, wordings), strict=True):
         near = []
-        letters, cut, apart = normalised(words), Words.of(words), _apart(new)
+        letters = normalised(words)
+        cut = Words.of(words)
+        apart = _apart(new)
         titled = _of_rejected_titles(compared, new)
         for path, score in {**titled, **scores}.items():
             record = by_path[path]
@@ -186,7 +190,8 @@ def copies_of(records: Iterable[Record], new: Record) -> list[Neighbour]:
     """Return those of some records, with their prose,
     that say the same as a new one but for form.
     """
-    letters, apart = normalised(wording(new)), _apart(new)
+    letters = normalised(wording(new))
+    apart = _apart(new)
     return [
         Neighbour(record, 1.0, is_exact=True, contrast=None, is_duplicate=True)
         for record in records

@@ -90,9 +90,11 @@ def gate(
     `announce` takes each change before that.
     """
     selected_paths = tuple(project_path(path).rstrip("/") for path in paths)
-    fixed, refused = list[Diagnostic](), dict[tuple[str, str], str]()
+    fixed = list[Diagnostic]()
+    refused = dict[tuple[str, str], str]()
     authority = fix if isinstance(fix, str) else None
-    result, baseline = run(workspace, against, proposed=proposed), read_baseline(workspace)[0]
+    result = run(workspace, against, proposed=proposed)
+    baseline = read_baseline(workspace)[0]
 
     for _ in range(_ROUNDS if fix else 0):
         parts = _compared(workspace, baseline, result, against)
@@ -257,7 +259,8 @@ def update_baseline(workspace: Workspace) -> tuple[int, bool]:
     returns how many findings, and whether the file changed.
     """
     refuse_newer(workspace)
-    diagnostics, current = run(workspace).diagnostics, read_baseline(workspace)[0]
+    diagnostics = run(workspace).diagnostics
+    current = read_baseline(workspace)[0]
     parts = apply(current, diagnostics)
     baseline_counts = Counter(map(baseline_key, parts.baselined)) + Counter(parts.resolved)
     unseen = Counter(current.counts) - baseline_counts  # of checks that did not run

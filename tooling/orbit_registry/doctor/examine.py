@@ -19,7 +19,7 @@ from orbit_registry.capture.transcripts import (
     without_event,
 )
 from orbit_registry.errors import GitStoppedError, OrbitError, listed, plural
-from orbit_registry.hook.index import MISSING, Index
+from orbit_registry.hook.index import MISSING, Index, NoIndex
 from orbit_registry.hook.project import index_file
 from orbit_registry.install import install as installation
 from orbit_registry.install import trial
@@ -55,20 +55,22 @@ class Finding:
 
     def as_data(self) -> dict[str, object]:
         """Return the finding as JSON shows it."""
-        where, step = self.where or None, self.next_step or None
         return {
             "level": self.level,
             "topic": self.topic,
             "what": self.what,
-            "where": where,
-            "next": step,
+            "where": self.where or None,
+            "next": self.next_step or None,
         }
 
     def lines(self) -> list[str]:
         """Return the finding as text."""
         where = f" ({self.where})" if self.where else ""
         lines = [f"{self.level:<8} {self.topic:<{WIDTH}} {self.what}{where}"]
-        return [*lines, f"{'':<{9 + WIDTH}} next: {self.next_step}"] if self.next_step else lines
+        if self.next_step:
+            lines.append(f"{'':<{9 + WIDTH}} next: {self.next_step}")
+
+        return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ class Report:
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of findings of each level."""
-        return {level: sum(finding.level == level for finding in self.findings) for level in LEVELS}
+        levels = [finding.level for finding in self.findings]
+        return {level: levels.count(level) for level in LEVELS}
 
     @property
     def next_steps(self) -> list[str]:
@@ -99,7 +102,11 @@ class Report:
 
     def text(self) -> str:
         """Return the findings as text."""
-        return "\n".join(line for finding in self.findings for line in finding.lines())
+        lines: list[str] = []
+        for finding in self.findings:
+            lines += finding.lines()
+
+        return "\n".join(lines)
 
 
 LIBRARIES = ("duckdb", "ryaml", "jsonschema-rs", "click", "rich")
@@ -133,46 +140,42 @@ def _versions() -> Iterator[Finding]:
 
 def _records(workspace: Workspace) -> Iterator[Finding]:
     collection = read_collection(workspace)
-    count, orbit = len(collection.records), str(workspace.orbit)
-    live = sum(record.phase == "live" and record.status.pushed for record in collection.records)
-    waiting, unknown = len(queue(collection.records)), without_status(collection.records)
+    records, orbit = collection.records, str(workspace.orbit)
+    live = sum(record.phase == "live" and record.status.pushed for record in records)
+    waiting = len(queue(records))
+    unknown = without_status(records)
+    wait = "waits" if waiting == 1 else "wait"
+    have = "has" if len(unknown) == 1 else "have"
     message = (
-        f"{plural(count, 'record')}: {live} can be shown, {waiting} "
-        f"{'waits' if waiting == 1 else 'wait'} for review, "
-        f"{len(unknown)} {'has' if len(unknown) == 1 else 'have'} no status stated"
+        f"{plural(len(records), 'record')}: {live} can be shown, {waiting} {wait} for review, "
+        f"{len(unknown)} {have} no status stated"
     )
 
-    step = (
-        approval_command(unknown)
-        if unknown
-        else ""
-        if live
-        else "orbit review"
-        if waiting
-        else 'orbit adr new "Title"'
-    )
+    if unknown:
+        step = approval_command(unknown)
+    elif live:
+        step = ""
+    else:
+        step = "orbit review" if waiting else 'orbit adr new "Title"'
+
     yield Finding("ok", "workspace", message, str(workspace.root), step)
 
     if unread := unread_text(collection.problems):
         yield Finding("problem", "workspace", unread, orbit, "orbit check")
 
-    torn = sorted(
-        {problem.location.path for problem in collection.problems if problem.code == BROKEN}
-    )
+    torn = {problem.location.path for problem in collection.problems if problem.code == BROKEN}
     if torn:
         yield Finding(
             "warning",
             "workspace",
-            f"lines of {', '.join(torn)} are not votes",
+            f"lines of {', '.join(sorted(torn))} are not votes",
             orbit,
             "orbit check",
         )
 
     if unfinished_steps(workspace):
-        message, step = (
-            "a change was begun and not finished",
-            "any command that writes finishes or undoes it",
-        )
+        message = "a change was begun and not finished"
+        step = "any command that writes finishes or undoes it"
         yield Finding("warning", "workspace", message, str(workspace.journal), step)
 
 
@@ -192,9 +195,12 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
     yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {top}")
 
     if current_author(git).name == UNKNOWN:
-        message = f"git does not know your name: what you write is by `{UNKNOWN}`"
         yield Finding(
-            "warning", "git", message, str(top), 'git config --global user.name "Your Name"'
+            "warning",
+            "git",
+            f"git does not know your name: what you write is by `{UNKNOWN}`",
+            str(top),
+            'git config --global user.name "Your Name"',
         )
 
     try:
@@ -202,7 +208,8 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
     except OSError:
         lines = []
 
-    files, adr = project_files(workspace.root), workspace.config.adr
+    files = project_files(workspace.root)
+    adr = workspace.config.adr
     missing = [line for line in attributes(files, adr) if line not in lines]
     if missing:
         yield Finding(
@@ -218,9 +225,13 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("warning", "git", message, ".gitignore", "orbit init")
 
     driver = git.ask("config", f"merge.{DRIVER}.driver")
-    if driver is None and not has_logs(files, adr):
-        yield from () if missing else [Finding("ok", "git", "attributes are set")]
-    elif driver is None:
+    if driver is not None:
+        driver_fault = _driver_fault(driver)
+        if driver_fault:
+            yield Finding("problem", "git", driver_fault, ".git/config", "orbit init")
+        elif not missing:
+            yield Finding("ok", "git", "attributes and merge driver are set")
+    elif has_logs(files, adr):
         yield Finding(
             "warning",
             "git",
@@ -228,17 +239,21 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
             ".git/config",
             "orbit init",
         )
-    elif not _program_exists(driver):
-        message = f"the merge driver starts a program that is gone: {driver.split(' -m ')[0]}"
-        yield Finding("problem", "git", message, ".git/config", "orbit init")
-    elif " -P " not in driver:
-        message = (
-            "the merge driver imports Python files from the top of the work tree, a "
-            "stranger's branch too"
-        )
-        yield Finding("problem", "git", message, ".git/config", "orbit init")
     elif not missing:
-        yield Finding("ok", "git", "attributes and merge driver are set")
+        yield Finding("ok", "git", "attributes are set")
+
+
+def _driver_fault(driver: str) -> str:
+    """Return what is wrong with the command of the merge driver; empty if it is right."""
+    if not _program_exists(driver):
+        return f"the merge driver starts a program that is gone: {driver.split(' -m ')[0]}"
+    if " -P " in driver:
+        return ""
+
+    return (
+        "the merge driver imports Python files from the top of the work tree, a "
+        "stranger's branch too"
+    )
 
 
 def _program_exists(command: str) -> bool:
@@ -246,6 +261,7 @@ def _program_exists(command: str) -> bool:
         first = next(iter(shlex.split(command)), "")
     except ValueError:
         return False
+
     return not first.startswith("/") or Path(first).exists()
 
 
@@ -258,19 +274,8 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("problem", "derived", message, str(workspace.state), MAKE_WRITABLE)
 
     index = open_index(workspace)
+    state, level = _index_state(index)
     path = index_file(str(workspace.root))
-
-    if not isinstance(index, Index):
-        state, level = index.reason, "ok" if index.reason == MISSING else "warning"
-    elif not is_whole(index):
-        state, level = "the push index is damaged", "warning"
-    elif index.behind():
-        state, level = (
-            f"the push index of {plural(index.records, 'record')} was behind the files",
-            "ok",
-        )
-    else:
-        state, level = f"the push index of {plural(index.records, 'record')} is current", "ok"
 
     try:
         done = sync(workspace, rebuild=level != "ok")
@@ -279,18 +284,30 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("problem", "derived", message, path, error.hint)
         return
 
-    now = "; it was made again now" if done.index is not None and done.index.built else ""
-    yield Finding("ok" if level == "ok" else "warning", "derived", f"{state}{now}", path)
+    if done.index is not None and done.index.built:
+        state = f"{state}; it was made again now"
+
+    yield Finding(level, "derived", state, path)
+
     action = "was built now" if done.built else "is current"
     yield Finding("ok", "derived", f"the snapshot {action}", workspace.relative(done.path))
+
+
+def _index_state(index: Index | NoIndex) -> tuple[str, Level]:
+    if not isinstance(index, Index):
+        level: Level = "ok" if index.reason == MISSING else "warning"
+        return index.reason, level
+    if not is_whole(index):
+        return "the push index is damaged", "warning"
+
+    state = "was behind the files" if index.behind() else "is current"
+    return f"the push index of {plural(index.records, 'record')} {state}", "ok"
 
 
 MAKE_WRITABLE = "make the folder writable for the user who runs agents"
 
 COSTLY = 2.0
-"""A silent call that costs more than so many times an interpreter that does nothing is too dear for
-each tool.
-"""
+"""A silent call that costs more interpreters that do nothing is too dear for each tool."""
 
 
 @dataclass(slots=True)
@@ -303,6 +320,7 @@ class TriedHook:
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON data, without the text that an agent would see."""
+        cost = self.cost.as_data() if self.cost else None
         return {
             "agent": self.state.agent.name,
             "scope": self.state.scope,
@@ -312,22 +330,24 @@ class TriedHook:
             "spoke": bool(self.trial.text),
             "problems": list(self.trial.problems),
             "ms": round(self.trial.milliseconds, 1),
-            "cost": self.cost.as_data() if self.cost else None,
+            "cost": cost,
         }
 
 
 def _examine_hooks(
     workspace: Workspace, agent: str | None, hooks: list[TriedHook]
 ) -> Iterator[Finding]:
-    states = installation.status(workspace.root, (agent,) if agent else ())
-    for state in (state for state in states if state.problem):
-        yield Finding(
-            "problem",
-            "hook",
-            f"{_hook_name(state)}: {state.problem}",
-            str(state.path),
-            "correct the file",
-        )
+    agents = (agent,) if agent else ()
+    states = installation.status(workspace.root, agents)
+    for state in states:
+        if state.problem:
+            yield Finding(
+                "problem",
+                "hook",
+                f"{_hook_name(state)}: {state.problem}",
+                str(state.path),
+                "correct the file",
+            )
 
     installed = [state for state in states if state.installed]
     if not installed:
@@ -341,61 +361,44 @@ def _examine_hooks(
 
 
 def _try_hook(workspace: Workspace, state: HookState, hooks: list[TriedHook]) -> Iterator[Finding]:
-    again = f"orbit hook install {state.agent.name} --scope {state.scope}"
-
+    name, where = _hook_name(state), str(state.path)
     try:
         command = installation.installed_command(workspace.root, state.agent, state.scope)
-        result = None if command is None else trial.try_hook(workspace, state.agent, command)
-    except OrbitError as error:
-        yield Finding(
-            "problem", "hook", f"{_hook_name(state)}: {error.message}", str(state.path), error.hint
-        )
-        return
+        if command is None:
+            return
 
-    if result is None or command is None:
+        result = trial.try_hook(workspace, state.agent, command)
+    except OrbitError as error:
+        yield Finding("problem", "hook", f"{name}: {error.message}", where, error.hint)
         return
 
     tried = TriedHook(state, result)
     hooks.append(tried)
 
+    again = f"orbit hook install {state.agent.name} --scope {state.scope}"
     if result.problems:
         step = again if is_writable(workspace.state / "log") else MAKE_WRITABLE
-        yield Finding(
-            "problem",
-            "hook",
-            f"{_hook_name(state)}: {'; '.join(result.problems)}",
-            str(state.path),
-            step,
-        )
-
+        yield Finding("problem", "hook", f"{name}: {'; '.join(result.problems)}", where, step)
         return
 
-    spoke = (
-        f"shows records at an edit of {result.path}"
-        if result.path
-        else "is silent: no record is pushed for a file here"
-    )
+    spoke = "is silent: no record is pushed for a file here"
+    if result.path:
+        spoke = f"shows records at an edit of {result.path}"
 
-    proven = "" if state.agent.proven else "; unproven: no real session was seen to show it"
-    message = f"{_hook_name(state)}: {spoke}, and its answer is what the agent takes{proven}"
-    yield Finding("ok", "hook", message, str(state.path))
+    message = f"{name}: {spoke}, and its answer is what the agent takes"
+    if not state.agent.proven:
+        message += "; unproven: no real session was seen to show it"
+
+    yield Finding("ok", "hook", message, where)
+
     spent = trial.silent_cost(workspace, state.agent, command)
-
     if spent is None:
-        yield Finding(
-            "problem",
-            "cost",
-            f"{_hook_name(state)}: a silent call does not end",
-            str(state.path),
-            again,
-        )
-
+        yield Finding("problem", "cost", f"{name}: a silent call does not end", where, again)
         return
 
     tried.cost = spent
     message = (
-        f"{_hook_name(state)}: a silent call costs {spent.ratio:.1f} × an interpreter that does "
-        f"nothing "
+        f"{name}: a silent call costs {spent.ratio:.1f} × an interpreter that does nothing "
         f"({spent.hook:.0f} and {spent.nothing:.0f} ms CPU, medians of {spent.runs})"
     )
     if spent.ratio > COSTLY:
@@ -414,12 +417,13 @@ def _repeated_hooks(installed: Sequence[HookState]) -> Iterator[Finding]:
     for name in dict.fromkeys(state.agent.name for state in installed):
         scopes = [state.scope for state in installed if state.agent.name == name]
         if len(scopes) > 1:
-            message = (
-                f"{name} runs it {len(scopes)} times a call: it is in the settings "
-                f"{', '.join(scopes)}"
-            )
+            settings = ", ".join(scopes)
             yield Finding(
-                "warning", "hook", message, "", f"orbit hook uninstall {name} --scope {scopes[-1]}"
+                "warning",
+                "hook",
+                f"{name} runs it {len(scopes)} times a call: it is in the settings {settings}",
+                "",
+                f"orbit hook uninstall {name} --scope {scopes[-1]}",
             )
 
 
@@ -453,16 +457,17 @@ def _examine_delivery(
 def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Finding]:
     total = tally.total
     if not total.calls:
-        level: Level = "warning" if installed else "ok"
-        step = "use the agent once, then ask again" if installed else ""
-        yield Finding(level, "log", "no call is in the event log", log, step)
+        message = "no call is in the event log"
+        if installed:
+            yield Finding("warning", "log", message, log, "use the agent once, then ask again")
+        else:
+            yield Finding("ok", "log", message, log)
+
         return
 
     quiet = 100 * (total.calls - total.speaking) / total.calls
-    message = (
-        f"{plural(total.calls, 'call')}, {quiet:.0f} % silent, "
-        f"{plural(total.shown, 'record')} shown"
-    )
+    records = plural(total.shown, "record")
+    message = f"{plural(total.calls, 'call')}, {quiet:.0f} % silent, {records} shown"
     yield Finding("ok", "log", message, log, "orbit stats")
 
     if met.skipped:
@@ -475,11 +480,10 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
 
     late = total.skips["deadline"]
     if late > LATE_SHARE * total.calls:
-        message = f"{late} of {total.calls} calls ran out of time and showed nothing"
         yield Finding(
             "warning",
             "log",
-            message,
+            f"{late} of {total.calls} calls ran out of time and showed nothing",
             log,
             "set ORBIT_HOOK_DEADLINE_MS, or see what else the machine does",
         )
@@ -487,7 +491,11 @@ def _log(tally: Tally, met: LogScan, log: str, installed: bool) -> Iterator[Find
     unready = total.skips["no index"]
     if unready > LATE_SHARE * total.calls:
         yield Finding(
-            "warning", "log", f"{unready} of {total.calls} calls found no index", log, "orbit sync"
+            "warning",
+            "log",
+            f"{unready} of {total.calls} calls found no index",
+            log,
+            "orbit sync",
         )
 
 
@@ -500,42 +508,40 @@ def _transcripts(
 ) -> Iterator[Finding]:
     if not events:
         yield Finding(
-            "ok", "transcript", "no agent has been shown a record yet, so no transcript is read"
+            "ok",
+            "transcript",
+            "no agent has been shown a record yet, so no transcript is read",
         )
     elif not compared:
-        some = (
-            f"none of {len(events)} sessions that were"
-            if len(events) > 1
-            else "no session that was"
-        )
+        some = "no session that was"
+        if len(events) > 1:
+            some = f"none of {len(events)} sessions that were"
+
         message = f"{some} shown something has a transcript that can be read here"
         step = f"transcripts of {' and '.join(DELIVERY_READERS)} are known"
         yield Finding("warning", "transcript", message, "", step)
 
     for delivery in compared:
         if delivery.broken:
-            message = (
-                f"session {delivery.session}: {plural(delivery.broken, 'line')} with a "
-                f"block can't be read"
-            )
+            lines = f"{plural(delivery.broken, 'line')} with a block can't be read"
+            message = f"session {delivery.session}: {lines}"
             yield Finding("warning", "transcript", message, str(delivery.path))
 
         if delivery.missing:
             yield _missing_finding(delivery)
 
-    claimed, there = (
-        sum(delivery.claimed for delivery in compared),
-        sum(delivery.found for delivery in compared),
-    )
+    claimed = sum(delivery.claimed for delivery in compared)
+    there = sum(delivery.found for delivery in compared)
     if claimed == there and compared:
         more = sum(len(delivery.unclaimed) for delivery in compared)
-        extra = f"; the log does not name {more} more" if more else ""
-        shown = (
-            f"{plural(claimed, 'record')} shown in {len(compared)} of "
-            f"{plural(len(events), 'session')}"
+        message = (
+            f"the transcripts have {there} of {plural(claimed, 'record')} shown in "
+            f"{len(compared)} of {plural(len(events), 'session')}"
         )
-        message = f"the transcripts have {there} of {shown}"
-        yield Finding("ok", "transcript", message + extra)
+        if more:
+            message += f"; the log does not name {more} more"
+
+        yield Finding("ok", "transcript", message)
 
     if "claude" in names and tally.first is not None:
         sessions, logged = without_event(root, tally.sessions, tally.first)
@@ -547,14 +553,16 @@ def _transcripts(
 
 
 def _missing_finding(delivery: Delivery) -> Finding:
-    share = (
-        f"its transcript has {delivery.found} of {plural(delivery.claimed, 'record')} shown in it"
-    )
+    records = plural(delivery.claimed, "record")
+    share = f"its transcript has {delivery.found} of {records} shown in it"
     missing = listed(delivery.missing, NAMED)
     message = f"session {delivery.session} ({delivery.agent}): {share}; missing {missing}"
-    level: Level = "warning" if delivery.found else "problem"
-    given_up = "orbit stats; the agent may have given up on a call"
-    step = given_up if delivery.found else f"orbit hook test {delivery.agent}; it takes no answer"
+
+    level: Level = "problem"
+    step = f"orbit hook test {delivery.agent}; it takes no answer"
+    if delivery.found:
+        level = "warning"
+        step = "orbit stats; the agent may have given up on a call"
 
     return Finding(level, "transcript", message, str(delivery.path), step)
 
@@ -574,17 +582,18 @@ class Examination(Report):
 
     def text(self) -> str:
         """Return the examination as text."""
-        counts = self.counts.items()
-        words = (
-            f"{count} {level}{'s' if level != 'ok' and count != 1 else ''}"
-            for level, count in counts
-        )
+        words = []
+        for level, count in self.counts.items():
+            end = "s" if level != "ok" and count != 1 else ""
+            words.append(f"{count} {level}{end}")
+
         return f"{Report.text(self)}\n\n{', '.join(words)}"
 
 
 def examine(start: Path, agent: str | None = None) -> Examination:
-    """Examine the workspace at or above a folder and update what is derived;
-    failures become findings.
+    """Examine the workspace at or above a folder and update what is derived.
+
+    Failures become findings.
     """
     tried: list[TriedHook] = []
     compared: list[Delivery] = []

@@ -1,9 +1,10 @@
-"""Watchdog: regular checks of records, derived files, event log and queue;
-rebuilds derived files.
+"""Watchdog: regular checks of records, derived files, event log and queue.
+
+It rebuilds derived files.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +20,7 @@ from orbit_registry.matching.sync import open_index
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.loop_log import LoopLog
+from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import time_in
 from orbit_registry.repository.reader import read_collection
@@ -32,12 +34,10 @@ from orbit_registry.workspace.workspace import Workspace
 
 SECTION = "watchdog"
 MEMORY = "watchdog.json"
-MEMORY_SPAN = timedelta(
-    days=7
-)  # so long the most records that there were are what a store is measured by
-SHRUNKEN = (
-    0.8  # a store with a smaller share of what it had, and at least three records fewer, has shrunk
-)
+MEMORY_SPAN = timedelta(days=7)
+"""So long a store is measured by the most records that there were."""
+SHRUNKEN = 0.8
+"""A store with a smaller share of what it had, and at least three records fewer, has shrunk."""
 MOST_LISTED = 3
 
 
@@ -53,22 +53,23 @@ class Watch(Report):
 
 
 def watch(workspace: Workspace, window: timedelta, now: datetime | None = None) -> Watch:
-    """Check once, with the events of a window before `now`;
-    rebuild stale or damaged derived files.
+    """Check once, with the events of a window before `now`.
+
+    Stale or damaged derived files are rebuilt.
     """
     at = now or datetime.now(UTC)
     records = read_collection(workspace, now=at).records
     log, unreadable = _log(workspace, at)
-    parts: tuple[Iterable[Finding], ...] = (
-        _store(workspace, records, at),
-        _derived(workspace, log, at),
-        unreadable,
-        _events(replace(log, events=tuple(log.since(at - window)))),
-        _failures(records, at),
-        _waiting(workspace, records, at),
-        _unconsolidated(workspace, records),
-    )
-    return Watch([finding for part in parts for finding in part], at)
+    recent = tuple(log.since(at - window))
+
+    findings = [*_store(workspace, records, at)]
+    findings += _derived(workspace, log, at)
+    findings += unreadable
+    findings += _events(replace(log, events=recent))
+    findings += _failures(records, at)
+    findings += _waiting(workspace, records, at)
+    findings += _unconsolidated(workspace, records)
+    return Watch(findings, at)
 
 
 def _log(workspace: Workspace, now: datetime) -> tuple[LoopLog, list[Finding]]:
@@ -84,12 +85,19 @@ def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[
     count, most = len(records), _most_records(workspace, now)
     path = workspace.relative(workspace.orbit)
     if not count:
-        had = "git status .orbit, then git restore .orbit"
-        hint = had if most else f"orbit adr new, or orbit learning new; if there were records {had}"
+        hint = "git status .orbit, then git restore .orbit"
+        if not most:
+            hint = f"orbit adr new, or orbit learning new; if there were records {hint}"
+
         yield Finding("problem", "store-empty", "there is no record", path, hint)
     elif most - count >= 3 and count < SHRUNKEN * most:
-        message = f"{plural(count, 'record')}, and there were {most:,}"
-        yield Finding("problem", "store-shrunken", message, path, "git log --stat -- .orbit")
+        yield Finding(
+            "problem",
+            "store-shrunken",
+            f"{plural(count, 'record')}, and there were {most:,}",
+            path,
+            "git log --stat -- .orbit",
+        )
     else:
         yield Finding("ok", "store", plural(count, "record"), path)
 
@@ -112,31 +120,27 @@ def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Find
     built = last_built(workspace)
     path = workspace.relative(workspace.cache_folder)
     hours = workspace.config.setting(SECTION, "stale_hours")
-    finding = Finding("ok", "sync", "snapshot and push index are there", path)
 
+    missing = ""
     if built is None:
-        finding = Finding(
-            "warning", "derived-missing", "there is no snapshot, or it is damaged", path
-        )
+        missing = "there is no snapshot, or it is damaged"
     elif not isinstance(index, Index):
-        finding = Finding(
-            "warning",
-            "derived-missing",
-            f"there is no push index that can be used: {index.reason}",
-            path,
-        )
+        missing = f"there is no push index that can be used: {index.reason}"
     elif not is_whole(index):
-        finding = Finding("warning", "derived-missing", "the push index is damaged", path)
-    else:
-        last = max([built, *(event.at for event in log.of(SYNCED))])
-        age = now - datetime.fromtimestamp(last, UTC)
-        if age > timedelta(hours=hours):
-            message = (
-                f"the last sync was {age // timedelta(hours=1)} hours ago, and {hours} are admitted"
-            )
-            finding = Finding("warning", "sync-stale", message, path)
+        missing = "the push index is damaged"
 
-    yield finding if finding.level == "ok" else _heal(workspace, finding)
+    if built is None or missing:
+        yield _heal(workspace, Finding("warning", "derived-missing", missing, path))
+        return
+
+    last = max([built, *(event.at for event in log.of(SYNCED))])
+    age = now - datetime.fromtimestamp(last, UTC)
+    if age > timedelta(hours=hours):
+        past = age // timedelta(hours=1)
+        message = f"the last sync was {past} hours ago, and {hours} are admitted"
+        yield _heal(workspace, Finding("warning", "sync-stale", message, path))
+    else:
+        yield Finding("ok", "sync", "snapshot and push index are there", path)
 
 
 def _heal(workspace: Workspace, finding: Finding) -> Finding:
@@ -145,59 +149,79 @@ def _heal(workspace: Workspace, finding: Finding) -> Finding:
     except OrbitError as error:
         message = f"{finding.what}; making it again failed: {error.message}"
         return replace(finding, level="problem", what=message, next_step=error.hint)
+
     write_event(workspace, SYNCED, [], done.counted())
     return replace(finding, what=f"{finding.what}; it was made again now")
 
 
 def _events(log: LoopLog) -> Iterator[Finding]:
     path = log.location.path
-    dispatches = sum(1 for _ in log.of(DISPATCHED, TURN_END, "subagent stop"))
-    retrievals = sum(1 for _ in log.of(RETRIEVAL))
+    dispatches = len([*log.of(DISPATCHED, TURN_END, "subagent stop")])
+    retrievals = len([*log.of(RETRIEVAL)])
     if dispatches and not retrievals:
-        message = f"{dispatches} dispatches and turns, and nothing was looked up for any"
-        yield Finding("problem", "retrieval-zero", message, path, "orbit hook status")
+        yield Finding(
+            "problem",
+            "retrieval-zero",
+            f"{dispatches} dispatches and turns, and nothing was looked up for any",
+            path,
+            "orbit hook status",
+        )
     else:
         yield Finding(
-            "ok", "retrieval", f"{retrievals} retrievals, {dispatches} dispatches and turns", path
+            "ok",
+            "retrieval",
+            f"{retrievals} retrievals, {dispatches} dispatches and turns",
+            path,
         )
 
     missing = [ended for ended, note in turns(log) if note is None]
     if missing:
-        message = (
-            f"{len(missing)} of {sum(1 for _ in log.of(TURN_END))} turns have neither a "
-            f"note nor a reason"
-        )
+        count = len([*log.of(TURN_END)])
+        message = f"{len(missing)} of {count} turns have neither a note nor a reason"
         yield Finding("warning", "turn-drift", message, path, "orbit check --loop")
 
 
 def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
-    open_ones = [failure for failure in records.of_kind(FAILURE) if failure.phase == "live"]
-    over = [
-        failure for failure in open_ones if (end := expires_at(failure)) is not None and end <= now
-    ]
-    waiting = [failure for failure in open_ones if failure not in over]
-    for topic, state, ones in (
-        ("failure-open", "left alone", waiting),
-        ("failure-expired", "over, to be tried again", over),
-    ):
-        if ones:
-            targets = listed([str(target_of(failure)) for failure in ones], MOST_LISTED)
-            count = plural(len(ones), "failed target is", "failed targets are")
-            yield Finding(
-                "ok", topic, f"{count} {state}: {targets}", "", f"orbit show {ones[0].id}"
-            )
+    waiting: list[Record] = []
+    over: list[Record] = []
+    for failure in records.of_kind(FAILURE):
+        if failure.phase != "live":
+            continue
+
+        end = expires_at(failure)
+        if end is not None and end <= now:
+            over.append(failure)
+        else:
+            waiting.append(failure)
+
+    if waiting:
+        yield _failed_targets("failure-open", "left alone", waiting)
+    if over:
+        yield _failed_targets("failure-expired", "over, to be tried again", over)
+
+
+def _failed_targets(topic: str, state: str, failures: Sequence[Record]) -> Finding:
+    targets = listed([str(target_of(failure)) for failure in failures], MOST_LISTED)
+    count = plural(len(failures), "failed target is", "failed targets are")
+    return Finding(
+        "ok",
+        topic,
+        f"{count} {state}: {targets}",
+        next_step=f"orbit show {failures[0].id}",
+    )
 
 
 def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[Finding]:
     days = workspace.config.setting(SECTION, "queue_days")
     limit = now - timedelta(days=days)
-    old = [
-        entry
-        for entry in queue(records)
-        if (created := time_in(entry.text("created_at"))) is not None and created < limit
-    ]
+    old = []
+    for entry in queue(records):
+        created = time_in(entry.text("created_at"))
+        if created is not None and created < limit:
+            old.append(entry.id)
+
     if old:
-        names = listed([entry.id for entry in old], MOST_LISTED)
+        names = listed(old, MOST_LISTED)
         count = plural(len(old), "record has", "records have")
         message = f"{count} waited for review for more than {plural(days, 'day')}: {names}"
         yield Finding("warning", "queue-old", message, "", "orbit review")
@@ -205,13 +229,17 @@ def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterato
 
 def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Finding]:
     most = workspace.config.setting(SECTION, "learnings")
-    open_ones = [record for record in records if record.phase != "closed"]
-    consolidated = {
-        link.to for record in open_ones for link in record.links if link.rel == "derived_from"
-    }
+    consolidated: set[str] = set()
+    for record in records:
+        if record.phase != "closed":
+            consolidated.update(link.to for link in record.links if link.rel == "derived_from")
+
     live = [record for record in records.of_kind("learning") if record.phase == "live"]
     alone = [record for record in live if record.id not in consolidated]
-
     if len(alone) > most:
-        message = f"{plural(len(alone), 'unconsolidated learning')}; the limit is {most}"
-        yield Finding("warning", "learnings-many", message, "", "orbit propose")
+        yield Finding(
+            "warning",
+            "learnings-many",
+            f"{plural(len(alone), 'unconsolidated learning')}; the limit is {most}",
+            next_step="orbit propose",
+        )

@@ -69,6 +69,9 @@ class IdForms:
         )
 
 
+_Match = tuple[str, Span, Span, bool]  # of a citation: its id, span, number, and whether it is weak
+
+
 def _any(texts: Sequence[str]) -> str:
     return "|".join(re.escape(text) for text in texts)
 
@@ -116,7 +119,8 @@ def citations_outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tu
     return tuple(citation for citation in citations if not is_hidden(citation.span.start))
 
 
-def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
+def _strong(text: str, forms: IdForms) -> Iterator[_Match]:
+    """Yield ids in their own form: `ADR-0012`, `docs/ADR-0012`, `org:ADR-0012`, `L-7k3fq`."""
     for match in forms.local.finditer(text):
         start = _namespace_start(text, match.start(), forms.sources)
         if start is None:
@@ -143,6 +147,7 @@ def _namespace_start(text: str, at: int, sources: Sequence[str]) -> int | None:
     if last not in "/.":
         return at
 
+    # A pattern that ends at a place is matched backwards.
     before = text[max(0, at - _LONGEST_NAMESPACE) : at]
     backwards = _NAMESPACE_END.match(before[::-1])
     size = backwards.end() if backwards else 0
@@ -152,7 +157,8 @@ def _namespace_start(text: str, at: int, sources: Sequence[str]) -> int | None:
     return at - size
 
 
-def _weak(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
+def _weak(text: str, forms: IdForms) -> Iterator[_Match]:
+    """Yield ids as people write them: `ADR 12`, `ADRs 12, 13 and 14`."""
     if not forms.numbered:
         return
 

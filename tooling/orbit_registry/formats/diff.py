@@ -88,6 +88,7 @@ def removes_lines(diff: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
+    """Return the lines of a text, as git counts them, with their ends."""
     return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
 
 
@@ -105,11 +106,12 @@ def _quoted_path(path: str) -> str:
 
 
 def _hunks(diff: str, path: str) -> list[_Hunk] | Conflict:
+    """Return the hunks of a diff, counted from 0, or why it is none of the file."""
     lines = diff.removesuffix("\n").split("\n")
     if lines[:2] != _head(path):
         return Conflict(0, f"the diff is not one of {path}")
 
-    hunks: list[_Hunk] = []
+    hunks = []
     at = 2
 
     while at < len(lines):
@@ -128,6 +130,7 @@ def _hunks(diff: str, path: str) -> list[_Hunk] | Conflict:
 
 
 def _sides(lines: Sequence[str], at: int) -> tuple[list[str], list[str], int]:
+    """Return the old and the new lines of a hunk's body, and where it ends."""
     before: list[str] = []
     after: list[str] = []
     sides = {" ": (before, after), "-": (before,), "+": (after,)}

@@ -87,7 +87,7 @@ class Alternative:
         if len(self.groups) == 1:
             directories = directories[:-1]
 
-        names: list[str] = []
+        names = []
         for segment in directories:
             name = literal_of(segment)
             if name is None:
@@ -190,6 +190,7 @@ def literal_of(segment: str) -> str | None:
 
 @lru_cache(maxsize=8192)  # the globs of a project share their directories' names
 def _chunks(segment: str) -> tuple[tuple[str, ...], ...]:
+    """Return the units of a segment in groups, cut at its stars."""
     chunks: list[list[str]] = [[]]
     for unit in _UNIT.findall(segment):
         if unit == "*":
@@ -239,6 +240,7 @@ def _class_character(character: str) -> str:
 
 
 def _ranges(members: str) -> Iterator[tuple[str, str]]:
+    """Yield the first and the last character of each range; one alone is both."""
     at = 0
     while at < len(members):
         end = at
@@ -373,7 +375,7 @@ class _Scanner:
             message = f"the glob nests braces more than {MAX_NESTING} deep"
             raise _RefusedError(message, "write several globs", opening)
 
-        choices: list[str] = []
+        choices = []
         while True:
             self.offset += 1
             choices += self.expansions(nesting)
@@ -494,7 +496,8 @@ def _crossings(segment: str) -> list[list[str]]:
 
 
 def _canonical(segments: Iterable[str]) -> str:
-    names: list[str] = []
+    """Return segments as one text: several stars are one, and `**/**` is `**`."""
+    names = []
     for segment in segments:
         if segment != _ANY_DEPTH:
             names.append(_STARS.sub(lambda match: match[1] or "*", segment))
@@ -596,6 +599,7 @@ _Key = tuple[AnchorKind, str, str | None]  # kind and text of an anchor, and its
 
 
 def _keys_of_path(path: str) -> Iterator[_Key]:
+    """Yield all anchors that a path has."""
     *directories, basename = path.split("/")
     names: list[tuple[AnchorKind, str]] = [
         ("path", path),

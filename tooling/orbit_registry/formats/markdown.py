@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
+    InlineRule = Callable[[StateInline, bool], bool]
+    BlockRule = Callable[[StateBlock, int, int, bool], bool]
+
 SUFFIXES = (".md", ".markdown", ".mdown", ".mkd")  # suffixes of Markdown files, in lower case
 Item = TypeVar("Item")
 LinkKind = Literal["inline", "reference", "autolink", "image"]
@@ -122,7 +125,7 @@ class Document:
         An anchor is an explicit `{#id}` or a slug, numbered where it repeats.
         """
         count: Counter[str] = Counter()
-        anchors: dict[int, str] = {}
+        anchors = {}
         for heading in self.headings:
             anchor = name = heading.id or slug(heading.text)
             if count[name]:
@@ -202,7 +205,7 @@ def _parser() -> MarkdownIt:
     return markdown
 
 
-def _with_span(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
+def _with_span(rule: InlineRule) -> InlineRule:
     """Wrap a link's rule so that its token has the spans of link and label in the inline text."""
 
     def wrapped(state: StateInline, silent: bool) -> bool:
@@ -229,9 +232,9 @@ def _with_span(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInli
     return wrapped
 
 
-def _with_columns(
-    rule: Callable[[StateBlock, int, int, bool], bool],
-) -> Callable[[StateBlock, int, int, bool], bool]:
+def _with_columns(rule: BlockRule) -> BlockRule:
+    """Wrap the rule of tables so that the token of a row has its text and its column."""
+
     def wrapped(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         first = len(state.tokens)
 
@@ -282,6 +285,7 @@ def row_cells(text: str, start: int, end: int) -> list[Span]:
 
 
 def _stripped(text: str, span: Span) -> Span:
+    """Return a span without the white space at its ends."""
     content = span.of(text)
     start = span.start + len(content) - len(content.lstrip())
     return Span(start, start + len(content.strip()))
@@ -345,6 +349,7 @@ class _Reader:
         )
 
     def _read(self, tokens: Sequence[Token]) -> None:
+        """Sort tokens into blocks, tables, headings and links."""
         rows: list[list[Cell]] = []
         spans: Iterator[Span] = iter(())
         start = 0
@@ -368,8 +373,12 @@ class _Reader:
                 opening = tokens[index - 1]
                 if opening.type in ("th_open", "td_open"):
                     rows[-1].append(self._cell(token, next(spans, None)))
-                else:
-                    self._line(token, opening)
+                    continue
+
+                if opening.type == "heading_open" and opening.level == 0:
+                    self._heading(opening, _plain(token.children).rstrip())
+                if token.children:
+                    self._links(token, self._line_places(token))
 
     def _cell(self, token: Token, span: Span | None) -> Cell:
         """Return a table's cell, and keep its links."""
@@ -379,20 +388,15 @@ class _Reader:
         self._links(token, self._cell_places(span) if span else [])
         return Cell(_plain(token.children), span)
 
-    def _line(self, token: Token, opening: Token) -> None:
-        if opening.type == "heading_open" and opening.level == 0:
-            self._heading(opening, _plain(token.children).rstrip())
-        if token.children:
-            self._links(token, self._line_places(token))
-
     def _lines_of(self, token: Token) -> Span:
+        """Return the lines of a block; the parser counts them from the end of the front matter."""
         first, end = token.map or (0, 0)
         start = self.lines.start_of(first + self.first_line)
         return Span(start, self.lines.start_of(end + self.first_line))
 
     def _line_places(self, token: Token) -> _Places:
         """Return the places of a content whose lines are those of the text but for their start."""
-        places: _Places = []
+        places = []
         offset = 0
         line = (token.map or (0, 0))[0] + self.first_line
 
@@ -424,11 +428,8 @@ class _Reader:
         lines = self._lines_of(token)
         title = self._title(Span(max(lines.start, self.start), lines.end))
         explicit = None
-        attributes = None
-        if text.endswith("}"):
-            attributes = ATTRIBUTES.search(title.of(self.text))
-
-        if attributes is not None:
+        attributes = text.endswith("}") and ATTRIBUTES.search(title.of(self.text))
+        if attributes:
             title = Span(title.start, title.start + attributes.start())
             text = ATTRIBUTES.sub("", text)
             explicit = next((word[1:] for word in attributes[1].split() if word[0] == "#"), None)
@@ -438,6 +439,7 @@ class _Reader:
         self.headings.append(Heading(level, text.strip(), title, explicit, position, lines, lines))
 
     def _title(self, lines: Span) -> Span:
+        """Return where the title of a heading is, without its hashes or its underline."""
         content = lines.of(self.text).rstrip()
         hashes = _HASHES.match(content)
         if hashes is None:
@@ -487,6 +489,7 @@ class _Reader:
         return "image" if is_image else "reference", self._definition(label)
 
     def _definition(self, label: str) -> Span | None:
+        """Return where the target of a reference is written: `[label]: target`."""
         from markdown_it.common.utils import normalizeReference
 
         definition = self.references.get(normalizeReference(label))
@@ -506,6 +509,8 @@ def _is_inside(token: Token) -> bool:
 
 
 def _translated(places: _Places, start: int, end: int) -> Span:
+    """Return a stretch of an inline token's content as a span of the text."""
+
     def in_text(offset: int) -> int:
         content, text = places[bisect_right(places, offset, key=itemgetter(0)) - 1]
         return text + offset - content
@@ -532,9 +537,10 @@ def _destination(text: str, start: int, limit: int) -> Span | None:
 
 
 def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[Heading]:
+    """Yield the headings with their sections, which reach to the next of their level."""
     # By level: where the next heading of that level or higher begins.
     next_start = [end_of_text] * 8
-    sections: list[tuple[Heading, int]] = []
+    sections = []
 
     for heading in reversed(headings):
         sections.append((heading, next_start[heading.level]))

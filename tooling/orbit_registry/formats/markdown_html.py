@@ -72,9 +72,8 @@ _RAW_ATTRIBUTE = re.compile(
 
 
 def render_html(text: str, fence: Fence) -> tuple[str, bool]:
-    """Return `text` as HTML without its front matter, and whether it has tags of its own.
-
-    Those may be balanced or not.
+    """Return `text` as HTML without its front matter, and whether it has HTML tags,
+    balanced or not.
     """
     source = HARD_BLANK.sub(r"\1 ", text[content_start(text) :])
     env: dict[str, Any] = {"source": source, "raw": False}
@@ -110,7 +109,9 @@ def _parser(fence: Fence) -> MarkdownIt:
     markdown.add_render_rule("list_item_open", _list_item)
     markdown.add_render_rule("alert_open", _alert)
     markdown.add_render_rule("alert_title_open", lambda *_: '<p class="admonition-title">')
-    markdown.add_render_rule("footnote_caption", _footnote_number)
+    markdown.add_render_rule(
+        "footnote_caption", lambda _, tokens, index, *__: str(tokens[index].meta["id"] + 1)
+    )
 
     def code(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
         words = tokens[index].info.split(maxsplit=1)
@@ -165,10 +166,6 @@ def _stated_ids(state: StateCore) -> None:
 
 def _alert(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
     return f'<div class="admonition {_ALERTS[tokens[index].info]}">\n'
-
-
-def _footnote_number(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
-    return str(tokens[index].meta["id"] + 1)
 
 
 def _list_item(

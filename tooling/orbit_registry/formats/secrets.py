@@ -222,7 +222,7 @@ def _is_random(value: str, *, quoted: bool) -> bool:
 
 def without_secrets(text: str) -> str:
     """Return a text with each secret replaced by its kind."""
-    parts: list[str] = []
+    parts = []
     at = 0
     for suspect in find_secrets(text):
         if suspect.start < at:

@@ -13,6 +13,8 @@ import ryaml
 
 from orbit_registry.formats.position import Pointer, Position, YamlProblemError, position_at
 
+Data = Mapping[str, object]
+
 _MANY = 1_000  # opening brackets above which the nesting of a text is checked
 _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
@@ -138,6 +140,7 @@ def _by_lines(text: str, pointer: Pointer) -> Position | None:
 
 
 def _items(text: str, start: int, end: int) -> list[int] | None:
+    """Return where the items of a list begin, after their dashes; None if it is not that plain."""
     first = re.compile(r"^( *)-[ ]", re.MULTILINE).search(text, start, end)
     if first is None or text[start : first.start()].strip(" \r\n"):
         return None
@@ -192,6 +195,7 @@ def double_quoted(text: str) -> str:
 
 
 def _block_safe(text: str) -> bool:
+    """Say whether a literal block holds a text as it is."""
     if not text.strip() or text.startswith((" ", "\n")) or "\r" in text or "\t" in text:
         return False
     if any(line.isspace() for line in text.split("\n")):
@@ -200,14 +204,14 @@ def _block_safe(text: str) -> bool:
     return _UNPRINTABLE.search(text) is None
 
 
-def dump(data: Mapping[str, object], *, comment: str | None = None) -> str:
+def dump(data: Data, *, comment: str | None = None) -> str:
     """Return a mapping as a new YAML text in block style; `comment` becomes its first line."""
     lines = [f"# {comment}"] if comment else []
     lines += entry_lines(data, 0)
     return "".join(f"{line}\n" for line in lines)
 
 
-def entry_lines(data: Mapping[str, object], indent: int) -> Iterator[str]:
+def entry_lines(data: Data, indent: int) -> Iterator[str]:
     """Yield the lines of a mapping in block style at `indent`."""
     for key, value in data.items():
         yield f"{' ' * indent}{scalar_text(key)}:{after_key(value, indent)}"

@@ -10,6 +10,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from orbit_registry.formats.position import MALFORMED, Position, Problem, YamlProblemError
 from orbit_registry.formats.yaml import (
+    Data,
     after_key,
     double_quoted,
     entry_lines,
@@ -23,12 +24,18 @@ from orbit_registry.formats.yaml_nodes import compose
 
 @dataclass(frozen=True, slots=True)
 class _Splice:
+    """A stretch of the text, and what takes its place."""
+
     start: int
     end: int
     text: str
 
 
-def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) -> str:
+def _in_place(node: Node, text: str) -> _Splice:
+    return _Splice(node.start_mark.index, node.end_mark.index, text)
+
+
+def rewrite(text: str, new: Data, *, order: Sequence[str] = ()) -> str:
     """Return `text` changed to mean `new`, in its form elsewhere; `order` places top-level keys."""
     old = load(text)
     if not isinstance(old, dict):
@@ -77,14 +84,16 @@ def means(text: str, value: object) -> bool:
 def _edit_mapping(
     text: str,
     node: MappingNode,
-    old: Mapping[str, object],
-    new: Mapping[str, object],
+    old: Data,
+    new: Data,
     indent: int,
     order: list[str],
 ) -> Iterator[_Splice]:
+    """Yield the edits that give a mapping its new keys and values."""
     if node.flow_style:
         if old != new:
-            yield _Splice(node.start_mark.index, node.end_mark.index, _flow(new))
+            yield _in_place(node, _flow(new))
+
         return
 
     pairs = {key.value: (key, value) for key, value in node.value}
@@ -130,6 +139,7 @@ def _group_by_anchor(
 def _edit_value(
     text: str, key: ScalarNode, node: Node, old: object, new: object, indent: int
 ) -> Iterator[_Splice]:
+    """Yield the edits that give a key its new value, in the form of the old one if that can be."""
     if (
         isinstance(node, MappingNode)
         and isinstance(old, dict)
@@ -149,7 +159,7 @@ def _edit_value(
     elif (
         isinstance(node, (MappingNode, SequenceNode)) and node.flow_style and not _is_one_line(new)
     ):
-        yield _Splice(node.start_mark.index, node.end_mark.index, _flow(new))
+        yield _in_place(node, _flow(new))
     elif (
         isinstance(node, ScalarNode)
         and _has_text(node)
@@ -158,8 +168,9 @@ def _edit_value(
     ):
         start = node.start_mark.index
         rendered = _render_like(text[start : start + 1], new, indent)
-        yield _Splice(start, node.end_mark.index, rendered)
+        yield _in_place(node, rendered)
     else:
+        # Another form: all that follows the colon is written anew.
         start = text.index(":", key.end_mark.index) + 1
         written = after_key(new, key.start_mark.column)
         yield _Splice(start, _content_end(text, node, key), written)
@@ -178,6 +189,7 @@ def _is_one_line(value: object) -> bool:
 
 
 def _render_like(quote: str, value: object, indent: int) -> str:
+    """Return a value in the quotes of the old one."""
     if isinstance(value, str) and quote == "'" and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, str) and quote == '"':
@@ -189,8 +201,9 @@ def _render_like(quote: str, value: object, indent: int) -> str:
 def _edit_sequence(
     text: str, node: SequenceNode, old: list[object], new: list[object]
 ) -> Iterator[_Splice]:
+    """Yield the edits that turn a list into a new one; items that stay are not touched."""
     if node.flow_style:
-        yield _Splice(node.start_mark.index, node.end_mark.index, _flow(new))
+        yield _in_place(node, _flow(new))
         return
 
     dash = node.start_mark.column
@@ -237,6 +250,7 @@ def _is_editable(item: Node, old: object, new: object) -> bool:
 
 
 def _item_start(text: str, node: SequenceNode, index: int) -> int:
+    """Return the start of the line with an item's dash."""
     dash = text.rfind("-", 0, node.value[index].start_mark.index + 1)
     while dash > 0 and text[_line_start(text, dash) : dash].strip():
         dash = text.rfind("-", 0, dash)
@@ -249,6 +263,7 @@ def _item_end(text: str, node: SequenceNode, index: int) -> int:
 
 
 def _flow(value: object) -> str:
+    """Return a value in flow style, on one line."""
     if isinstance(value, Mapping):
         entries = ", ".join(f"{scalar_text(key)}: {_flow(entry)}" for key, entry in value.items())
         return f"{{{entries}}}"

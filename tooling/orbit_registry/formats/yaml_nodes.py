@@ -173,7 +173,7 @@ def _opening(text: str, start: int) -> int:
 
 def _walk(root: Node | None) -> Iterator[Node]:
     """Yield the nodes of a tree in the order of the text, each once."""
-    visited: set[int] = set()
+    visited = set()
     stack = [] if root is None else [root]
     while stack:
         current = stack.pop()

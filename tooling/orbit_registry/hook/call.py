@@ -1,6 +1,6 @@
 """Call of a hook as every agent's payload is reduced to it, and the project's paths in it."""
 
-import posix
+from orbit_registry.hook.context import variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def in_project(root: str, folder: str, path: str) -> str | None:
     if path[0] == PROJECT:
         path = root + path[1:]
     elif path[0] == "~" and path[1:2] in ("/", "\\", ""):
-        path = posix.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape") + path[1:]
+        path = variable(b"HOME", b"/") + path[1:]
     elif path.startswith("file:"):
         path = _path_from_uri(path)
 

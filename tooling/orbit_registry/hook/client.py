@@ -8,7 +8,7 @@ import posix
 from sys import exc_info
 from time import monotonic, time
 
-from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_project
+from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, variable, working_project
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.index import DAMAGE, FORBIDDEN, OPTIONS, NoIndex, open_index
 from orbit_registry.hook.payload import parse_json
@@ -264,8 +264,7 @@ def context_of(call: "Call", paths: list[str], at: float) -> Context:
 
 
 def _named_root() -> str | None:
-    folder = posix.environ.get(b"CLAUDE_PROJECT_DIR", b"")
-    return project_root(folder.decode("utf-8", "surrogateescape"))
+    return project_root(variable(b"CLAUDE_PROJECT_DIR"))
 
 
 def load_agent(name: str) -> "ModuleType":

@@ -79,12 +79,17 @@ SKIPS = {
 """All reasons for showing nothing."""
 
 
+def variable(name: bytes, default: bytes = b"") -> str:
+    """Return an environment variable."""
+    return posix.environ.get(name, default).decode("utf-8", "surrogateescape")
+
+
 def working_project(requested: str = "") -> str:
     """Return the project of a monorepo in which the work is.
 
     It is the requested one, else `ORBIT_PROJECT`, else none.
     """
-    return requested or posix.environ.get(PROJECT_VARIABLE, b"").decode("utf-8", "surrogateescape")
+    return requested or variable(PROJECT_VARIABLE)
 
 
 def is_other_project(record_project: str, project: str) -> bool:

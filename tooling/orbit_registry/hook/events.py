@@ -8,7 +8,7 @@ from time import gmtime, strftime
 
 from orbit_registry.hook.context import SKIPS
 from orbit_registry.hook.payload import to_json
-from orbit_registry.hook.project import private_folder
+from orbit_registry.hook.project import UPDATE, private_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,14 +69,6 @@ NOTE_SKIPS = {
 LARGEST = 1_000_000
 """Bytes; a part that has more becomes the next older one, and the oldest of `FILES` goes."""
 MOST_ASKED = 20
-_FLAGS = (
-    posix.O_RDWR
-    | posix.O_CREAT
-    | posix.O_APPEND
-    | posix.O_NOFOLLOW
-    | posix.O_CLOEXEC
-    | posix.O_NONBLOCK
-)
 
 
 class Event:
@@ -177,7 +169,7 @@ def append(root: str, event: Event) -> None:
     """Append an event to a project's log; one that can't be written is lost without an error."""
     try:
         folder = private_folder(root, "log")
-        handle = posix.open(f"{folder}/{NAME}", _FLAGS, 0o600)
+        handle = posix.open(f"{folder}/{NAME}", UPDATE | posix.O_APPEND, 0o600)
         try:
             size = posix.fstat(handle).st_size
             # A process that was killed, or a full disk, may have left half a line: it costs no

@@ -49,7 +49,12 @@ def parse_json(text: str) -> object:
 
         scan = JSONDecoder(strict=False).raw_decode
 
-    return scan(text, 0)[0]
+    try:
+        return scan(text, 0)[0]
+    except SystemError:
+        # The scanner raises it in place of a `ValueError` that `json.decoder`, which it does not
+        # load, would make.
+        raise ValueError("this is no JSON") from None
 
 
 def parse_embedded(value: object) -> object:

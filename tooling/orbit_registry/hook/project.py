@@ -4,9 +4,10 @@ No link is followed.
 """
 
 import posix
-from posix import access, environ, listdir, lstat, mkdir, unlink
+from posix import access, listdir, lstat, mkdir, unlink
 
 from orbit_registry.hook.call import in_project, normal_path
+from orbit_registry.hook.context import variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +21,8 @@ MAX_POINTER = 4096  # bytes of the file that names git's folder in a linked work
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 _FOLDERS = (".orbit/state/inbox/", ".orbit/inbox/", ".orbit/")  # of kinds with records
 _READ = posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
-
-
-def _variable(name: bytes) -> str:
-    return environ.get(name, b"").decode("utf-8", "surrogateescape")
+UPDATE = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+"""Flags that open a file of a private folder to read and write it."""
 
 
 def _lstat(path: str) -> "stat_result | None":
@@ -53,7 +52,7 @@ def project_root(start: str) -> str | None:
     folder = first = normal_path(start) if "/." in start else start.rstrip("/")
     while folder:
         if is_folder(f"{folder}/.orbit"):
-            if folder != first and folder == _variable(b"HOME").rstrip("/"):
+            if folder != first and folder == variable(b"HOME").rstrip("/"):
                 return None  # a person's own records are no project around all others
 
             config = _lstat(f"{folder}/.orbit/config.yaml")
@@ -84,9 +83,9 @@ def index_file(root: str) -> str:
             below = "" if top == root else f"/below{root[len(top) :]}"
             return f"{folder}{below}/{INDEX}"
 
-    cache = _variable(b"XDG_CACHE_HOME")
+    cache = variable(b"XDG_CACHE_HOME")
     if not cache.startswith("/"):
-        cache = f"{_variable(b'HOME')}/.cache"
+        cache = f"{variable(b'HOME')}/.cache"
 
     return f"{cache}/orbit-registry/hook{root}/{INDEX}"
 
@@ -253,7 +252,7 @@ def session_of_process(root: str) -> tuple[str, str] | None:
 
     They are from `ORBIT_SESSION_ID`, or from the nearest noted ancestor.
     """
-    from_environment = _variable(SESSION_ID)
+    from_environment = variable(SESSION_ID)
     if from_environment:
         return from_environment, ""
 

@@ -6,17 +6,16 @@ from time import time
 
 from orbit_registry.hook.context import CAPTURES
 from orbit_registry.hook.index import Index, open_index
-from orbit_registry.hook.project import private_folder
+from orbit_registry.hook.project import UPDATE, private_folder
 
 NAME = "sync.asked"
 EVERY_SECONDS = 60  # seconds after which a sync is started again for the same changes
 LARGEST = 100_000
-_FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
 def refresh(root: str, behind: list[str]) -> bool:
     """Start a sync, if none was started for the same changes in the last minute; say whether."""
-    handle = posix.open(f"{private_folder(root, 'cache')}/{NAME}", _FLAGS, 0o600)
+    handle = posix.open(f"{private_folder(root, 'cache')}/{NAME}", UPDATE, 0o600)
     try:
         posix.lockf(handle, posix.F_TLOCK, 0)
         is_recent = 0 <= time() - posix.fstat(handle).st_mtime < EVERY_SECONDS

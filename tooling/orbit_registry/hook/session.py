@@ -21,7 +21,7 @@ from orbit_registry.hook.context import (
     is_anywhere,
 )
 from orbit_registry.hook.index import CATEGORY, GONE, KIND, PATH, PLACE, PRIME, PROCEDURAL, SAME
-from orbit_registry.hook.project import private_folder
+from orbit_registry.hook.project import UPDATE, private_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,15 +45,6 @@ NAMEABLE = ("call cap", "session cap", "token cap", "version")
 _MARK = "="  # the time, in seconds since 1970, at which the ids were forgotten
 _WORD = "-"  # a mark of the session
 _NAMED = "+"  # an id whose title alone was shown
-
-_FLAGS = (
-    posix.O_RDWR
-    | posix.O_CREAT
-    | posix.O_APPEND
-    | posix.O_NOFOLLOW
-    | posix.O_CLOEXEC
-    | posix.O_NONBLOCK
-)
 
 
 def safe_name(name: str) -> str:
@@ -136,7 +127,7 @@ class SessionLog:
     def _lines(self) -> list[str]:
         folder = private_folder(self._root, "log", FOLDER)
         while True:
-            self._handle = posix.open(f"{folder}/{self.name}", _FLAGS, 0o600)
+            self._handle = posix.open(f"{folder}/{self.name}", UPDATE | posix.O_APPEND, 0o600)
             posix.lockf(self._handle, posix.F_LOCK, 0)
             state = posix.fstat(self._handle)
             if state.st_nlink:

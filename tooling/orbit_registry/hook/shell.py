@@ -21,9 +21,8 @@ _GRAMMAR = "if then else elif fi for while until do done case esac in ! { }"
 _RESERVED = frozenset(_GRAMMAR.split())
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "eval"))
 _PRINTERS = frozenset(("echo", "printf"))
-_SEARCHERS = frozenset(
-    ("sed", "awk", "gawk", "grep", "egrep", "fgrep", "rg", "ag", "jq", "yq", "perl", "ssh")
-)
+_SEARCHING = "sed awk gawk grep egrep fgrep rg ag jq yq perl ssh"
+_SEARCHERS = frozenset(_SEARCHING.split())
 _READING = "cat less more head tail bat view nl sed awk grep rg jq yq batcat wc"
 _READERS = frozenset(_READING.split())
 UNKNOWN = "\0"  # placeholder in a word for what only a running shell knows
@@ -140,8 +139,10 @@ def _read_patch(result: CommandPaths, text: str, folder: str | None) -> None:
         if folder is not None and not looks_like_path(path):
             # A patch says what is a file: `Makefile`.
             file = resolve_path(folder, path)
-            result.candidate_paths.remove(file)
-            result.paths.append(file)
+            # A command with many paths takes no more of them.
+            if file in result.candidate_paths:
+                result.candidate_paths.remove(file)
+                result.paths.append(file)
 
 
 def _read_command(

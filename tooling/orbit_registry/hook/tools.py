@@ -13,16 +13,10 @@ if TYPE_CHECKING:
 
     from orbit_registry.hook.call import Payload
 
-FOLDER_FIELDS = (
-    "workdir",
-    "cwd",
-    "working_directory",
-    "workingDirectory",
-    "dir_path",
-    "dirPath",
-    "directory",
-    "folder",
+_FOLDER_FIELDS_WORDS = (
+    "workdir cwd working_directory workingDirectory dir_path dirPath directory folder"
 )
+FOLDER_FIELDS = tuple(_FOLDER_FIELDS_WORDS.split())
 COMMAND_FIELDS = ("command", "cmd", "script")
 PATCH_FIELDS = ("patch", "patchText", "patch_text", "input", "diff", *COMMAND_FIELDS)
 GLOB_FIELDS = (
@@ -204,17 +198,10 @@ def _below(pattern: str) -> str:
 
 LONGEST_FILE = 400_000  # characters of a text that are read
 WHOLE = ("content", "file_text", "contents")
-PART = (
-    "new_string",
-    "newString",
-    "new_str",
-    "replacement",
-    "insert_text",
-    "code_edit",
-    "code",
-    "new_source",
-    "newText",
+_PART_WORDS = (
+    "new_string newString new_str replacement insert_text code_edit code new_source newText"
 )
+PART = tuple(_PART_WORDS.split())
 OLD = ("old_string", "oldString", "old_str", "oldText")
 
 

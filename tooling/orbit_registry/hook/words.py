@@ -7,6 +7,8 @@ spaces between words (Chinese, Japanese, Thai) gives pairs of neighbouring chara
 Korean. The hook reads prompts with it: no regular expressions.
 """
 
+from itertools import chain
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,11 +73,7 @@ def words(text: str) -> list[str]:
         pieces_of = {character: _in_piece(character) for character in set(text)}
         pieces = "".join(map(pieces_of.__getitem__, text)).split()
 
-    in_order: list[str] = []
-    for piece in pieces:
-        in_order += words_of(piece)
-
-    return in_order
+    return [*chain.from_iterable(map(words_of, pieces))]
 
 
 def _in_piece(character: str) -> str:
@@ -93,12 +91,8 @@ def words_of(piece: str) -> list[str]:
         lower = piece[:LONGEST_WORD].lower()  # most pieces are one plain word
         return [] if lower in STOP_WORDS else [lower]
 
-    in_order: list[str] = []
-    for part in piece.split("_"):
-        if part:
-            in_order += split_word(part)
-
-    return in_order
+    parts = [part for part in piece.split("_") if part]
+    return [*chain.from_iterable(map(split_word, parts))]
 
 
 def split_word(word: str) -> list[str]:

@@ -157,7 +157,7 @@ class JsonText:
         if not into.items:
             return self._replaced(into.start + 1, into.start + 1, added)
 
-        # It stands below the last item, as far to the right.
+        # It goes below the last item, as far to the right.
         last = into.items[-1]
         begin = last.start
         while self.text[begin - 1] in _SPACE:
@@ -189,7 +189,8 @@ class JsonText:
 
         before = source.items[: source.items.index(item)]
         behind = source.items[len(before) + 1 :]
-        start, end = item.start, item.end
+        start = item.start
+        end = item.end
         if before:
             start = before[-1].end
         elif behind:
@@ -204,7 +205,9 @@ class JsonText:
         """Return the objects and lists on the way to an item, the whole file's first,
         as far as they exist.
         """
-        value, parents, start = self.value(), list[Container](), None
+        value = self.value()
+        parents = list[Container]()
+        start = None
         for key in path:
             form = dict if isinstance(key, str) else list
             if not isinstance(value, form):
@@ -218,7 +221,8 @@ class JsonText:
             if item is None:
                 break
 
-            value, start = item.value, item.value_start
+            value = item.value
+            start = item.value_start
 
         return parents
 
@@ -226,7 +230,8 @@ class JsonText:
         """Return the text between two positions without its comma if it has a comment;
         else nothing.
         """
-        text, plain = self.text[start:end], self._plain[start:end]
+        text = self.text[start:end]
+        plain = self._plain[start:end]
         if text == plain:
             return ""
 

@@ -89,7 +89,8 @@ class Cost:
 class _Call:
     def __init__(self, workspace: Workspace, agent: Agent, path: str) -> None:
         self._root = workspace.root
-        root, session = str(workspace.root), f"trial-{secrets.token_hex(6)}"
+        root = str(workspace.root)
+        session = f"trial-{secrets.token_hex(6)}"
         self._ledger = workspace.state / "log/sessions" / SessionLog(root, session).name
 
         words = {ROOT: root, PATH: str(workspace.root / path), SESSION: session}

@@ -149,13 +149,19 @@ def match(
 
             expired = row.is_expired(seconds)
             is_for_task = task is None or not tasks or task in tasks
-            if not (everything or not expired) or not is_for_task or index.difference(row):
+            if expired and not everything:
                 continue
+            if not is_for_task or index.difference(row):
+                continue
+
+            by = []
+            for way, at in ways[number]:
+                glob = index.glob_of(row, int(at)) if at else ""
+                by.append((way, glob))
 
             is_pushed = number < index.pushed and not bar_reason(row, seconds, current_project)
             broad = is_pushed and not places.take(ways[number])
-            by = tuple((way, index.glob_of(row, int(at)) if at else "") for way, at in ways[number])
-            matches.append(Match(row, by, expired, row.doubt(seconds), broad))
+            matches.append(Match(row, tuple(by), expired, row.doubt(seconds), broad))
 
         return matches
 

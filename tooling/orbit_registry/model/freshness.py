@@ -8,7 +8,11 @@ from enum import StrEnum
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time, time_in
 
-WINDOWS: Mapping[str, int | None] = {"evergreen": None, "stable": 365, "volatile": 30}
+Windows = Mapping[str, int | None]
+Evidence = tuple[str, str]  # its kind and its reference
+Copied = tuple[str, str]  # the path of a file, and its hash when it was copied
+
+WINDOWS: Windows = {"evergreen": None, "stable": 365, "volatile": 30}
 """Days until a record of a volatility is stale; None: never. A project can configure others."""
 AHEAD = timedelta(days=1)  # how far ahead the clock of another machine may be
 
@@ -58,12 +62,12 @@ class FilesystemView:
 
     inputs: Mapping[str, InputState] = field(default_factory=dict)
     """Fingerprint inputs, by their text in records."""
-    present: frozenset[tuple[str, str]] = frozenset()  # evidence that exists, as kind and reference
-    missing: frozenset[tuple[str, str]] = frozenset()
+    present: frozenset[Evidence] = frozenset()  # evidence that exists, as kind and reference
+    missing: frozenset[Evidence] = frozenset()
     """Evidence that does not exist; what can't be checked is in neither set."""
     unanswered: tuple[tuple[str, str], ...] = ()
     """Questions without an answer here, and what would allow one."""
-    changed_sources: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    changed_sources: Mapping[Copied, bool] = field(default_factory=dict)
     """Sources that no longer have the hash they were copied with, and whether they are missing."""
 
 
@@ -139,7 +143,7 @@ def fingerprint_inputs(record: Record) -> tuple[Input, ...]:
     return tuple(inputs)
 
 
-def source_hash(record: Record) -> tuple[str, str] | None:
+def source_hash(record: Record) -> Copied | None:
     """Return the file that a record's text was copied from, or is, and its hash at that time."""
     path = record.text("path")
     checksum = record.text("content_hash")
@@ -164,7 +168,7 @@ def created_at(record: Record) -> datetime:
     return time_in(record.data.get("created_at")) or datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def stale_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> datetime | None:
+def stale_at(record: Record, windows: Windows = WINDOWS) -> datetime | None:
     """Return when a record's volatility makes it stale; None: never."""
     days = windows.get(str(freshness_fields(record).get("volatility")))
     since = last_reviewed(record)
@@ -206,9 +210,7 @@ def expires_at(record: Record) -> datetime | None:
     return _days_after(freshness_time(record, "verified_at") or created_at(record), days)
 
 
-def expiry_moments(
-    record: Record, windows: Mapping[str, int | None] = WINDOWS
-) -> Iterator[datetime]:
+def expiry_moments(record: Record, windows: Windows = WINDOWS) -> Iterator[datetime]:
     """Yield the times at which the clock alone changes a record's freshness."""
     yield from filter(None, (expires_at(record), stale_at(record, windows)))
 
@@ -221,7 +223,7 @@ def derive(
     record: Record,
     filesystem: FilesystemView,
     now: datetime,
-    windows: Mapping[str, int | None] = WINDOWS,
+    windows: Windows = WINDOWS,
     *,
     unmatched_scopes: Collection[str] = (),
     missing_documents: Collection[str] = (),
@@ -315,7 +317,7 @@ def _content(
         yield Reason(Cause.SOURCE, source[0], message, is_unreadable=is_lost)
 
 
-def _age(record: Record, now: datetime, windows: Mapping[str, int | None]) -> Iterator[Reason]:
+def _age(record: Record, now: datetime, windows: Windows) -> Iterator[Reason]:
     volatility = str(freshness_fields(record).get("volatility"))
     limit = stale_at(record, windows)
     since = last_reviewed(record)

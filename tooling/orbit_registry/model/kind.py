@@ -8,13 +8,19 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from orbit_registry.errors import ConfigError, did_you_mean
 from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load, position_of
-from orbit_registry.model.schema import RecordSchema, compile_schema, read_part, read_schema
+from orbit_registry.model.schema import (
+    Fields,
+    RecordSchema,
+    compile_schema,
+    read_part,
+    read_schema,
+)
 
 Phase = Literal["pending", "live", "closed"]
 PHASES: tuple[Phase, ...] = ("pending", "live", "closed")
@@ -265,7 +271,7 @@ def _files(parent: Path) -> list[Path]:
 
     Dangling links are among them: reading one reports the error.
     """
-    files: list[Path] = []
+    files = []
     try:
         for folder in parent.iterdir():
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
@@ -293,7 +299,7 @@ def _read_kind(file: Path, *, is_shipped: bool) -> Kind:
     if not is_shipped:
         _refuse_invalid(data, text, file)
 
-    kind = _kind_from(cast("Mapping[str, Any]", data), file.parent)
+    kind = _kind_from(cast("Fields", data), file.parent)
     if not is_shipped:
         _ = kind.schema.validator  # raises where the project's schema is none
         _refuse_contradictions(kind, file)
@@ -329,7 +335,7 @@ _AS_WRITTEN = (
 """Fields of a kind that are what its file says."""
 
 
-def _kind_from(data: Mapping[str, Any], folder: Path) -> Kind:
+def _kind_from(data: Fields, folder: Path) -> Kind:
     name = data["kind"]
     plain = {key: data[key] for key in _AS_WRITTEN}
     statuses = {status: _status_from(status, entry) for status, entry in data["statuses"].items()}
@@ -348,7 +354,7 @@ def _kind_from(data: Mapping[str, Any], folder: Path) -> Kind:
     )
 
 
-def _status_from(name: str, entry: Mapping[str, Any]) -> Status:
+def _status_from(name: str, entry: Fields) -> Status:
     plain = {key: entry[key] for key in ("phase", "pushed", "searched", "shown", "word")}
     waits = entry.get("waits", entry["phase"] == "pending")
     return Status(name, **plain, banner=entry.get("banner"), to=tuple(entry["to"]), waits=waits)

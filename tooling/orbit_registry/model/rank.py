@@ -18,18 +18,17 @@ _MICROSECOND = timedelta(microseconds=1)
 _DAY = 86_400_000_000
 _NEVER = -(1 << 62)
 
-Order = tuple[
-    float, int, int, str, str
-]  # sort key, ascending; the path decides between duplicate ids
+Order = tuple[float, int, int, str, str]
+"""Sort key, ascending; the path decides between duplicate ids."""
 
 
 def vote_key(votes: Iterable[Vote], half_life_days: float) -> float | None:
-    """Return log2 of the votes' weight, from EPOCH; None without votes; a half-life of 0 counts
-    them.
+    """Return log2 of the votes' weight, from EPOCH; None without votes.
 
-    Equal weights give the same key, bit by bit. Roots of two are independent, so two sums of powers
-    are equal only if one becomes the other by adding pairs: 2^a + 2^a = 2^(a+1). Pairs are added,
-    in whole microseconds, until all powers differ, and the rest is summed in one order.
+    A half-life of 0 counts the votes. Equal weights give the same key, bit by bit. Roots of two are
+    independent, so two sums of powers are equal only if one becomes the other by adding pairs:
+    2^a + 2^a = 2^(a+1). Pairs are added, in whole microseconds, until all powers differ, and the
+    rest is summed in one order.
     """
     times = [(vote.voted_at - EPOCH) // _MICROSECOND for vote in distinct_votes(votes)]
     if not times:
@@ -48,35 +47,45 @@ def vote_key(votes: Iterable[Vote], half_life_days: float) -> float | None:
             again.append(time + half_life)
 
     powers = sorted((time for time, count in counts.items() if count), reverse=True)
-    total = math.fsum(2.0 ** ((time - powers[0]) / half_life) for time in powers)
-    return powers[0] / half_life + math.log2(total)
+    last = powers[0]
+    total = math.fsum(2.0 ** ((time - last) / half_life) for time in powers)
+    return last / half_life + math.log2(total)
 
 
 def order_of(
     key: float | None, priority: int, updated_at: int | None, record_id: str, path: str = ""
 ) -> Order:
-    """Return the sort key of a record from its parts;
-    `updated_at` in `microseconds`, None comes last.
+    """Return the sort key of a record from its parts.
+
+    `updated_at` is in `microseconds`; None comes last, as does a key of None.
     """
-    updated = _NEVER if updated_at is None else updated_at
-    return (math.inf if key is None else -key, -priority, -updated, record_id, path)
+    if updated_at is None:
+        updated_at = _NEVER
+
+    weight = math.inf if key is None else -key
+    return (weight, -priority, -updated_at, record_id, path)
 
 
 def rank_order(record: Record, half_life_days: float) -> Order:
     """Return the sort key of a record."""
     key = vote_key(record.votes, half_life_days)
-    return order_of(
-        key, priority_of(record), microseconds(record.text("updated_at")), record.id, record.path
-    )
+    updated_at = microseconds(record.text("updated_at"))
+    return order_of(key, priority_of(record), updated_at, record.id, record.path)
 
 
 def priority_of(record: Record) -> int:
     """Return a record's priority, 0 by default."""
     value = record.data.get("priority")
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+
+    return 0
 
 
 def microseconds(text: str | None) -> int | None:
     """Return a time in microseconds since EPOCH; None if the calendar does not have it."""
     at = time_in(text)
-    return None if at is None else (at - EPOCH) // _MICROSECOND
+    if at is None:
+        return None
+
+    return (at - EPOCH) // _MICROSECOND

@@ -205,7 +205,7 @@ class RecordSet:
 
     def reachable(self, record_id: str, name: str) -> set[str]:
         """Return every id that a field of ids leads to, over any number of records."""
-        visited: set[str] = set()
+        visited = set()
         stack = [record_id]
         while stack:
             for record in self.with_id(stack.pop()):
@@ -221,7 +221,7 @@ class RecordSet:
 
     @cached_property
     def _replaced_by(self) -> Mapping[str, list[str]]:
-        replaced_by: defaultdict[str, list[str]] = defaultdict(list)
+        replaced_by = defaultdict(list)
         for record in self._records:
             for name in record.supersedes:
                 for replaced in self.candidates(name):
@@ -231,7 +231,7 @@ class RecordSet:
 
     def live_successors(self, record: Record) -> list[Record]:
         """Return the live records that took a closed one's place, over any number of others."""
-        successors: list[Record] = []
+        successors = []
         visited = {record.id}
         stack = [record]
         while stack:

@@ -26,6 +26,7 @@ ENVELOPE = Path(__file__).parents[1] / "kinds" / "record.schema.json"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMA_VERSION = 1
 _LIMIT = 1_000_000
+Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class RecordSchema:
     A run knows seven kinds and reads two or three.
     """
 
-    document: Mapping[str, Any]
+    document: Fields
     file: Path  # its file, for errors
 
     @property
@@ -152,7 +153,7 @@ def read_schema(file: Path) -> RecordSchema:
     return RecordSchema(_read(file), file)
 
 
-def _merged(envelope: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(envelope: Fields, fields: Fields) -> dict[str, Any]:
     """Put a kind's fields after the envelope's identity and before its times.
 
     A kind can narrow shared fields.
@@ -258,7 +259,10 @@ def _missing_fields(error: Any, pointer: Pointer) -> Iterator[SchemaProblem]:
             yield SchemaProblem(pointer, f"`{field}` is missing", hint)
 
 
-def _message(error: Any) -> tuple[str, str | None]:
+_Fault = tuple[str, str | None]  # what is wrong with a value, and what to do
+
+
+def _message(error: Any) -> _Fault:
     value = error.instance
     limit = error.validator_value
     match error.validator:
@@ -319,7 +323,7 @@ _VALUE_NAMES = {
 }
 
 
-def _type_message(value: object, expected: str) -> tuple[str, str | None]:
+def _type_message(value: object, expected: str) -> _Fault:
     actual = _VALUE_NAMES.get(type(value), type(value).__name__)
     message = f" is {actual}, not {_TYPE_NAMES.get(expected, expected)}"
     if expected == "string" and isinstance(value, (bool, int, float)):

@@ -1,7 +1,7 @@
 """Which globs are wide, and at how many files a record of wide globs finds no place."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.formats.globs import GlobIndex, readable_globs
@@ -34,12 +34,13 @@ class Breadth:
         records = Counter(scopes)
         wide = dict(_wide_globs(records, files))
 
+        def are_too_many(competing: Iterable[Scope]) -> bool:
+            return sum(records[scope] for scope in competing) > WIDE_PLACES
+
+        # Few projects have so many records of wide globs that the files have to be looked at.
         crowds: Counter[frozenset[Scope]] = Counter()
-        if sum(records[scope] for scope in wide) > WIDE_PLACES:
-            reached = _reached_by_wide_globs(wide, files)
-            crowds.update(
-                crowd for crowd in reached if sum(records[scope] for scope in crowd) > WIDE_PLACES
-            )
+        if are_too_many(wide):
+            crowds.update(filter(are_too_many, _reached_by_wide_globs(wide, files)))
 
         return cls(len(files), wide, crowds)
 
@@ -53,8 +54,11 @@ class Breadth:
 
         counts = [0] * len(ranked)
         for crowd, files in self.crowds.items():
-            competing = sorted(position for scope in crowd for position in positions.get(scope, ()))
-            for position in competing[WIDE_PLACES:]:
+            competing: list[int] = []
+            for scope in crowd:
+                competing += positions.get(scope, ())
+
+            for position in sorted(competing)[WIDE_PLACES:]:
                 counts[position] += files
 
         return counts
@@ -67,10 +71,10 @@ class Breadth:
 
 
 def _wide_globs(
-    scopes: Iterable[Scope], files: Sequence[str]
+    scopes: Collection[Scope], files: Sequence[str]
 ) -> Iterator[tuple[Scope, Mapping[str, int]]]:
     least = max(FEW, SHARE * len(files))
-    covered = count_matches({text for scope in scopes for text in scope}, files)
+    covered = count_matches(set().union(*scopes), files)
 
     for scope in scopes:
         globs = {text: count for text in scope if (count := covered.get(text, 0)) > least}

@@ -125,6 +125,8 @@ def chunks_of(record: Record) -> tuple[Chunk, ...]:
 
 
 class _Cutter:
+    """A text that is being cut; `headings`, `code` and `anchors` are empty without Markdown."""
+
     def __init__(self, text: str, chunking: Chunking, *, markdown: bool) -> None:
         self.text = text
         self.chunking = chunking
@@ -157,6 +159,7 @@ class _Cutter:
         return Cut(strategy, tuple(_with_unique_codes(chunks)))
 
     def _pieces(self, strategy: Strategy) -> Iterable[_Piece]:
+        """Return the pieces of a strategy that has been decided on; they become chunks."""
         match strategy:
             case "headers":
                 return self._split(self._by_headers())
@@ -184,6 +187,7 @@ class _Cutter:
 
     def _by_headers(self) -> Iterator[_Piece]:
         """Cut before each heading of the levels asked for and above, which end what came before."""
+        # Each place to cut, with the title of what follows.
         cuts = [(self.content.start, "")]
         for heading in self._heads(self.headings):
             cuts.append((heading.section.start, heading.text))
@@ -199,6 +203,7 @@ class _Cutter:
         return [heading for heading in headings if heading.level <= deepest]
 
     def _by_rules(self) -> Iterator[_Piece]:
+        """Cut at each rule, which is in no piece."""
         start = self.content.start
         for rule in (*self.rules, Span(self.content.end, self.content.end)):
             if self.text[start : rule.start].strip():
@@ -307,6 +312,7 @@ class _Cutter:
 
             return offsets[last]
 
+        # A paragraph that ends in the first half would leave a short stretch.
         middle = start + (offsets[last] - start) // 2
         for index in range(last, first, -1):
             if offsets[index] < middle:
@@ -322,6 +328,7 @@ class _Cutter:
         if not self.chunking.overlap_tokens:
             return end
 
+        # A token has four characters of ASCII, and fewer in other scripts.
         stretch = self.text[start:end]
         share = 4 if stretch.isascii() else max(1, len(stretch) // max(tokens(stretch), 1))
         earliest = max(end - self.chunking.overlap_tokens * share, start + 1)
@@ -350,6 +357,7 @@ class _Cutter:
         return offsets
 
     def _offsets_in_line(self, start: int, end: int) -> Iterator[int]:
+        """Yield where a long line may be cut: after sentences if that is enough, else words."""
         for pattern in (_SENTENCE, _WORD):
             offsets = [match.end() for match in pattern.finditer(self.text, start, end)]
             parts = pairwise([start, *offsets, end])
@@ -379,6 +387,7 @@ class _Cutter:
     # --------------------------------------------------------------------------------- chunks -----
 
     def _chunk(self, piece: _Piece) -> Chunk | None:
+        """Return a piece as a chunk without the blank lines around it; None if nothing is left."""
         raw = piece.span.of(self.text)
         body = raw.strip("\r\n")
         if not body.strip():
@@ -387,24 +396,30 @@ class _Cutter:
         start = piece.span.start + len(raw) - len(raw.lstrip("\r\n"))
         end = start + len(body)
         inside = within(self.headings, Span(start, end), lambda heading: heading.section.start)
+        # What is before the first heading is named by that heading.
         path = self._path(start)
         if inside and not path:
             path = self._path(inside[0].section.start)
 
         digest = hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
+        breadcrumb = self._breadcrumb(path, inside)
+        sections = tuple(heading.text for heading in inside)
+        anchors = tuple(self.anchors[heading.section.start].lower() for heading in inside)
         size = tokens(body)
+        first_line = self.lines.position(start).line
+        last_line = self.lines.position(end - 1).line
         return Chunk(
-            code=digest[:_CODE_LENGTH],
-            title=piece.title or "".join(path[-1:]),
-            breadcrumb=self._breadcrumb(path, inside),
-            sections=tuple(heading.text for heading in inside),
-            anchors=tuple(self.anchors[heading.section.start].lower() for heading in inside),
-            first_line=self.lines.position(start).line,
-            last_line=self.lines.position(end - 1).line,
-            tokens=size,
-            body=body,
-            continues=piece.continues,
-            warning="oversized" if size > self.chunking.max_tokens else "",
+            digest[:_CODE_LENGTH],
+            piece.title or "".join(path[-1:]),
+            breadcrumb,
+            sections,
+            anchors,
+            first_line,
+            last_line,
+            size,
+            body,
+            piece.continues,
+            "oversized" if size > self.chunking.max_tokens else "",
         )
 
     def _breadcrumb(self, path: Sequence[str], inside: Sequence[Heading]) -> str:
@@ -418,6 +433,7 @@ class _Cutter:
         if last == path:
             return way
 
+        # What both have in common is not repeated.
         shared = 0
         for heading, last_heading in zip(path, last[:-1], strict=False):
             if heading != last_heading:
@@ -428,7 +444,8 @@ class _Cutter:
         return f"{way} … {' > '.join(last[shared:])}"
 
     def _path(self, offset: int) -> list[str]:
-        path: list[str] = []
+        """Return the headings that a place is under, the highest first."""
+        path = []
         index = self._heading_above(offset)
         while index >= 0:
             path.append(self.headings[index].text)
@@ -438,7 +455,8 @@ class _Cutter:
 
     @cached_property
     def parents(self) -> list[int]:
-        parents: list[int] = []
+        """The number of the heading above each heading, -1 for none."""
+        parents = []
         under = [-1] * 8  # by level: the last heading of it or of one above
         for number, heading in enumerate(self.headings):
             parents.append(under[heading.level - 1])

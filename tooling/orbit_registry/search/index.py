@@ -59,6 +59,9 @@ NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
 Fields = tuple[str, str, str]
 Counts = Mapping[str, int]
 Key = tuple[str, int]  # a record's path and the number of its chunk, 0 for its own text
+Hits = list[tuple[int, float]]  # slots, each with its score
+TermWeight = tuple[float, Mapping[str, float]]  # the worth of a term, and its weight by path
+PairWeights = tuple[str, Mapping[int, float]]  # a path, and what pairs of terms add there
 PAIR_BITS = 24
 """Two terms that follow each other are one number, of their places among all terms."""
 
@@ -71,9 +74,9 @@ class Weights(NamedTuple):
     """
 
     term_of: Mapping[str, str]
-    terms: Mapping[str, tuple[float, Mapping[str, float]]]
+    terms: Mapping[str, TermWeight]
     unknown: float
-    pairs: Iterable[tuple[str, Mapping[int, float]]] = ()
+    pairs: Iterable[PairWeights] = ()
 
     def count_of(self, word: str) -> int:
         """Return in how many records a word is."""
@@ -149,12 +152,13 @@ class Index:
             count = texts[slot][term]
             yield slot, worth * count / (count + norms[slot])
 
-    def _pair_weights(self) -> Iterator[tuple[str, Mapping[int, float]]]:
+    def _pair_weights(self) -> Iterator[PairWeights]:
         if not self._fields:
             return
 
         numbers = {term: number for number, term in enumerate(self._slots)}
         by_slot = [self._pairs_of(self._fields[key], numbers) for key in self.keys]
+        # A pair is worth less the more texts it is in, as a term is.
         frequencies = Counter(chain.from_iterable(by_slot))
         worths = {number: PAIR * self._worth_of(number) for number in {*frequencies.values()}}
 
@@ -182,7 +186,7 @@ class Index:
 
         The best of a record's texts counts.
         """
-        terms: dict[str, tuple[float, Mapping[str, float]]] = {}
+        terms = {}
         paths = [path for path, _ in self.keys]
 
         for term in self._slots:
@@ -199,7 +203,7 @@ class Index:
 
     def search(
         self, query: Iterable[str], most: int | None = None, allowed: Sequence[int] | None = None
-    ) -> list[tuple[int, float]]:
+    ) -> Hits:
         """Return the best slots with one of the terms, and scores; `allowed` may be hits."""
         # The order of sums decides their last digit.
         ordered = sorted(dict.fromkeys(query), key=lambda term: (-self.worth(term), term))
@@ -215,13 +219,14 @@ class Index:
 
     def ranked(
         self, query: Sequence[str], pool: int, most: int, allowed: Sequence[int] | None = None
-    ) -> list[tuple[int, float]]:
+    ) -> Hits:
         """Return `search`'s hits, the first `pool` fused with their likeness by reciprocal rank."""
         hits = self.search(query, most, allowed)
         slots = [slot for slot, _ in hits[:pool]]
         scores = [score for _, score in hits[:pool]]
         likeness = self._likeness(query, slots)
 
+        # Reciprocal rank fusion: what both rankings have at the top comes first.
         by_score = _places(scores)
         by_likeness = _places(likeness)
         places = [
@@ -236,7 +241,8 @@ class Index:
 
     @cached_property
     def _terms_by_gram(self) -> Mapping[str, list[str]]:
-        terms_by_gram: defaultdict[str, list[str]] = defaultdict(list)
+        """The terms by their shortest runs: two terms that share a longer one share these."""
+        terms_by_gram = defaultdict(list)
         for term in self._slots:
             for gram in set(_grams_of(term, SHORTEST_GRAM)):
                 terms_by_gram[gram].append(term)
@@ -265,15 +271,17 @@ class Index:
             if len(gram) == SHORTEST_GRAM:
                 terms.update(self._terms_by_gram.get(gram, ()))
 
-        near: dict[str, list[str]] = {}
+        # The runs of each term that are the query's, and how many texts have each run.
+        near = {}
         frequencies = Counter[str]()
         for term in terms:
             near[term] = [gram for gram in _grams_of(term) if gram in query_grams]
             for gram in set(near[term]):
                 frequencies[gram] += len(self.holders(term))
 
+        # A text with two terms of one run counts twice, hence the `min`.
         number = len(self.keys)
-        worth: dict[str, float] = {}
+        worth = {}
         for gram, frequency in frequencies.items():
             rarity = math.log((1 + number) / (1 + min(frequency, number))) + 1
             worth[gram] = (1 + math.log(query_grams[gram])) * rarity**2
@@ -311,7 +319,7 @@ def index_of(records: Iterable[Record], with_pairs: bool = False) -> Index:
 
     It is made anew each time: 0.15 s for 1,000, of which a cache would save the half.
     """
-    texts: dict[Key, Fields] = {}
+    texts = {}
     for record in records:
         for part, fields in enumerate(texts_of(record)):
             texts[record.path, part] = fields
@@ -344,6 +352,7 @@ def parts_of(record: Record) -> Fields:
     tags = [*map(str, scope.get("tags", ())), *map(str, scope.get("symbols", ()))]
     tags += record.words("labels")
 
+    # A file's own text is in its chunks.
     body = ["" if record.kind.in_file else record.prose]
     without = NO_TEXT | {record.kind.headline, record.kind.prose}
     for name, value in record.data.items():
@@ -366,6 +375,7 @@ def chunks(record: Record) -> Sequence[Chunk]:
 
 
 def _texts(value: object) -> Iterable[str]:
+    """Return a field that is a text, or the texts in a list."""
     if isinstance(value, str):
         return (value,)
     if isinstance(value, list):

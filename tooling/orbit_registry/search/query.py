@@ -109,7 +109,7 @@ def context_weights(text: str) -> dict[str, float]:
 
     Those without a weight get the others' average.
     """
-    weights: dict[str, float] = {}
+    weights = {}
     plain = []
     for part in text.split(","):
         tag, sign, number = map(str.strip, part.partition("="))

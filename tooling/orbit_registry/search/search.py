@@ -104,9 +104,14 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
+    """A record that may become a hit, and the slot of the text that led to it, -1 for none."""
+
     record: Record
     score: Score
     slot: int = -1
+
+
+_Ranking = tuple[list[_Candidate], int]  # the candidates, and how many records fit
 
 
 class Searcher:
@@ -143,6 +148,7 @@ class Searcher:
         if query.is_generic:
             return SearchResult((), 0, (), budget.name, generic=True)
 
+        # A tag may have other names, which weigh the same.
         context: dict[str, float] = {}
         for tag, weight in query.context.items():
             context |= dict.fromkeys(self._workspace.config.names_of(tag), weight)
@@ -154,6 +160,7 @@ class Searcher:
         else:
             candidates, number = self._in_scope(query)
 
+        # What looks like an identifier may be in the parts of long texts alone.
         if not candidates and query.words and not query.budget and budget.name == "lean":
             budget = BUDGETS["balanced"]
             candidates, number = self._candidates(query, budget, limit)
@@ -178,11 +185,14 @@ class Searcher:
 
     # ---------------------------------------------------------------------------------------- steps
 
-    def _candidates(self, query: Query, budget: Budget, limit: int) -> tuple[list[_Candidate], int]:
+    def _candidates(self, query: Query, budget: Budget, limit: int) -> _Ranking:
         """Return candidates, more than `limit` because factors reorder them, and how many fit."""
+        # A mask that allows all texts would only cost time.
         slots = self._mask(query, budget)
         mask = slots if 0 in slots else None
-        candidates: dict[str, _Candidate] = {}
+
+        # What an id names comes before what words lead to.
+        candidates = {}
         for record in self._named(query):
             for candidate in self._standing_for(query, record, 1.0, via=record.id):
                 candidates[candidate.record.path] = candidate
@@ -201,12 +211,13 @@ class Searcher:
 
         return list(candidates.values()), self._count(query, mask, candidates)
 
-    def _in_scope(self, query: Query) -> tuple[list[_Candidate], int]:
-        candidates = [
-            _Candidate(record, self._score(query, record, 1.0))
-            for record in self._records.values()
-            if self._is_allowed(query, record)
-        ]
+    def _in_scope(self, query: Query) -> _Ranking:
+        """Return all that tags and a path lead to, without a text."""
+        candidates = []
+        for record in self._records.values():
+            if self._is_allowed(query, record):
+                candidates.append(self._candidate(query, record, 1.0))
+
         return candidates, len(candidates)
 
     def _unknown(self, query: Query) -> Iterator[str]:
@@ -240,8 +251,8 @@ class Searcher:
             return dict(candidates)
 
         # Those that an id or a link led to stay in front.
-        fused: dict[str, _Candidate] = {}
-        by_terms: dict[str, float] = {}
+        fused = {}
+        by_terms = {}
         for path, candidate in candidates.items():
             if candidate.score.via:
                 fused[path] = candidate
@@ -254,14 +265,11 @@ class Searcher:
             if path not in fused and self._is_allowed(query, self._records[path])
         }
         for path, text in z_fused(by_terms, by_meaning, most):
-            slot = -1
-            via = "meaning"
-            if path in candidates:
-                slot = candidates[path].slot
-                via = ""
-
             record = self._records[path]
-            fused[path] = _Candidate(record, self._score(query, record, text, via), slot)
+            if path in candidates:
+                fused[path] = self._candidate(query, record, text, candidates[path].slot)
+            else:
+                fused[path] = self._candidate(query, record, text, via="meaning")
 
         return fused
 
@@ -280,6 +288,7 @@ class Searcher:
         return Meanings(self._workspace, embedder, texts)
 
     def _count(self, query: Query, mask: Sequence[int] | None, candidates: Iterable[str]) -> int:
+        """Return how many records have a word of the query, or are candidates without one."""
         paths = set(candidates)
         for slot in {*chain.from_iterable(map(self._index.holders, query.terms))}:
             path, _ = self._owners[slot]
@@ -300,6 +309,7 @@ class Searcher:
         )
 
     def _is_allowed(self, query: Query, record: Record) -> bool:
+        """Say whether what narrows a query lets a record be a hit."""
         return (
             self._is_found(query, record)
             and query.kind in (None, record.kind.name)
@@ -330,9 +340,12 @@ class Searcher:
             if record.phase == "closed"
         }
 
-    def _score(self, query: Query, record: Record, text: float, via: str = "") -> Score:
+    def _candidate(
+        self, query: Query, record: Record, text: float, slot: int = -1, via: str = ""
+    ) -> _Candidate:
         version = version_factor(record.words("versions"), query.versions)
-        return Score(text, version, context_factor(record.scope.tags, query.context), via)
+        context = context_factor(record.scope.tags, query.context)
+        return _Candidate(record, Score(text, version, context, via), slot)
 
     def _named(self, query: Query) -> list[Record]:
         """Return the records whose ids the text names, and the closed ones whose title it is."""
@@ -377,12 +390,13 @@ class Searcher:
                 via = record.id
 
             if self._is_allowed(query, current):
-                yield _Candidate(current, self._score(query, current, text, via), slot)
+                yield self._candidate(query, current, text, slot, via)
 
     def _linked(
         self, query: Query, leading: Sequence[_Candidate], existing: Mapping[str, object]
     ) -> dict[str, _Candidate]:
-        linked: dict[str, _Candidate] = {}
+        """Return what the leading hits link to, but for what is there already."""
+        linked = {}
         for candidate in leading:
             for link in candidate.record.links:
                 target = self._by_name.get(link.to)
@@ -391,8 +405,8 @@ class Searcher:
 
                 if self._is_allowed(query, target):
                     text = candidate.score.text * LINKED
-                    score = self._score(query, target, text, via=candidate.record.id)
-                    linked[target.path] = _Candidate(target, score)
+                    via = candidate.record.id
+                    linked[target.path] = self._candidate(query, target, text, via=via)
 
         return linked
 
@@ -405,6 +419,7 @@ class Searcher:
         return by_name | {record.id: record for record in self._records.values()}
 
     def _hit(self, query: Query, candidate: _Candidate) -> Hit:
+        """Return a candidate with what a person wants to see of it."""
         record = candidate.record
         score = candidate.score
         number = 0
@@ -472,6 +487,7 @@ def snippet(text: str, query: set[str], title: str, prompts: frozenset[str]) -> 
     def words_from(at: int) -> int:
         return sum(at <= other < at + room for other in places)
 
+    # The line begins a few words before the place that most words of the query follow.
     around = max(places, key=lambda at: (words_from(at), -at), default=0)
     start = 0
     if around >= room // 2:

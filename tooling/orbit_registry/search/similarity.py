@@ -22,6 +22,7 @@ from orbit_registry.hook.words import MARKS
 from orbit_registry.search.text import terms
 
 MOST_PAIRS = 100_000  # thousands of texts that are all alike would make millions of pairs
+Counts = Mapping[str, int]  # how often each term is in a text
 Scores = dict[tuple[str, str], float]  # cosines by pairs of keys, the smaller key first
 
 _SLACK = 1e-9  # more than what rounding can add up to
@@ -61,17 +62,17 @@ class Vector:
 class TermWeights:
     """The weight of each term among some texts."""
 
-    def __init__(self, documents: int, frequencies: Mapping[str, int]) -> None:
+    def __init__(self, documents: int, frequencies: Counts) -> None:
         self.documents = documents
         self.frequencies = frequencies
         self._idf: dict[str, float] = {}
 
     @classmethod
-    def of(cls, texts: Collection[Mapping[str, int]]) -> Self:
+    def of(cls, texts: Collection[Counts]) -> Self:
         """Return the weights among texts, each as counts of its terms."""
         return cls(len(texts), Counter(chain.from_iterable(texts)))
 
-    def vector(self, text_terms: Iterable[str] | Mapping[str, int]) -> Vector:
+    def vector(self, text_terms: Iterable[str] | Counts) -> Vector:
         """Return the vector of a text's terms, or of their counts.
 
         An unknown term weighs as one that one text has.
@@ -116,7 +117,7 @@ def similar_pairs(
 
 
 def pair_scores(
-    texts: Mapping[str, Mapping[str, int]],
+    texts: Mapping[str, Counts],
     threshold: float,
     limit: int = MOST_PAIRS,
     only: Collection[str] | None = None,
@@ -151,15 +152,14 @@ class _Candidates:
     by one 40 s.
     """
 
-    def __init__(
-        self, texts: Mapping[str, Mapping[str, int]], keys: Iterable[str], threshold: float
-    ) -> None:
+    def __init__(self, texts: Mapping[str, Counts], keys: Iterable[str], threshold: float) -> None:
         self._keys = sorted(texts)
         self._positions = {key: position for position, key in enumerate(self._keys)}
         self._all = (1 << len(self._keys)) - 1
         self._least = threshold * threshold * (1 - _SLACK) * (1 << _SCALE_BITS)
         needed = frozenset(chain.from_iterable(texts[key] for key in keys))
 
+        # Only terms of the texts that are asked about: the others can add nothing.
         size = len(self._keys) // 8 + 1
         columns: defaultdict[str, bytearray] = defaultdict(lambda: bytearray(size))
         for position, key in enumerate(self._keys):
@@ -171,7 +171,7 @@ class _Candidates:
     def of(self, key: str, vector: Vector, *, before: bool) -> list[str]:
         """Return the keys of the texts that may be like one; `before`: of those before it alone."""
         least = self._least
-        shares: list[tuple[str, int]] = []
+        shares = []
         for term, weight in vector.weights.items():
             share = weight * weight / vector.norm * (1 << _SCALE_BITS)
             # Common words: not to count them takes half the time.
@@ -195,12 +195,14 @@ class _Candidates:
 
             reached |= carried
 
+        # A text is not compared with itself.
         own_bit = 1 << self._positions[key]
         reached &= own_bit - 1 if before else self._all ^ own_bit
         return [self._keys[index] for index in _positions_of(reached)]
 
 
 def _positions_of(number: int) -> list[int]:
+    """Return the positions of a number's bits, the lowest first."""
     positions = []
     while number:
         lowest = number & -number
@@ -295,6 +297,7 @@ def contrast(first: Words, second: Words) -> Contrast | None:
 
 
 def _words(text: str) -> list[str]:
+    """Return the words of a text, shortened negations in full: `can't` is `can not`."""
     words = []
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         shortened = _SHORTENED.fullmatch(word)
@@ -309,4 +312,5 @@ def _words(text: str) -> list[str]:
 
 
 def _is_mark(word: str) -> bool:
+    """Say whether a word is a negation or a number."""
     return word in NEGATIONS or word[0].isdigit()

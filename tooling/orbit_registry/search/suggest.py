@@ -86,7 +86,7 @@ class Tree:
     @cached_property
     def by_end(self) -> Mapping[str, Sequence[str]]:
         """The files by their names, and by each longer end of their paths."""
-        by_end: defaultdict[str, list[str]] = defaultdict(list)
+        by_end = defaultdict(list)
         for file in self.files:
             parts = file.split("/")
             for start in range(1, len(parts)):
@@ -104,6 +104,7 @@ def clues_in_text(text: str, tree: Tree) -> Iterator[Clue]:
 
 
 def _resolve_name(name: str, tree: Tree) -> Iterator[str]:
+    """Yield what a name in a text means: a file, a folder, a glob, the only file of an end."""
     bare = name.rstrip("/")
     if name in tree.files:
         yield name
@@ -124,11 +125,12 @@ def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
 
     None covers more than a fifth of the project.
     """
+    # The same words count once, however often they are said.
     clues_by_path: defaultdict[str, dict[str, Clue]] = defaultdict(dict)
     for clue in clues:
         clues_by_path[clue.path].setdefault(clue.words, clue)
 
-    weights: dict[str, float] = {}
+    weights = {}
     for path, path_clues in clues_by_path.items():
         weights[path] = sum(clue.weight for clue in path_clues.values())
 
@@ -137,12 +139,13 @@ def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
     wide = enough - files
     wide.update(f"{folder}/" for folder in _folders_of(files, tree))
 
-    chosen: dict[str, float] = {}
+    chosen = {}
     for path in sorted(wide):
         glob = f"{path}**" if path.endswith("/") else path
         below = sum(weights[file] for file in files if file.startswith(path))
         chosen[glob] = weights.get(path, 0.0) + below
 
+    # A file that a folder covers needs no glob, nor does a folder in a folder.
     covered = tuple(path for path in wide if path.endswith("/"))
     chosen |= {file: weights[file] for file in files if not file.startswith(covered)}
     chosen = {glob: weight for glob, weight in chosen.items() if not _is_inside(glob, chosen)}
@@ -173,6 +176,7 @@ def _is_inside(glob: str, others: Iterable[str]) -> bool:
 
 
 def _count(glob: str, tree: Tree) -> int:
+    """Return how many tracked files a glob matches, those that no scope may name among them."""
     parsed = parse_glob(glob)
     if not isinstance(parsed, Glob):
         return 0
@@ -181,6 +185,7 @@ def _count(glob: str, tree: Tree) -> int:
 
 
 def _reasons(glob: str, clues_by_path: Mapping[str, Mapping[str, Clue]]) -> tuple[str, ...]:
+    """Return the words of the weightiest clues that a glob covers."""
     covered: list[Clue] = []
     for path, clues in clues_by_path.items():
         if path == glob or (glob.endswith("/**") and path.startswith(glob[:-2])):
@@ -226,7 +231,7 @@ def _citing_files(
     workspace: Workspace, records: Sequence[Record], tree: Tree
 ) -> Mapping[str, list[str]]:
     ids = {_without_zeros(record.id): record.id for record in records}
-    citing: defaultdict[str, list[str]] = defaultdict(list)
+    citing = defaultdict(list)
     forms = workspace.kinds.id_forms
     patterns = [f"{prefix}[0-9]" for prefix in forms.numbered]
     patterns += [f"{prefix}[0-9a-hjkmnp-tv-z]{{5}}" for prefix in forms.coded]
@@ -253,6 +258,7 @@ def _without_zeros(record_id: str) -> str:
 
 
 def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iterator[Clue]:
+    """Yield a clue for each file of the commits that touch a record's files, or name it."""
     record_files = {record.path}
     if record.source is not None:
         record_files.add(record.source.path)
@@ -276,6 +282,7 @@ def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iter
 
 
 def _names_id(message: str, name: str) -> bool:
+    """Say whether a message has a name as a word of its own."""
     at = message.find(name)
     if at < 0:
         return False

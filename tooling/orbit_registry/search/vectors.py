@@ -23,6 +23,9 @@ from orbit_registry.errors import ConfigError, UnsafePathError
 from orbit_registry.workspace.files import inside
 from orbit_registry.workspace.workspace import Workspace
 
+Texts = Sequence[str]
+Numbers = Sequence[float]
+
 LONGEST = 4_000  # characters of a record that its vector is made of, from its title on
 _BATCH = 256
 _EXTRA = (
@@ -46,7 +49,7 @@ class Embedder:
     """
 
     name: str  # which model it is, and in which state
-    embed: Callable[[Sequence[str]], Sequence[Sequence[float]]]
+    embed: Callable[[Texts], Sequence[Numbers]]
     """Returns a vector for each text; raises `ConfigError` where it can't."""
 
 
@@ -58,7 +61,7 @@ def model2vec(location: str, root: Path) -> Embedder:
     folder = _folder_of(location, root)
     digest = _digest("\n".join(_state_of(folder, location)) if folder else "")[:16]
 
-    def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    def embed(texts: Texts) -> Sequence[Numbers]:
         source = str(folder or location)
         try:
             model = importlib.import_module("model2vec").StaticModel.from_pretrained(source)
@@ -121,7 +124,7 @@ def program(words: Sequence[str], ask: Callable[[str], str]) -> Embedder:
     `ask` runs it on a text.
     """
 
-    def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    def embed(texts: Texts) -> Sequence[Numbers]:
         try:
             vectors = json.loads(ask(json.dumps({"texts": list(texts)})))["vectors"]
             return [list(map(float, vector)) for vector in vectors]
@@ -132,7 +135,7 @@ def program(words: Sequence[str], ask: Callable[[str], str]) -> Embedder:
 
 
 def unit(vector: Iterable[float]) -> array[float]:
-    """Return a vector of length one with the same direction; a null vector stays as it is."""
+    """Return a vector of length one with the same direction; a null vector is not changed."""
     numbers = array("f", vector)
     length = math.sqrt(math.fsum(map(mul, numbers, numbers)))
     if not length or not math.isfinite(length):
@@ -145,8 +148,8 @@ class Vectors(NamedTuple):
     """Vectors of one model, of records by path and of texts; their length is one, or 0."""
 
     model: str
-    records: Mapping[str, Sequence[float]]
-    texts: Mapping[str, Sequence[float]]
+    records: Mapping[str, Numbers]
+    texts: Mapping[str, Numbers]
 
 
 class Meanings:
@@ -158,6 +161,7 @@ class Meanings:
         cut = {key: text[:LONGEST] for key, text in texts.items()}
         digests = {key: _digest(text) for key, text in cut.items()}
 
+        # Equal texts have one vector; the cache has those of the last run.
         stored = workspace.cache.recall("vectors", embedder.name) or {}
         vectors = {digest: array("f", bytes.fromhex(numbers)) for digest, numbers in stored.items()}
         missing = {digest: cut[key] for key, digest in digests.items() if digest not in vectors}
@@ -168,6 +172,7 @@ class Meanings:
             embedded = self._embed([missing[digest] for digest in batch])
             vectors.update(zip(batch, embedded, strict=True))
 
+        # What no text has any more leaves the cache.
         current = {digest: vectors[digest] for digest in digests.values()}
         if missing or len(current) < len(vectors):
             by_digest = {digest: vector.tobytes().hex() for digest, vector in current.items()}
@@ -215,6 +220,7 @@ def z_fused(
 
     terms = _z([by_terms.get(key, 0.0) for key in keys])
     meaning = _z([by_meaning.get(key, 0.0) for key in keys])
+    # Two kinds of scores can't be added; how far each sets a key off can.
     best = max(by_terms.values(), default=1.0)
     scores = [by_terms.get(key, max(by_meaning.get(key, 0.0), 0.0) * best) for key in keys]
     scores.sort(reverse=True)
@@ -224,6 +230,7 @@ def z_fused(
 
 
 def _z(values: Sequence[float]) -> list[float]:
+    """Return how many standard deviations each value is above the mean."""
     if not values:
         return []
     mean = math.fsum(values) / len(values)

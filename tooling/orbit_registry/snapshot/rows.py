@@ -204,7 +204,7 @@ CONTENT = (
 LOCAL = ("citations", "freshness_states", "diagnostics", "events", "skills", "vote_keys")
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-"""Returns a row as it is hashed and filled in: JSON without spaces."""
+"""Returns a row in the form that is hashed and filled in: JSON without spaces."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,8 @@ class Cache:
 
             digest = hashlib.sha256(content).hexdigest()
             if row is not None and row[3] == digest:
-                value, text = json.loads(row[5]), row[5]
+                value = json.loads(row[5])
+                text = row[5]
             else:
                 value = parse(path, content)
                 text = _storable(value)

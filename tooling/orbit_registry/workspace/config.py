@@ -394,9 +394,12 @@ def config_of(raw: Mapping[str, Any]) -> Config:
         if isinstance(default, dict):
             values[name] = {**default, **values[name]}
 
-    adr, learnings, tasks = values["adr"], values[LEARNINGS], values["tasks"]
+    adr = values["adr"]
+    learnings = values[LEARNINGS]
+    tasks = values["tasks"]
     folders = tuple(folder.strip("/") for folder in adr["folders"])
-    command, classifier = tuple(tasks["command"]), tuple(tasks["classifier"])
+    command = tuple(tasks["command"])
+    classifier = tuple(tasks["classifier"])
     learnings_config = LearningsConfig(
         {**default_mapping(), **_mapping(learnings[MAPPING])},
         learnings["max_learnings_per_category"],

@@ -54,7 +54,9 @@ def write_event(
     root = str(workspace.root)
     session = session_of_process(root)
     event = Event(surface, time.time())
-    event.name, event.opened, event.ms = name, list(ids), seconds * 1000
+    event.name = name
+    event.opened = list(ids)
+    event.ms = seconds * 1000
     if session is not None:
         event.session = SessionLog(root, *session).name
     event.details = {name: _without_secrets(value) for name, value in details.items()}
@@ -165,7 +167,8 @@ def follow(
     """Yield new events after `start`, an inode and an offset, forever;
     rotated parts are read to their end.
     """
-    path, buffer = state / "log" / NAME, b""
+    path = state / "log" / NAME
+    buffer = b""
     number, offset = start
     while True:
         try:
@@ -173,7 +176,8 @@ def follow(
                 status = os.fstat(file.fileno())
                 if status.st_ino != number or status.st_size < offset:
                     buffer += _read_rotated(state, number, offset)
-                    number, offset = status.st_ino, 0
+                    number = status.st_ino
+                    offset = 0
 
                 file.seek(offset)
                 buffer += file.read(LONGEST_LINE)
@@ -223,7 +227,8 @@ def read_line(line: bytes) -> tuple[LoggedEvent, Mapping[str, Any]] | str:
     if not isinstance(row, dict):
         return "no event"
 
-    kind, surface = _word(row.get("event")), _word(row.get("surface"))
+    kind = _word(row.get("event"))
+    surface = _word(row.get("surface"))
     timestamp = _moment(row.get("at"))
     if timestamp is None or not kind or not surface:
         return "no event"

@@ -68,7 +68,8 @@ def bounded_lines(file: BinaryIO, longest: int) -> Iterator[tuple[bytes | None, 
     which is never whole in memory.
     """
     while line := file.readline(longest + 1):
-        size, rest = len(line), line
+        size = len(line)
+        rest = line
         while size > longest and rest and not rest.endswith(b"\n"):
             rest = file.readline(longest)
             size += len(rest)
@@ -278,7 +279,8 @@ def walk(
 
 
 SITE_MANIFEST = ".orbit-site.json"  # the file that marks a folder as a built site
-_SITE_MARK, _MKDOCS_MARK = f"/{SITE_MANIFEST}", "/search/search_index.json"
+_SITE_MARK = f"/{SITE_MANIFEST}"
+_MKDOCS_MARK = "/search/search_index.json"
 _MKDOCS_PAGES = ("404.html", "sitemap.xml")  # one of them is in each site that MkDocs built
 _SITE_DIR = re.compile(
     r"^site_dir:[ \t]*(['\"]?)([^'\"#\s][^'\"#\n]*?)\1[ \t]*(?:#.*)?\r?$", re.MULTILINE

@@ -438,7 +438,8 @@ class Git:
         form = self.ask("rev-parse", "--show-object-format") or "sha1"
         with tempfile.TemporaryDirectory(prefix="orbit-check-") as name:
             root = Path(name).resolve()
-            copy, store = Git(root), root / ".git"
+            copy = Git(root)
+            store = root / ".git"
             options = ["--template="]
             if form != "sha1":
                 options.append(f"--object-format={form}")

@@ -192,7 +192,9 @@ def recover(workspace: Workspace) -> list[str]:
 
 
 def _change_in(row: Mapping[str, object]) -> FileChange:
-    path, before, after = row["path"], row["before"], row["after"]
+    path = row["path"]
+    before = row["before"]
+    after = row["after"]
     if (
         not isinstance(path, str)
         or not isinstance(before, str | None)

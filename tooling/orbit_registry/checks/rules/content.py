@@ -173,7 +173,8 @@ def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
         if not offsets:
             continue
 
-        message, hint = f"{record.id} still holds a prompt of its template", None
+        message = f"{record.id} still holds a prompt of its template"
+        hint = None
         places = [context.in_prose(record, offset) for offset in offsets]
         if len(offsets) > 1:
             message += f" ({len(offsets)} of them)"
@@ -303,7 +304,8 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
             continue
 
         before = context.facts.before.get(record.id)
-        was, review = "", f"now, {_approver(record, context.facts.authors.get(record.id))}"
+        was = ""
+        review = f"now, {_approver(record, context.facts.authors.get(record.id))}"
         if before is None or before.uid != record.uid:
             if _is_new_from_agent(context, record):
                 was = "made by an agent"

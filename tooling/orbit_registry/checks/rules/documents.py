@@ -80,7 +80,8 @@ def entry_without_record(context: CheckContext) -> Iterator[Diagnostic]:
                 f"{name} has no record; {old} is gone, which had the text of a decision "
                 f"of this title"
             )
-            hint, is_fixable = _move_hint(old, document.path), False
+            hint = _move_hint(old, document.path)
+            is_fixable = False
 
         where = Location(document.path, entry.position)
         yield entry_without_record.at(
@@ -223,7 +224,8 @@ def two_texts(context: CheckContext) -> Iterator[Diagnostic]:
                 f"record's folder"
             )
             hint = f"move into {home} what only {name} says, then delete {path}"
-            where, related = Location(path, Position(1)), [context.in_entry(record)]
+            where = Location(path, Position(1))
+            related = [context.in_entry(record)]
             yield two_texts.at(where, message, record, hint=hint, related=related)
 
     yield from _under_earlier_names(context)
@@ -381,7 +383,8 @@ def entry_order(context: CheckContext) -> Iterator[Diagnostic]:
             if not entry.number or not entry.number.isdigit():
                 continue
 
-            number, is_global = int(entry.number), len(entry.number) >= _GLOBAL_DIGITS
+            number = int(entry.number)
+            is_global = len(entry.number) >= _GLOBAL_DIGITS
             if number < int(above[is_global]):
                 order = f"ADR-{entry.number} is below ADR-{above[is_global]}"
                 message = f"{order}; the entries of a log ascend by number"
@@ -461,7 +464,8 @@ def _finding(
     message = (
         f"{record.id} differs from its document ({listed}); the {context.decides(source)} decides"
     )
-    in_document, in_record = context.in_entry(record), context.at(record, differing[0][0])
+    in_document = context.in_entry(record)
+    in_record = context.at(record, differing[0][0])
     if context.decides(source) == "record":
         hint = (
             f"`orbit check --fix` rewrites {source.path}; change a record with `orbit adr "
@@ -471,7 +475,8 @@ def _finding(
             in_document, message, record, hint=hint, related=[in_record]
         )
 
-    hint, can_fix = f"`orbit check --fix` rewrites the record from {source.path}", True
+    hint = f"`orbit check --fix` rewrites the record from {source.path}"
+    can_fix = True
     reason = _held_back(context, record, entry)
     if reason:
         message += f", but {reason}"
@@ -535,7 +540,8 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
         differing.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
 
     # `2026-05` and `2026-05-17` agree; an unclear date is ORB711.
-    date, day = record.text("date"), entry.date
+    date = record.text("date")
+    day = entry.date
     if (
         date
         and day
@@ -556,7 +562,8 @@ def _shown(text: str) -> str:
 
 def _write_follower(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
     for record in context.records.with_id(diagnostic.record or ""):
-        home, source = context.homes.get(record.path), record.source
+        home = context.homes.get(record.path)
+        source = record.source
         if home is None or source is None:
             continue
 
@@ -628,7 +635,8 @@ def _record_follows(
 def record_and_document_differ(context: CheckContext) -> Iterator[Diagnostic]:
     """Title, status or date of a decision differ between its record and its document."""
     for record in context.records:
-        home, source = context.homes.get(record.path), context.sources.get(record.path)
+        home = context.homes.get(record.path)
+        source = context.sources.get(record.path)
         if home is None or source is None:
             continue
 

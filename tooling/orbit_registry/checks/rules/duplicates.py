@@ -141,7 +141,8 @@ def _near_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[_P
     upper = context.config.duplicates["error"]
     least = error_threshold(upper, is_enough=len(records) >= FEWEST_TO_ERR)
     for pair in _similar_pairs(context, f"pairs {records[0].kind.name}", texts):
-        first, second = alone[pair.a], alone[pair.b]
+        first = alone[pair.a]
+        second = alone[pair.b]
         if is_settled(context, first, second):
             continue
 
@@ -201,8 +202,11 @@ def _nearest(context: CheckContext, pairs: Sequence[_Pair]) -> Iterator[Diagnost
 
 
 def _finding(context: CheckContext, pair: _Pair, more: str) -> Diagnostic:
-    record, neighbour, kind = pair.record, pair.neighbour, pair.record.kind
-    alike, differs = f"{pair.score:.0%} alike", pair.contrast
+    record = pair.record
+    neighbour = pair.neighbour
+    kind = pair.record.kind
+    alike = f"{pair.score:.0%} alike"
+    differs = pair.contrast
     if differs is not None:
         alike += differs.sentence_end
     message = f"{record.id} says nearly the same as {neighbour.id} ({alike}): {neighbour.title}"

@@ -99,11 +99,13 @@ def expired(context: CheckContext) -> Iterator[Diagnostic]:
         if freshness is None or freshness.cause is not Cause.EXPIRED:
             continue
 
-        where, severity = context.at(record, "freshness", "expires_at"), Severity.WARNING
+        where = context.at(record, "freshness", "expires_at")
+        severity = Severity.WARNING
         hint = f"retire it, or let it hold longer: `orbit verify {record.id} --expires DATE`"
         # One that expired by its kind's rule leaves nothing to do.
         if freshness_time(record, "expires_at") is None:
-            where, severity = context.at(record), Severity.NOTE
+            where = context.at(record)
+            severity = Severity.NOTE
             hint = (
                 f"`orbit show {record.id}`: close it if it is settled, note it again if "
                 f"it happened again"

@@ -145,7 +145,8 @@ def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
             back = f"{other.id} does not say that it {_SAYS[OTHER_END[name]]} {record.id}"
             message = f"{record.id} {_SAYS[name]} {other.id}, but {back}"
             severity = Severity.ERROR if is_ours(record) and is_ours(other) else Severity.WARNING
-            where, related = context.at(record, name, index), [context.at(other, OTHER_END[name])]
+            where = context.at(record, name, index)
+            related = [context.at(other, OTHER_END[name])]
             yield one_sided_supersession.at(
                 where, message, record, severity=severity, related=related
             )
@@ -304,7 +305,8 @@ def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
         if len(matches) != 1 or matches[0].status.name != SUPERSEDED:
             continue
 
-        old, hint = matches[0], None
+        old = matches[0]
+        hint = None
         message = f"{cited.id} ({old.title}) was replaced"
         if old.superseded_by:
             by = ", ".join(old.superseded_by)
@@ -327,7 +329,8 @@ def successors_in_document(context: CheckContext, record: Record) -> DocumentSuc
     """Return what the document of an adopted record says replaced it;
     nothing where the record has the say.
     """
-    home, source = context.homes.get(record.path), context.sources.get(record.path)
+    home = context.homes.get(record.path)
+    source = context.sources.get(record.path)
     if home is None or source is None or context.decides(source) != "document":
         return DocumentSuccessors()
 
@@ -391,7 +394,8 @@ def changes_for(
     unresolved = [name.as_data() for name in successors.unresolved]
     own_change = rewritten(context, record, _with_added(full_data, UNRESOLVED, unresolved))
     if own_change is None or None in others:
-        own_change, others = own_change or rewritten(context, record, data), []
+        own_change = own_change or rewritten(context, record, data)
+        others = []
 
     changes = [change for change in (*others, own_change) if change is not None]
     if all(change.before == change.after for change in changes):
@@ -459,7 +463,8 @@ def override_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
             if not isinstance(link, dict) or link.get("rel") != OVERRIDES:
                 continue
 
-            where, target = context.at(record, "links", index), link.get("to")
+            where = context.at(record, "links", index)
+            target = link.get("to")
             if ":" not in str(target):
                 message = f"it overrides {target}, which is not inherited"
                 command = f"orbit {record.kind.name} supersede {target} --with {record.id}"

@@ -86,7 +86,8 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
     with_retrieval = {event.word("session") for event in _events(context, RETRIEVAL)}
     reported: set[str] = set()
     for event in _events(context, DISPATCHED, TURN_END, "subagent stop"):
-        session, item = event.word("session"), event.word("item")
+        session = event.word("session")
+        item = event.word("item")
         if session and (session in with_retrieval or session in reported):
             continue
         reported.add(session)
@@ -106,7 +107,8 @@ def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
 def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
     """A retrieval showed nothing and gives no reason of the closed list."""
     for event in _events(context, RETRIEVAL):
-        reason, fault = event.word("skip_reason"), event.word("fault")
+        reason = event.word("skip_reason")
+        fault = event.word("fault")
         if event.row.get("hits") or reason in SKIPS:
             continue
 
@@ -156,7 +158,8 @@ def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
             before = {loop: item for loop, item in before.items() if loop not in names}
             continue
 
-        item, loop = event.word("item"), event.word("loop")
+        item = event.word("item")
+        loop = event.word("loop")
         other = before.get(loop)
         if item and other is not None and other.word("item") != item:
             message = f"{item} was dispatched before a retro of {other.word('item')}"
