@@ -122,7 +122,7 @@ def test_the_index_says_what_freshness_says(root: Path, git: Callable[..., str])
         lambda: put(root, "gone/y.log", "ignored"),
         lambda: put(root, "gone/y.py", "there"),
         lambda: git(root, "add", "."),
-        lambda: git(root, "mv", "src", "moved"),
+        lambda: git(root, "rm", "-rfq", "src"),
     ]
     for step in steps:
         step()

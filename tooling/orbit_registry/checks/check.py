@@ -103,6 +103,7 @@ def passed_on(
     summary: str,
     hint: str,
     diagnostics: Callable[[CheckContext], Iterable[Diagnostic]],
+    fix: Fix | None = None,
 ) -> Check:
     """Make a check that passes on those of some findings that have its code."""
 
@@ -112,7 +113,7 @@ def passed_on(
         )
 
     run.__module__ = diagnostics.__module__  # where the check is documented
-    return Check(code, name, severity, summary, hint, run)
+    return Check(code, name, severity, summary, hint, run, fix)
 
 
 @cache

@@ -58,7 +58,7 @@ from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspa
 if TYPE_CHECKING:
     from orbit_registry.checks.approval import Unproved
     from orbit_registry.formats.adr.model import AdrDocument, Section
-    from orbit_registry.operations.freshness.renames import Renames
+    from orbit_registry.operations.freshness.renames import Move, Renames
     from orbit_registry.operations.link_targets import Targets
 
 
@@ -90,8 +90,8 @@ class CheckContext:
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     text: Callable[[str], str | None] = lambda path: None
     """Returns the text of a file, named from the root; None where it has none."""
-    renames: Callable[[datetime, Sequence[str]], Renames | None] = lambda since, files: None
-    """Returns the renames that git saw since a moment; None where it can't tell."""
+    renames: Callable[[datetime | str, Sequence[str]], Renames | None] = lambda start, files: None
+    """Returns the renames that git saw since a moment or a commit; None where it can't tell."""
     approvals: Callable[[Sequence[Record]], Iterable[Unproved]] = lambda records: ()
     """Returns the live records whose approval is required and not proved."""
     memo: Callable[[str, str, Callable[[], object]], Any] = lambda namespace, key, make: make()
@@ -202,6 +202,28 @@ class CheckContext:
             self.now,
             self.config,
         )
+
+    @cached_property
+    def moves(self) -> Mapping[str, Sequence[Move]]:
+        """What became of the files that records name and that are gone, by the record's path."""
+        # Most runs find no glob that is dead.
+        from orbit_registry.operations.freshness.renames import moves_by_record
+
+        return moves_by_record(self.records, self.report, self.renames)
+
+    def move_of(self, record: Record, name: str) -> Move | None:
+        """Return what became of a file or glob that a record names; None where that is unknown."""
+        moves = self.moves.get(record.path, ())
+        return next((move for move in moves if move.old == name), None)
+
+    @cached_property
+    def renames_of_change(self) -> Renames | None:
+        """The renames since the base that the change is compared with; None without one."""
+        facts = self.facts
+        if facts.against is None or not facts.base_commit:
+            return None
+
+        return self.renames(facts.base_commit, self.report.files)
 
     @cached_property
     def with_expiry(self) -> tuple[Record, ...]:
@@ -546,12 +568,12 @@ def _approvals(
     )
 
 
-def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Renames | None:
+def _renames(workspace: Workspace, start: datetime | str, files: Sequence[str]) -> Renames | None:
     # Most runs find no glob that is dead.
     from orbit_registry.operations.freshness.renames import renames_since
 
     try:
-        return renames_since(workspace.git, since, files)
+        return renames_since(workspace, start, files)
     except GitError:
         return None
 

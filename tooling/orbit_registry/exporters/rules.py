@@ -22,7 +22,7 @@ import orbit_registry.exporters
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.globs import Alternative, Glob, parse_glob
 from orbit_registry.hook.context import FRAME_TOKENS, TOKENS, Match, Selection
-from orbit_registry.hook.index import BROAD, GLOBS, ID, Index, Row
+from orbit_registry.hook.index import BROAD, GLOBS, ID, MOVED, Index, Row
 from orbit_registry.hook.observe import MARK
 from orbit_registry.hook.render import END as NOTES_END
 from orbit_registry.hook.render import INTRODUCTION, START, entry, render
@@ -153,12 +153,17 @@ def exported(index: Index, now: float) -> list[Row]:
     ]
 
 
+def _own_globs(row: Row) -> list[str]:
+    """Return the globs that a record states, without those that follow a rename."""
+    return [text for text in row.words(GLOBS) if MOVED not in text]
+
+
 def rules_for(rows: Sequence[Row], spell: Spell) -> tuple[list[Rule], list[UnsupportedGlob]]:
     """Return one rule for each distinct scope, by name, and the globs that could not be said."""
     grouped: dict[tuple[str, ...], list[Row]] = {}
     unsupported: list[UnsupportedGlob] = []
     for row in rows:
-        globs = [(text, parsed(text)) for text in row.words(GLOBS)]
+        globs = [(text, parsed(text)) for text in _own_globs(row)]
         if row.flags & BROAD or _is_everything([glob for _, glob in globs]):
             grouped.setdefault((), []).append(row)
             continue
@@ -466,7 +471,7 @@ def with_block(
 def _scope(row: Row) -> str:
     if row.flags & BROAD:
         return "you work on this project"
-    globs = [text.removeprefix(SYMBOL) for text in row.words(GLOBS)]
+    globs = [text.removeprefix(SYMBOL) for text in _own_globs(row)]
     included = " or ".join(_quoted(glob) for glob in globs if not glob.startswith("!"))
     excluded = " or ".join(_quoted(glob[1:]) for glob in globs if glob.startswith("!"))
     if not excluded:

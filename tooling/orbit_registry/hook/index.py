@@ -112,6 +112,8 @@ LONGEST_TAIL = (
 ) = range(34)
 FIELDS = 34
 LIST = "\x1f"
+MOVED = "\x1d"
+"""Mark of a glob that follows a rename: `!` if it excludes, mark, new glob, mark, the record's."""
 # axis of the rejected options, each under the first word of its names; alone it says that there are
 # any
 OPTIONS = "o"
@@ -314,7 +316,15 @@ class Index:
         return Row(number, values, flags)
 
     def glob_of(self, row: Row, hit: int) -> str:
-        """Return the glob of a hit."""
+        """Return the record's glob of a hit; after a rename the one that is still in its file."""
+        return self._indexed_glob(row, hit).rpartition(MOVED)[2]
+
+    def renamed_to(self, row: Row, hit: int) -> str:
+        """Return the glob that a hit follows a rename by; empty for a glob of the record."""
+        _, _, marked = self._indexed_glob(row, hit).partition(MOVED)
+        return marked.partition(MOVED)[0]
+
+    def _indexed_glob(self, row: Row, hit: int) -> str:
         globs = row.words(GLOBS)
         position = hit & (WIDE - 1)
         return globs[position] if position < len(globs) else ""
@@ -325,7 +335,7 @@ class Index:
             if glob.startswith("!") and any(
                 self.pattern_fits(number, path) for number in self.lookup(glob)[1]
             ):
-                return glob
+                return glob.rpartition(MOVED)[2]
         return None
 
     def difference(self, row: Row) -> str:

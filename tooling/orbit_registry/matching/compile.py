@@ -8,16 +8,17 @@ from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.hook.forbidden_words import ANY_CASE, EXACT, GROUP
-from orbit_registry.hook.index import LIST
+from orbit_registry.hook.index import LIST, MOVED
 from orbit_registry.hook.select import compiled_pattern
 from orbit_registry.matching.pack import SYMBOL, Part, conditions_of, plain_glob
 from orbit_registry.matching.teaser import note_of, safe, teaser_of
 from orbit_registry.model.freshness import WINDOWS, expires_at, stale_at
 from orbit_registry.model.rank import Order, microseconds, order_of, priority_of, vote_key
 from orbit_registry.model.record import Record
-from orbit_registry.model.scope import symbol_problem
+from orbit_registry.model.scope import symbol_glob, symbol_problem
 from orbit_registry.model.votes import distinct_votes
 from orbit_registry.operations.breadth import Breadth
+from orbit_registry.operations.freshness.renames import PATHS, SYMBOLS, Move
 from orbit_registry.operations.glob_counts import Scope
 from orbit_registry.workspace.config import Config
 
@@ -43,15 +44,28 @@ class Origin:
     label: str = ""  # what tells rows of this origin from others, for those who make them
 
 
-def globs_of(record: Record) -> list[str]:
-    """Return the globs of a record's scope that can be read, and its symbols,
-    each behind a mark.
+def globs_of(record: Record, moves: Iterable[Move] = ()) -> list[str]:
+    """Return the globs of a record's scope that can be read, its symbols, each behind a mark,
+    and globs of the same files where git saw them move.
     """
     scope = record.scope
     globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and conditions_of(glob)]
-    return globs + [
-        f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None
-    ]
+    symbols = [symbol for symbol in scope.symbols if symbol_problem(symbol) is None]
+    globs += [f"{SYMBOL}{_word(symbol)}" for symbol in symbols]
+    return globs + [glob for glob in map(_moved_glob, moves) if glob and conditions_of(glob)]
+
+
+def _moved_glob(move: Move) -> str:
+    """Return the glob that follows a move, with the record's own; empty for other fields."""
+    if move.new is None or _SEPARATORS.search(f"{move.old}{move.new}"):
+        return ""
+    if move.field == SYMBOLS:
+        return f"{MOVED}{symbol_glob(move.new)}{MOVED}{SYMBOL}{move.old}"
+    if move.field != PATHS:
+        return ""
+
+    sign = "!" if move.new.startswith("!") else ""
+    return f"{sign}{MOVED}{move.new.removeprefix('!')}{MOVED}{move.old}"
 
 
 def part_of(
@@ -60,16 +74,17 @@ def part_of(
     half_life_days: float,
     windows: Mapping[str, int | None] = WINDOWS,
     rejected: Sequence[str] = (),
+    moves: Sequence[Move] = (),
 ) -> Part:
     """Return a record compiled; it is already free of secrets.
 
-    `rejected` are its rejected options, compiled.
+    `rejected` are its rejected options, compiled; `moves` are the files of its scope that moved.
     """
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status
     times = (expires_at(record), stale_at(record, windows))
     expiry, ages = (None if at is None else int(at.timestamp()) for at in times)
-    globs = globs_of(record)
+    globs = globs_of(record, moves)
 
     links = [link.to for link in record.links]
     same = [*record.supersedes, *(link.to for link in record.links if link.rel in _SAME)]

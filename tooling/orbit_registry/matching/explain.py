@@ -62,16 +62,20 @@ class Verdict:
     successors: tuple[
         str, ...
     ] = ()  # the ids of the pushed records that took the place of a closed one
+    renamed_to: str = ""  # the glob that follows a rename of the files, where the other is dead
 
     def as_data(self) -> dict[str, object]:
         """Return the verdict as JSON shows it."""
-        explanation = {
+        explanation: dict[str, object] = {
             "why": self.key,
             "said": self.text,
             "stale": self.doubt or None,
             "glob": self.glob,
             **({"successors": list(self.successors)} if self.successors else {}),
         }
+
+        if self.renamed_to:
+            explanation["renamed_to"] = self.renamed_to
 
         return {
             **head_of(self.row),
@@ -83,6 +87,14 @@ class Verdict:
     @property
     def text(self) -> str:
         """The verdict in words."""
+        if not self.renamed_to:
+            return self._standing
+
+        move = f"git saw `{self.glob}` renamed to `{self.renamed_to}`"
+        return f"{self._standing}; {move}: run `orbit check --fix`"
+
+    @property
+    def _standing(self) -> str:
         if self.successors:
             return f"matches, but was superseded by {' and '.join(self.successors)}"
         if self.key != "not live":
@@ -147,8 +159,9 @@ def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
 def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project: str) -> Verdict:
     row = index.row(hit >> 32)
     glob = index.glob_of(row, hit).removeprefix(SYMBOL)
+    renamed_to = index.renamed_to(row, hit)
     if not fits:
-        return Verdict(row, "no match", glob)
+        return Verdict(row, "no match", glob, renamed_to=renamed_to)
 
     excluding = index.excluding(row, path)
     if excluding is not None:
@@ -156,7 +169,8 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
 
     replacing = index.hits_under(reader.REPLACED, row.id)
     ids = tuple(index.row(later >> 32).id for later in replacing)
-    return Verdict(row, _standing(index, row, now, project), glob, row.doubt(now), successors=ids)
+    key, doubt = _standing(index, row, now, project), row.doubt(now)
+    return Verdict(row, key, glob, doubt, successors=ids, renamed_to=renamed_to)
 
 
 def _standing(index: Index, row: Row, now: float, project: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orbit_registry.formats.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.forbidden_words import GROUP
-from orbit_registry.hook.index import GLOBS, LIST, MORE_LINE, Index
+from orbit_registry.hook.index import GLOBS, LIST, MORE_LINE, MOVED, Index
 from orbit_registry.hook.purpose import purposes_in
 from orbit_registry.matching.chance import chances
 from orbit_registry.model.scope import symbol_glob
@@ -422,6 +422,9 @@ class Condition(NamedTuple):
 @lru_cache(maxsize=65_536)
 def conditions_of(text: str) -> tuple[Condition, ...]:
     """Return the conditions of a glob's alternatives; empty for an unreadable one."""
+    if MOVED in text:
+        return conditions_of(plain_glob(text))
+
     if text.startswith(SYMBOL):
         return (
             Condition(
@@ -440,7 +443,11 @@ def conditions_of(text: str) -> tuple[Condition, ...]:
 
 
 def plain_glob(text: str) -> str:
-    """Return the glob of a symbol's files; another glob unchanged."""
+    """Return the glob of a symbol's files, and the one that follows a rename; others unchanged."""
+    if MOVED in text:
+        sign, new, _ = text.split(MOVED)
+        return f"{sign}{new}"
+
     return symbol_glob(text.removeprefix(SYMBOL)) if text.startswith(SYMBOL) else text
 
 

@@ -10,11 +10,12 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import GitError, OrbitError, plural
+from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import index_file, stamp
@@ -29,6 +30,13 @@ from orbit_registry.operations.freshness.evaluate import (
     FreshnessReport,
     evaluate_freshness,
     volatility_windows,
+)
+from orbit_registry.operations.freshness.renames import (
+    EVIDENCE,
+    Move,
+    Renames,
+    moves_by_record,
+    renames_since,
 )
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
@@ -189,6 +197,7 @@ class Inputs:
     causes: Mapping[str, str]  # why records are out of date, by path
     untrusted: set[str]
     personal: Personal | None
+    moves: Mapping[str, Sequence[Move]]  # what became of files that records name, by path
 
 
 def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
@@ -265,12 +274,14 @@ def inputs_of(workspace: Workspace) -> Inputs:
         record for record in records if record.status.pushed and record.phase != "closed"
     ]
     report = evaluate_freshness(workspace, open_records)
-    causes = _causes(report)
+    moves = moves_by_record(open_records, report, partial(_renames, workspace))
+    causes = _causes(report, moves)
 
     changed = untrusted(workspace, records)
     personal = personal_of(workspace)
-    competing = [*open_records, *(personal.records if personal is not None else ())]
-    breadth = compiler.breadth_of(map(compiler.globs_of, competing), report.tracked or ())
+    competing = [compiler.globs_of(record, moves.get(record.path, ())) for record in open_records]
+    competing += map(compiler.globs_of, personal.records if personal is not None else ())
+    breadth = compiler.breadth_of(competing, report.tracked or ())
     key = digest(
         code_version(),
         workspace.kinds.fingerprint,
@@ -281,13 +292,27 @@ def inputs_of(workspace: Workspace) -> Inputs:
         *breadth.lines(),
         *(f"{path} {state.sha256}" for path, state in sorted(prose.states.items())),
         *(f"{path}\n{cause}" for path, cause in sorted(causes.items())),
+        *(f"{path}\n{_new_names(of_record)}" for path, of_record in sorted(moves.items())),
         *sorted(changed),
         *(personal.lines() if personal is not None else ()),
     )
 
     return Inputs(
-        [key, *stamps], reading, entries, records, prose, breadth, causes, changed, personal
+        [key, *stamps], reading, entries, records, prose, breadth, causes, changed, personal, moves
     )
+
+
+def _renames(workspace: Workspace, start: datetime | str, files: Sequence[str]) -> Renames | None:
+    try:
+        return renames_since(workspace, start, files)
+    except GitStoppedError:
+        raise
+    except GitError:
+        return None
+
+
+def _new_names(moves: Iterable[Move]) -> list[tuple[str, str]]:
+    return [(move.old, move.new) for move in moves if move.new is not None]
 
 
 def _entries(reading: Reading) -> Sequence[RecordFolder]:
@@ -309,17 +334,30 @@ def _line(workspace: Workspace, reading: Reading, entry: RecordFolder) -> str:
     )
 
 
-def _causes(report: FreshnessReport) -> dict[str, str]:
+def _causes(report: FreshnessReport, moves: Mapping[str, Sequence[Move]]) -> dict[str, str]:
     """Return why records that may be pushed are out of date, by path;
-    readers of the index see to the clock.
+    readers of the index see to the clock, and files that git saw move are followed.
     """
     clock = (Cause.EXPIRED, Cause.AGE)
-    reasons = (
-        (path, reason.cause)
-        for path, freshness in report.freshness.items()
-        for reason in reversed(freshness.reasons)  # the weightiest last
-    )
-    return {path: cause.value for path, cause in reasons if cause not in clock}
+    causes: dict[str, str] = {}
+    for path, freshness in report.freshness.items():
+        followed = _followed_anchors(moves.get(path, ()))
+        for reason in reversed(freshness.reasons):  # the weightiest last
+            is_followed = reason.cause is Cause.ANCHOR and reason.subject in followed
+            if reason.cause not in clock and not is_followed:
+                causes[path] = reason.cause.value
+
+    return causes
+
+
+def _followed_anchors(moves: Iterable[Move]) -> set[str]:
+    """Return the anchors that are not lost, as reasons name them: a scope, a file of evidence."""
+    followed: set[str] = set()
+    for move in moves:
+        if move.new is not None and not move.old.startswith("!"):
+            followed.add(f"file:{move.old}" if move.field == EVIDENCE else move.field)
+
+    return followed
 
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
@@ -342,6 +380,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
             half_life,
             windows,
             rejected.get(record.path, ()),
+            inputs.moves.get(record.path, ()),
         )
         for record in clean
     ]

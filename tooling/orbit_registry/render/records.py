@@ -182,9 +182,9 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
         reason.cause is Cause.ANCHOR and reason.subject == "scope.paths"
         for reason in freshness.reasons
     )
-    renames = ["orbit learning prune --fix-renames"] if moved and kind.name == "learning" else []
-
+    renames: list[str] = []
     if moved:
+        renames.append("orbit check --fix")
         dead = "".join(f" --remove-path {quote(glob)}" for glob in record.scope.paths)
         renames.append(f"orbit {kind.name} update {record.id} --path GLOB{dead}")
 

@@ -1,7 +1,14 @@
 """Checks of records' own checks (10xx); `enforce` finds what they report."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
 from orbit_registry.checks.check import passed_on
-from orbit_registry.model.diagnostic import Severity
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.rewriting import follow_moves
+from orbit_registry.model.diagnostic import Diagnostic, Severity
 
 _CODES = (
     (
@@ -77,4 +84,22 @@ _CODES = (
 )
 
 
-CHECKS = tuple(passed_on(*code, lambda context: context.enforced) for code in _CODES)
+_FIELD = "checks"
+_FIXES = {"ORB1003": follow_moves}
+
+
+def _enforced(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield what the checks of records report; a fix can follow globs that git saw move."""
+    for row in context.enforced:
+        moves = context.moves.get(row.location.path, ()) if row.code in _FIXES else ()
+        new = [move for move in moves if move.new is not None and move.field == _FIELD]
+        if not new:
+            yield row
+            continue
+
+        moved = ", ".join(f"`{move.old}` to `{move.new}`" for move in new)
+        hint = f"git saw files move, {moved}: `orbit check --fix` follows them"
+        yield replace(row, hint=hint, fixable=True)
+
+
+CHECKS = tuple(passed_on(*code, _enforced, _FIXES.get(code[0])) for code in _CODES)

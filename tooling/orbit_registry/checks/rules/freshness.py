@@ -5,6 +5,7 @@ from shlex import quote
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.rewriting import follow_moves, move_hint
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.freshness import (
     AHEAD,
@@ -47,6 +48,7 @@ def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
     "ORB802",
     Severity.WARNING,
     "correct the input, or take it out: `orbit verify ID --remove-input INPUT`",
+    fix=follow_moves,
 )
 def unknown_input(context: CheckContext) -> Iterator[Diagnostic]:
     """What a record was verified against is not there, can't be read, or has no hash."""
@@ -56,7 +58,15 @@ def unknown_input(context: CheckContext) -> Iterator[Diagnostic]:
             if problem is not None:  # places cost a reading of the file
                 where = context.at(record, "freshness", "fingerprint", index, "input")
                 message, weight, hint = problem
-                yield unknown_input.at(where, message, record, severity=weight, hint=hint)
+                move = move_hint(context, record, entry.input)
+                yield unknown_input.at(
+                    where,
+                    message,
+                    record,
+                    severity=weight,
+                    hint=move or hint,
+                    fixable=move is not None,
+                )
 
 
 def _input_problem(
@@ -117,6 +127,7 @@ _WORDS = {
     Severity.NOTE,
     "correct the reference, remove it from `evidence`, or retire the record if it has no "
     "evidence left",
+    fix=follow_moves,
 )
 def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
     """A commit, file or task that a record names as evidence is not there."""
@@ -128,7 +139,10 @@ def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
         for index, (kind, reference) in enumerate(record.evidence):
             if (kind, reference) in missing:
                 where = context.at(record, "evidence", index, "reference")
-                yield evidence_gone.at(where, f"{_WORDS[kind]} {reference}", record)
+                message = f"{_WORDS[kind]} {reference}"
+                move = move_hint(context, record, reference) if kind == "file" else None
+                is_moved = move is not None
+                yield evidence_gone.at(where, message, record, hint=move, fixable=is_moved)
 
 
 @check("ORB805", Severity.NOTE, "`orbit verify ID` if it is still true, else correct or retire it")

@@ -8,11 +8,11 @@ from itertools import chain
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
+from orbit_registry.checks.rewriting import rewritten
 from orbit_registry.formats.position import Pointer
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import SUPERSEDED, Record
-from orbit_registry.model.votes import format_time
 from orbit_registry.operations.link_targets import UNRESOLVED, Unresolved, read_edges
 from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.inherited import copy_digest
@@ -125,7 +125,7 @@ def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[
                 continue
 
             data = _with_added(other.data, other_name, [record.id])
-            change = _rewritten(context, other, data)
+            change = rewritten(context, other, data)
             if change is not None:
                 changes[other.path] = change
 
@@ -383,7 +383,7 @@ def changes_for(
     () where `data` is invalid.
     """
     others = [
-        _rewritten(context, other, _with_added(other.data, "supersedes", [record.id]))
+        rewritten(context, other, _with_added(other.data, "supersedes", [record.id]))
         for other in successors.records
     ]
     full_data = dict(data)
@@ -392,9 +392,9 @@ def changes_for(
         full_data = _with_added(data, "superseded_by", ids)
 
     unresolved = [name.as_data() for name in successors.unresolved]
-    own_change = _rewritten(context, record, _with_added(full_data, UNRESOLVED, unresolved))
+    own_change = rewritten(context, record, _with_added(full_data, UNRESOLVED, unresolved))
     if own_change is None or None in others:
-        own_change = own_change or _rewritten(context, record, data)
+        own_change = own_change or rewritten(context, record, data)
         others = []
 
     changes = [change for change in (*others, own_change) if change is not None]
@@ -411,28 +411,6 @@ def _with_added(
     if not added:
         return dict(data)
     return {**data, name: [*existing, *added]}
-
-
-def _rewritten(
-    context: CheckContext, record: Record, data: Mapping[str, object]
-) -> FileChange | None:
-    """Return the change that makes a record's file hold data;
-    None where it breaks the schema or can't be read.
-    """
-    text = context.text(record.path)
-    if text is None:
-        return None
-    if data == dict(record.data):
-        return FileChange(record.path, text, text)
-
-    updated = {**data, "updated_at": format_time(context.now)}
-    if not record.kind.schema.is_valid(updated):
-        return None
-
-    from orbit_registry.formats.yaml_edit import rewrite  # brings ruamel, which only a fix needs
-
-    after = rewrite(text, updated, order=record.kind.schema.properties)
-    return FileChange(record.path, text, after)
 
 
 @check("ORB310", Severity.ERROR, "`orbit fleet update` fetches the records and pins them")

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from shlex import quote
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import LOCAL, CheckContext
+from orbit_registry.checks.rewriting import follow_moves, move_hint
 from orbit_registry.checks.scopes import folders_of, glob_hint
 from orbit_registry.errors import did_you_mean, plural
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
 from orbit_registry.hook.context import WIDE_PLACES
-from orbit_registry.model.diagnostic import Diagnostic, Severity
-from orbit_registry.model.freshness import created_at
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import symbol_glob, symbol_problem
 from orbit_registry.operations.breadth import Breadth
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
-
-if TYPE_CHECKING:
-    from orbit_registry.operations.freshness.renames import Renames
 
 
 @check(
@@ -49,32 +46,60 @@ def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
             yield invalid_glob.at(context.at(record, "scope", "paths"), message, record, hint=hint)
 
 
-@check("ORB502", Severity.WARNING, "correct the glob, or retire the record")
+@check("ORB502", Severity.ERROR, "correct the glob, or retire the record", fix=follow_moves)
 def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
-    """A glob matches no file: the record is never shown for it."""
+    """A glob or the file of a symbol matches no file: the record is never shown for it."""
     report = context.report
-    scoped = [(record, paths) for record, paths in report.scoped if record.path in report.dead]
-    if not scoped:
+    if not report.dead and not report.dead_symbols:
         return
 
     folders = folders_of(report.files)
-    renames = context.renames(min(created_at(record) for record, _ in scoped), report.files)
-    for record, paths in scoped:
-        for text in report.dead[record.path]:
-            where = context.at(record, "scope", "paths", paths.index(text))
-            hint = _moved_to(record, text, renames) or glob_hint(text, folders, dead_glob.hint)
-            yield dead_glob.at(where, f"`{text}` matches no tracked file", record, hint=hint)
+    for record in context.open_records:
+        for text in report.dead.get(record.path, ()):
+            where = context.at(record, "scope", "paths", record.globs.index(text))
+            otherwise = glob_hint(text, folders, "correct the glob, or retire the record")
+            yield _dead(
+                context, record, text, f"`{text}` matches no tracked file", where, otherwise
+            )
+
+        for text in report.dead_symbols.get(record.path, ()):
+            where = context.at(record, "scope", "symbols", record.symbols.index(text))
+            message = f"the file of the symbol `{text}` is not tracked"
+            otherwise = "correct the symbol, or retire the record"
+            yield _dead(context, record, text, message, where, otherwise)
 
 
-def _moved_to(record: Record, glob: str, renames: Renames | None) -> str | None:
-    moved = renames.glob(glob) if renames is not None else None
-    if moved is None:
+def _dead(
+    context: CheckContext, record: Record, text: str, message: str, where: Location, otherwise: str
+) -> Diagnostic:
+    """Return the finding of a name that matches no file;
+    a rename in the change makes it an error.
+    """
+    renames = context.renames_of_change
+    glob = symbol_glob(text) if "::" in text else text
+    is_cut_off = renames is not None and renames.has_moved(glob)
+    moved = move_hint(context, record, text)
+
+    return dead_glob.at(
+        where,
+        message,
+        record,
+        severity=Severity.ERROR if is_cut_off else Severity.WARNING,
+        hint=moved or _choice(context, record, text) or otherwise,
+        fixable=moved is not None,
+    )
+
+
+def _choice(context: CheckContext, record: Record, text: str) -> str | None:
+    """Return where the files of a glob are that went several ways."""
+    move = context.move_of(record, text)
+    if move is None or not move.destinations:
         return None
 
-    follow = f"`orbit {record.kind.name} update {record.id} --help` says how to correct it"
-    if record.kind.name == "learning":
-        follow = "`orbit learning prune --fix-renames` follows it"
-    return f"git saw it move to `{moved}`: {follow}"
+    globs = [f"`{glob}` ({plural(count, 'file')})" for glob, count in move.destinations]
+    command = f"orbit {record.kind.name} update {record.id} --path GLOB"
+    update = f"`{command} --remove-path {quote(text)}`"
+    return f"git saw its files move to {', '.join(globs)}: choose with {update}"
 
 
 @check(

@@ -23,6 +23,7 @@ from orbit_registry.model.freshness import (
     source_hash,
 )
 from orbit_registry.model.record import Record
+from orbit_registry.model.scope import symbol_problem
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.vcs_state import missing_files
@@ -32,7 +33,7 @@ from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
 
 _COMMIT = re.compile(r"[0-9a-f]{4,64}\Z")
-_PLACE_IN_FILE = re.compile(r"(?:#.*|:\d+(?:[-:]\d+)*)\Z")
+PLACE_IN_FILE = re.compile(r"(?:#.*|:\d+(?:[-:]\d+)*)\Z")
 """What evidence may say after a path: `src/app.py:12`, `src/app.py#L3-L9`."""
 Evidence = tuple[str, str]
 
@@ -149,7 +150,7 @@ def dependency_files(workspace: Workspace, dependencies: Dependencies) -> Iterat
 
     for text in (*dependencies.inputs, *files, *sources):
         try:
-            file = inside(workspace.root, _PLACE_IN_FILE.sub("", text) or text)
+            file = inside(workspace.root, PLACE_IN_FILE.sub("", text) or text)
         except OrbitError:
             continue
 
@@ -212,7 +213,7 @@ def _is_in(path: str, lists: Iterable[Sequence[str]]) -> bool:
 
 
 def _has_file(root: Path, reference: str, lists: Sequence[Sequence[str]], *, listed: bool) -> bool:
-    for text in dict.fromkeys((reference, _PLACE_IN_FILE.sub("", reference))):
+    for text in dict.fromkeys((reference, PLACE_IN_FILE.sub("", reference))):
         path = text.removeprefix("./").rstrip("/")
         try:
             if path and _is_in(path, lists) and os.path.lexists(f"{root}/{path}"):
@@ -287,6 +288,23 @@ class FreshnessReport:
             globs = dead_globs(paths, self.counts)
             if globs:
                 dead[record.path] = globs
+
+        return dead
+
+    @cached_property
+    def dead_symbols(self) -> Mapping[str, tuple[str, ...]]:
+        """Symbols whose file is not there, by the record's path."""
+        with_symbols = [record for record in self.records if record.symbols]
+        if self.tracked is None or not with_symbols:
+            return {}
+
+        files = frozenset(self.files)
+        dead: dict[str, tuple[str, ...]] = {}
+        for record in with_symbols:
+            symbols = (text for text in record.symbols if symbol_problem(text) is None)
+            missing = tuple(text for text in symbols if text.partition("::")[0] not in files)
+            if missing and record.phase != "closed":
+                dead[record.path] = missing
 
         return dead
 

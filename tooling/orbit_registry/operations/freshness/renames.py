@@ -2,20 +2,26 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from orbit_registry.formats.globs import Glob, matches, parse_glob
 from orbit_registry.model.freshness import created_at, fingerprint_inputs
 from orbit_registry.model.record import Record
-from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
+from orbit_registry.operations.freshness.evaluate import (
+    PLACE_IN_FILE,
+    FreshnessReport,
+    dead_globs,
+    evaluate_freshness,
+)
+from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.guard import write_step
-from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.journal import FileChange, unified_diff
 from orbit_registry.workspace.workspace import Workspace
 
@@ -23,6 +29,16 @@ _RENAME = re.compile(r"R\d*\Z")
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 """What no record names: one such file would keep the names of all others from being corrected."""
 _SPECIAL = re.compile(r"[*?\[\]{}]")
+PATHS, SYMBOLS, CHECKS = "scope.paths", "scope.symbols", "checks"
+INPUTS, EVIDENCE = "freshness.fingerprint", "evidence"
+"""Fields of a record that name files."""
+
+
+_NEARLY_ALL = 0.9
+"""Share of the moved files that a new name has to lead to."""
+_MOST_DESTINATIONS = 3
+_MOST_COMMITS = 10_000
+"""Newest commits in which renames are looked for: a comparison of all files takes its time."""
 
 
 class Renames:
@@ -36,11 +52,11 @@ class Renames:
             ends.update(dict.fromkeys(carried, new))
             starts.setdefault(new, set()).update(carried)
 
-        there = frozenset(files)
+        self._files = frozenset(files)
         self._ends = {
             old: new
             for old, new in ends.items()
-            if new in there and old not in there and not _UNWRITABLE.search(new)
+            if new in self._files and old not in self._files and not _UNWRITABLE.search(new)
         }
 
     def __bool__(self) -> bool:
@@ -56,43 +72,80 @@ class Renames:
         folder = text.rstrip("/")
         inside = {old: new for old, new in self._ends.items() if old.startswith(f"{folder}/")}
         target = _common_folder(folder, inside)
-        if target is not None and text.endswith("/"):
-            return f"{target}/"
+        if target is None or _is_above(target, folder):
+            return None
+        if not _is_nearly_all([new.startswith(f"{target}/") for new in inside.values()]):
+            return None
 
-        return target
+        return f"{target}/" if text.endswith("/") else target
 
     def glob(self, text: str) -> str | None:
         """Return the glob that matches what this one matched before;
         None where that can't be said.
         """
-        parsed = parse_glob(text)
-        if not isinstance(parsed, Glob) or parsed.exclude:
-            return None
-
-        matched = {old: new for old, new in self._ends.items() if matches(parsed, old)}
-        for candidate in _candidates(text, parsed, matched):
-            glob = parse_glob(candidate)
-            if isinstance(glob, Glob) and any(matches(glob, file) for file in matched.values()):
-                return candidate
+        moved = self._moved_from(text)
+        for candidate in _candidates(text, moved) if moved else ():
+            if self._leads_to(candidate, moved):
+                return candidate.glob
 
         return None
 
+    def destinations(self, text: str) -> list[tuple[str, int]]:
+        """Return where the files of a glob are now, as globs with how many files each,
+        the most first.
+        """
+        moved = self._moved_from(text)
+        prefix = _literal_prefix(text)
+        below = text.removeprefix(f"{prefix}/")
+        globs: Counter[str] = Counter()
+        for old, new in sorted(moved.items()):
+            target = _folder_after(prefix, old, new)
+            is_folder = target and below != text
+            globs[f"{target}/{below}" if is_folder else new] += 1
 
-def renames_since(git: Git, since: datetime, files: Iterable[str]) -> Renames:
-    """Return git's renames since a moment, in the history and the work tree, oldest first."""
+        return globs.most_common(_MOST_DESTINATIONS)
+
+    def has_moved(self, text: str) -> bool:
+        """Say whether a file that a glob matched was renamed."""
+        return bool(self._moved_from(text))
+
+    def _moved_from(self, text: str) -> Mapping[str, str]:
+        glob = parse_glob(text)
+        if not isinstance(glob, Glob) or glob.exclude:
+            return {}
+        return {old: new for old, new in self._ends.items() if matches(glob, old)}
+
+    def _leads_to(self, candidate: "_Candidate", moved: Mapping[str, str]) -> bool:
+        glob = parse_glob(candidate.glob)
+        if not isinstance(glob, Glob):
+            return False
+        if not _is_nearly_all([matches(glob, new) for new in moved.values()]):
+            return False
+        if candidate.may_match_others:
+            return True
+
+        others = self._files.difference(self._ends.values())
+        return not any(matches(glob, file) for file in others)
+
+
+def renames_since(workspace: Workspace, start: datetime | str, files: Sequence[str]) -> Renames:
+    """Return git's renames since a moment or a commit, in the history and the work tree."""
     options = ("-M", "--diff-filter=R", "--name-status", "-z", "--relative")
-    history = git.run_fields(
-        "log",
-        "--reverse",
-        f"--since={since.isoformat()}",
-        "--format=",
-        *options,
-        "HEAD",
-        check=False,
-    )
+    memo, words = "renames-since-commit", ["HEAD", f"^{start}"]
+    if isinstance(start, datetime):
+        memo, words = "renames-since-moment", [f"--since={start.isoformat()}", "HEAD"]
 
-    present = git.run_fields("diff", *options, "HEAD", check=False)
-    return Renames((*_pairs(history), *_pairs(present)), files)
+    def history() -> list[list[str]]:
+        counted = ("rev-list", "--max-count=1", f"--skip={_MOST_COMMITS}", *words, "--")
+        words.extend(f"^{oldest}" for oldest in git.run(*counted, check=False).decode().split())
+        log = ("log", "--topo-order", "--reverse", "--format=", *options, *words, "--")
+        pairs = _pairs(git.run_fields(*log, check=False))
+        return [[old, new] for old, new in pairs if not _UNWRITABLE.search(f"{old}{new}")]
+
+    git = workspace.git
+    earlier = workspace.cache.memo(memo, f"{git.head()} {start}", history)
+    uncommitted = git.run_fields("diff", *options, "HEAD", "--", check=False)
+    return Renames(((old, new) for old, new in (*earlier, *_pairs(uncommitted))), files)
 
 
 def _pairs(answer: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -102,46 +155,80 @@ def _pairs(answer: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield next(words, ""), next(words, "")
 
 
-def _candidates(text: str, glob: Glob, matched: Mapping[str, str]) -> Iterator[str]:
-    if not _SPECIAL.search(text) and text in matched:
-        yield matched[text]
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    glob: str
+    may_match_others: bool = False
+    """Whether it may match files that were not moved: a folder that was there before."""
 
-    prefix = glob.literal_prefix
-    folder = _common_folder(prefix, matched) if prefix else None
+
+def _candidates(text: str, moved: Mapping[str, str]) -> Iterator[_Candidate]:
+    """Yield globs that may match the files of a glob where they are now, the most likely first."""
+    if not _SPECIAL.search(text) and text in moved:
+        yield _Candidate(moved[text], may_match_others=True)
+
+    prefix = _literal_prefix(text)
+    folder = _common_folder(prefix, moved) if prefix else None
     if folder is not None and text.startswith(f"{prefix}/"):
         below = text.removeprefix(f"{prefix}/")
-        yield f"{folder}/{below}" if folder else below
+        is_apart = not _is_above(folder, prefix)
+        yield _Candidate(f"{folder}/{below}" if folder else below, may_match_others=is_apart)
 
-    start, slash, name = text.rpartition("/")
-    if name and not _SPECIAL.search(name) and matched:
-        names = {new.rpartition("/")[2] for new in matched.values()}
-        if len(names) == 1:
-            yield f"{start}{slash}{names.pop()}"
+    names = {_changed_names(old, new) for old, new in moved.items()}
+    before, after = names.pop()
+    if not names and f"/{before}/" in f"/{text}/":
+        yield _Candidate(f"/{text}/".replace(f"/{before}/", f"/{after}/", 1)[1:-1])
+
+
+def _changed_names(old: str, new: str) -> tuple[str, str]:
+    """Return the part of a path that a move changed, and what it is now: whole names."""
+    before, after = old.split("/"), new.split("/")
+    while len(before) > 1 and len(after) > 1 and before[0] == after[0]:
+        del before[0], after[0]
+    while len(before) > 1 and len(after) > 1 and before[-1] == after[-1]:
+        del before[-1], after[-1]
+
+    return "/".join(before), "/".join(after)
+
+
+def _literal_prefix(text: str) -> str:
+    glob = parse_glob(text)
+    return glob.literal_prefix if isinstance(glob, Glob) else ""
+
+
+def _is_nearly_all(fits: Sequence[bool]) -> bool:
+    return bool(fits) and sum(fits) >= _NEARLY_ALL * len(fits)
+
+
+def _is_above(target: str, folder: str) -> bool:
+    """Say whether a folder holds another one, so that its files are not all the moved ones."""
+    return not target or folder.startswith(f"{target}/")
+
+
+def _folder_after(folder: str, old: str, new: str) -> str | None:
+    """Return the folder that a file below a folder moved to; None where its name changed too."""
+    start = len(folder) + 1 if folder else 0
+    tail = f"/{old[start:]}"
+    return f"/{new}".removesuffix(tail)[1:] if f"/{new}".endswith(tail) else None
 
 
 def _common_folder(folder: str, moved: Mapping[str, str]) -> str | None:
-    targets: Counter[str] = Counter()
-    start = len(folder) + 1 if folder else 0
-    for old, new in moved.items():
-        tail = f"/{old[start:]}"
-        if new.endswith(tail):
-            targets[new.removesuffix(tail)] += 1
-
+    """Return the folder that most files of a folder moved to."""
+    targets = Counter(_folder_after(folder, old, new) for old, new in moved.items())
+    del targets[None]
     if not targets:
         return None
 
-    target, count = targets.most_common(1)[0]
-    return target if count * 2 > len(moved) and target != folder else None
+    target, _ = targets.most_common(1)[0]
+    return target if target != folder else None
 
 
 @dataclass(frozen=True, slots=True)
 class DanglingNames:
-    """What a record names that is not there any more."""
+    """What a record names that is not there any more, each with its field."""
 
     record: Record
-    globs: tuple[str, ...] = ()
-    inputs: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()  # references of its evidence
+    names: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +241,8 @@ class Move:
     field: str
     old: str
     new: str | None
+    destinations: Sequence[tuple[str, int]] = ()
+    """Where the files of a glob are now that has no new name: globs with how many files each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,49 +258,102 @@ class Relocation:
         return unified_diff(self.changes)
 
 
-def _moves(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
-    for text in lost.globs:
-        yield Move(lost.record, "scope.paths", text, renames.glob(text))
-
-    for text in lost.inputs:
-        path, mark, step = text.partition("#")
-        new = renames.path(path)
+def moves_of(lost: DanglingNames, renames: Renames) -> Iterator[Move]:
+    """Yield what became of the names that a record has lost."""
+    for field_name, text in lost.names:
+        new = _new_name(field_name, text, renames)
         if new is not None:
-            new = f"{new}{mark}{step}"
+            yield Move(lost.record, field_name, text, new)
+        elif not text.startswith("!"):  # what excludes nothing is no loss
+            is_glob = field_name in (PATHS, CHECKS)
+            destinations = renames.destinations(text) if is_glob else []
+            yield Move(lost.record, field_name, text, None, destinations)
 
-        yield Move(lost.record, "freshness.fingerprint", text, new)
 
-    for text in lost.files:
-        yield Move(lost.record, "evidence", text, renames.path(text))
+def _new_name(field_name: str, text: str, renames: Renames) -> str | None:
+    if field_name in (PATHS, CHECKS):
+        sign = "!" if text.startswith("!") else ""
+        glob = renames.glob(text.removeprefix("!"))
+        return f"{sign}{glob}" if glob is not None else None
+
+    path, tail = _split(field_name, text)
+    new = renames.path(path)
+    return f"{new}{tail}" if new is not None else None
 
 
-def _moved(names: Mapping[tuple[str, str], str], data: dict[str, object]) -> Mapping[str, object]:
+def _split(field_name: str, text: str) -> tuple[str, str]:
+    """Return the path in a name, and what follows it."""
+    if field_name == EVIDENCE:
+        path = PLACE_IN_FILE.sub("", text)
+        return path, text.removeprefix(path)
+
+    mark = "::" if field_name == SYMBOLS else "#"
+    path, separator, name = text.partition(mark)
+    return path, f"{separator}{name}"
+
+
+def with_moves(data: Mapping[str, object], moves: Iterable[Move]) -> Mapping[str, object]:
+    """Return the data of a record with the new names of what moved."""
+    names = {(move.field, move.old): move.new for move in moves if move.new is not None}
+    fields = {field_name for field_name, _ in names}
     result = dict(data)
-    fields = {field for field, _ in names}
 
-    def renamed(field: str, entry: Any, name: str) -> dict[str, object]:
-        return {**entry, name: names.get((field, str(entry[name])), entry[name])}
+    def renamed(field_name: str, entry: Any, key: str) -> dict[str, object]:
+        return {**entry, key: names.get((field_name, str(entry[key])), entry[key])}
 
-    if "scope.paths" in fields:
-        scope = mapping_in(data, "scope")
-        paths = (names.get(("scope.paths", str(text)), text) for text in list_in(scope, "paths"))
-        result["scope"] = {**scope, "paths": [*dict.fromkeys(paths)]}
+    def all_renamed(field_name: str, texts: Iterable[object]) -> list[object]:
+        return [*dict.fromkeys(names.get((field_name, str(text)), text) for text in texts)]
 
-    if "freshness.fingerprint" in fields:
+    for field_name in fields & {PATHS, SYMBOLS}:
+        scope, key = mapping_in(result, "scope"), field_name.partition(".")[2]
+        result["scope"] = {**scope, key: all_renamed(field_name, list_in(scope, key))}
+
+    if INPUTS in fields:
         freshness = mapping_in(data, "freshness")
         inputs = list_in(freshness, "fingerprint")
-        fingerprint = [renamed("freshness.fingerprint", entry, "input") for entry in inputs]
+        fingerprint = [renamed(INPUTS, entry, "input") for entry in inputs]
         result["freshness"] = {**freshness, "fingerprint": fingerprint}
 
-    if "evidence" in fields:
+    if EVIDENCE in fields:
         evidence = list_in(data, "evidence")
         for at, entry in enumerate(evidence):
             if isinstance(entry, Mapping) and entry["kind"] == "file":
-                evidence[at] = renamed("evidence", entry, "reference")
+                evidence[at] = renamed(EVIDENCE, entry, "reference")
 
         result["evidence"] = evidence
 
+    if CHECKS in fields:
+        checks: list[Any] = list_in(data, "checks")
+        for at, entry in enumerate(checks):
+            moved = dict(entry)
+            for key in {"in", "except"} & moved.keys():
+                moved[key] = all_renamed(CHECKS, moved[key])
+
+            checks[at] = moved
+
+        result["checks"] = checks
+
     return result
+
+
+RenamesFrom = Callable[[datetime | str, Sequence[str]], Renames | None]
+"""Returns the renames since a moment or a commit; None where git can't tell."""
+
+
+def moves_by_record(
+    records: Iterable[Record], state: FreshnessReport, renames_from: RenamesFrom
+) -> Mapping[str, Sequence[Move]]:
+    """Return what became of the names that records have lost, by the record's path."""
+    lost = dangling_names(records, state)
+    if not lost or state.tracked is None:
+        return {}
+
+    start = min(created_at(dangling.record) for dangling in lost)
+    renames = renames_from(start, state.files)
+    if renames is None:
+        return {}
+
+    return {dangling.record.path: [*moves_of(dangling, renames)] for dangling in lost}
 
 
 def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bool) -> Relocation:
@@ -222,50 +364,70 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
     from orbit_registry.repository.writer import prepare_edit, writing
 
     state = evaluate_freshness(workspace, records)
-    lost = _dangling_names(records, state)
-    if not lost:
-        return Relocation()
-
-    since = min(created_at(dangling.record) for dangling in lost)
-    renames = renames_since(workspace.git, since, state.files)
-    moves: list[Move] = []
+    moves = moves_by_record(records, state, partial(renames_since, workspace))
     changes: list[FileChange] = []
 
     with writing(workspace) if write else nullcontext():
-        for dangling in lost:
-            names: dict[tuple[str, str], str] = {}
-            for move in _moves(dangling, renames):
-                moves.append(move)
-                if move.new is not None:
-                    names[move.field, move.old] = move.new
+        for of_record in moves.values():
+            if any(move.new is not None for move in of_record):
+                # `updated_at` stays, because nothing was reviewed.
+                edit, record = partial(with_moves, moves=of_record), of_record[0].record
+                changes.append(prepare_edit(workspace, record, edit, touch=False)[0])
 
-            if names:  # `updated_at` stays, because nothing was reviewed
-                edit = partial(_moved, names)
-                changes.append(prepare_edit(workspace, dangling.record, edit, touch=False)[0])
-
-        if write:
+        if write and changes:
             write_step(workspace, "follow-renames", changes)
 
-    return Relocation(tuple(moves), tuple(changes))
+    return Relocation(tuple(chain.from_iterable(moves.values())), tuple(changes))
 
 
-def _dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[DanglingNames]:
-    lost: list[DanglingNames] = []
-    dead, filesystem = state.dead, state.filesystem
+def dangling_names(records: Iterable[Record], state: FreshnessReport) -> list[DanglingNames]:
+    """Return what pending and live records name that is not there."""
+    filesystem = state.filesystem
     missing_inputs = {name for name, input_ in filesystem.inputs.items() if input_.is_missing}
     missing_files = {name for kind, name in filesystem.missing if kind == "file"}
 
+    records = [record for record in records if record.phase != "closed"]
+    in_checks = _globs_of_checks(records) if state.tracked is not None else {}
+    of_checks = count_matches(set().union(*in_checks.values()), state.files)
+
+    lost: list[DanglingNames] = []
     for record in records:
-        if record.phase == "closed":
-            continue
+        names = [(PATHS, text) for text in _dead_paths(record, state)]
+        names += [(SYMBOLS, text) for text in state.dead_symbols.get(record.path, ())]
+        inputs = (entry.input for entry in fingerprint_inputs(record))
+        names += [(INPUTS, name) for name in inputs if name in missing_inputs]
+        files = (name for kind, name in record.evidence if kind == "file")
+        names += [(EVIDENCE, name) for name in files if name in missing_files]
+        in_check = in_checks.get(record.path, ())
+        names += [(CHECKS, text) for text in dead_globs(in_check, of_checks)]
 
-        globs = dead.get(record.path, ())
-        names = (entry.input for entry in fingerprint_inputs(record))
-        inputs = tuple(name for name in names if name in missing_inputs)
-        references = (name for kind, name in record.evidence if kind == "file")
-        files = tuple(name for name in references if name in missing_files)
-
-        if globs or inputs or files:
-            lost.append(DanglingNames(record, globs, inputs, files))
+        if names:
+            lost.append(DanglingNames(record, names))
 
     return lost
+
+
+def _dead_paths(record: Record, state: FreshnessReport) -> Iterator[str]:
+    """Yield the globs of a scope that match no file; what excludes counts with others alone."""
+    dead = state.dead.get(record.path, ())
+    yield from dead
+
+    excluding = [text for text in record.globs if text.startswith("!")] if dead else []
+    counts = count_matches([text.removeprefix("!") for text in excluding], state.files)
+    for text in excluding:
+        if text.removeprefix("!") not in counts:
+            yield text
+
+
+def _globs_of_checks(records: Iterable[Record]) -> Mapping[str, tuple[str, ...]]:
+    by_record: dict[str, tuple[str, ...]] = {}
+    for record in records:
+        globs: dict[str, None] = {}
+        for entry in list_in(record.data, "checks"):
+            if isinstance(entry, Mapping):
+                globs |= dict.fromkeys(map(str, (*list_in(entry, "in"), *list_in(entry, "except"))))
+
+        if globs:
+            by_record[record.path] = tuple(globs)
+
+    return by_record
