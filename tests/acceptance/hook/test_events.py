@@ -14,7 +14,12 @@ from typing import Any
 
 import pytest
 from tests.acceptance.conftest import orbit
-from tests.acceptance.hook.conftest import LAUNCH, bring_up_to_date, dispatched
+from tests.acceptance.hook.conftest import (
+    LAUNCH,
+    bring_up_to_date,
+    dispatched,
+    withhold_at_edits,
+)
 from tests.acceptance.hook.replies import edit, ids
 from tests.files import write, write_learning
 
@@ -50,21 +55,15 @@ def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[st
 
 
 def test_a_record_shown_during_a_compaction_is_not_repeated(root: Path, call: Call) -> None:
-    for number in range(30):
-        (root / f"src/f{number}.txt").touch()
-    subprocess.run(["git", "add", "src"], cwd=root, check=True)
-    bring_up_to_date(root)
+    withhold_at_edits(root)
     assert ids(call("SessionStart", source="compact")) == ALL
     call("PostCompact")
     assert ids(call("SessionStart", source="resume")) == []
 
 
-def test_a_subagent_starts_with_what_applies_everywhere(root: Path, call: Call) -> None:
-    for number in range(30):
-        (root / f"src/f{number}.txt").touch()
-    subprocess.run(["git", "add", "src"], cwd=root, check=True)
+def test_a_subagent_starts_with_what_edits_withhold(root: Path, call: Call) -> None:
     write_learning(root, 3, scope={"paths": ["src/**"], "agents": ["tester"]})
-    bring_up_to_date(root)
+    withhold_at_edits(root)
     assert ids(call("SessionStart", source="startup")) == ALL
     assert ids(call("SubagentStart", agent_id="a1", agent_type="engineer")) == ALL[:2]
     assert ids(call("SubagentStart", agent_id="a2", agent_type="tester")) == ALL
