@@ -24,8 +24,8 @@ from orbit_registry.enforce.kind import (
 )
 from orbit_registry.enforce.kinds.path import parse as parse_path_glob
 from orbit_registry.enforce.kinds.pattern import parsed
-from orbit_registry.enforce.syntax import language_of
 from orbit_registry.formats.globs import Glob, matches
+from orbit_registry.formats.syntax import language_of
 
 _SCRIPT = {
     "any": [
