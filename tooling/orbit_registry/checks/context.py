@@ -96,6 +96,8 @@ class CheckContext:
     """Returns the live records whose approval is required and not proved."""
     memo: Callable[[str, str, Callable[[], object]], Any] = lambda namespace, key, make: make()
     """Returns the value stored under a key of a namespace, else what the function makes."""
+    imported: Mapping[str, Sequence[str]] | None = None
+    """The packages and modules of scopes that each file imports; None if not looked at."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """The digest of the copy of each source that records are inherited from."""
     authority: str | None = None
@@ -333,6 +335,8 @@ class Inputs:
     """Current state of fingerprint inputs and evidence."""
     enforced: tuple[Diagnostic, ...] = ()
     """Findings of the checks that records state."""
+    imported: Mapping[str, Sequence[str]] | None = None
+    """The packages and modules of scopes that each file imports; None if not looked at."""
 
     @property
     def key(self) -> str:
@@ -361,6 +365,7 @@ class Inputs:
             evidence,
             sources,
             list(map(to_row, self.enforced)),
+            None if self.imported is None else sorted(self.imported.items()),
         )
 
 
@@ -416,7 +421,15 @@ def collect_inputs(
             definitions_only=definitions_only,
         )
 
-    return Inputs(workspace, now, reading, documents, facts, texts, filesystem, enforced)
+    imported: Mapping[str, Sequence[str]] | None = None
+    names_packages = any(record.uses for record in reading.collection.records)
+    if names_packages and facts.tracked is not None and not definitions_only:
+        from orbit_registry.search.source_files import SourceFiles  # few records name packages
+
+        files = (*facts.tracked, *facts.untracked)
+        imported = SourceFiles(workspace, [*reading.collection.records], files).imported
+
+    return Inputs(workspace, now, reading, documents, facts, texts, filesystem, enforced, imported)
 
 
 def _kinds_stamp(workspace: Workspace) -> list[str]:
@@ -505,6 +518,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         renames=partial(_renames, workspace),
         approvals=approvals,
         memo=workspace.cache.memo,
+        imported=inputs.imported,
         copies=_copies(inputs),
     )
 

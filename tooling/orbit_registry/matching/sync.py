@@ -21,6 +21,7 @@ from orbit_registry.hook.project import index_file, stamp
 from orbit_registry.matching import compile as compiler
 from orbit_registry.matching.pack import is_whole, pack
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
+from orbit_registry.matching.routes import routes_of
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -35,6 +36,7 @@ from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
+from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.cache import code_version, digest
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
@@ -189,6 +191,7 @@ class Inputs:
     causes: Mapping[str, str]  # why records are out of date, by path
     untrusted: set[str]
     personal: Personal | None
+    sources: SourceFiles
 
 
 def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
@@ -267,10 +270,13 @@ def inputs_of(workspace: Workspace) -> Inputs:
     report = evaluate_freshness(workspace, open_records)
     causes = _causes(report)
 
+    sources = SourceFiles(workspace, records, report.tracked or ())
+
     changed = untrusted(workspace, records)
     personal = personal_of(workspace)
     competing = [*open_records, *(personal.records if personal is not None else ())]
-    breadth = compiler.breadth_of(map(compiler.globs_of, competing), report.tracked or ())
+    scopes = map(compiler.globs_of, competing)
+    breadth = compiler.breadth_of(scopes, report.tracked or (), sources.imported)
     key = digest(
         code_version(),
         workspace.kinds.fingerprint,
@@ -283,10 +289,20 @@ def inputs_of(workspace: Workspace) -> Inputs:
         *(f"{path}\n{cause}" for path, cause in sorted(causes.items())),
         *sorted(changed),
         *(personal.lines() if personal is not None else ()),
+        *sources.states(),
     )
 
     return Inputs(
-        [key, *stamps], reading, entries, records, prose, breadth, causes, changed, personal
+        [key, *stamps],
+        reading,
+        entries,
+        records,
+        prose,
+        breadth,
+        causes,
+        changed,
+        personal,
+        sources,
     )
 
 
@@ -345,6 +361,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         )
         for record in clean
     ]
+    routes = routes_of(inputs.sources, {entry.path for entry in inputs.entries if entry.pending})
     unread = len(entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, clean)
     parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.breadth)
@@ -356,6 +373,8 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         min_relevance=config.setting("push", "min_relevance"),
         weights=weights,
         successors=_successors(inputs.records),
+        imported=routes.imported,
+        cited=routes.cited,
     )
 
     return content, len(parts)
