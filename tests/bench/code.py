@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.bench.synthetic import Words, commit_all
+from tests.bench.synthetic import Words, commit_all, make_repository
 from tests.files import make_workspace, write
 
 LINES = 500  # of a file
@@ -95,6 +95,35 @@ def make_code(root: Path, thousands: int) -> None:
             lines.append(text)
         write(root, f"src/{file % 40}/{file}.{extension}", "\n".join(lines) + "\n")
     write(root, "requirements.txt", "click\n")
+    commit_all(root)
+
+
+RECORDS, SOURCE_LINES, CITING = 1000, 200, 50
+
+
+def make_sources(root: Path, files: int) -> None:
+    """Make a repository of a thousand records and so many files of code, one in fifty cites one.
+
+    Ten records name a package in their scope; one file in ten imports it.
+    """
+    chance = random.Random(7)
+    words = Words(chance)
+    make_repository(root, RECORDS, commit=False)
+    for number, record in enumerate(sorted((root / ".orbit/learnings").glob("*/*.yaml"))[:10]):
+        text = record.read_text("utf-8")
+        record.write_text(text.replace("scope:\n", f"scope:\n  uses: [package{number}]\n"), "utf-8")
+
+    for file in range(files):
+        lines = [f"import package{file % 100}"]
+        if file % CITING == 0:
+            lines.append(f"# See ADR-{file // CITING % (RECORDS // 10) + 1:04}.")
+        for line in range(SOURCE_LINES):
+            text = FORMS["py"][1 + line % 3]
+            for position, word in enumerate(words.take(3)):
+                text = text.replace(f"{{{position}}}", word)
+            lines.append(text)
+        write(root, f"src/{file % 40}/{file}.py", "\n".join(lines) + "\n")
+
     commit_all(root)
 
 

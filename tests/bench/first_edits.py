@@ -27,6 +27,7 @@ from pathlib import Path
 from tests.bench.recall import SAMPLES
 from tests.bench.right_record import COMMITS, git, questions
 from tests.bench.right_record import repository as repository_of
+from tests.files import make_workspace, write, write_learning
 
 from orbit_registry.analytics.replay import tasks_of
 from orbit_registry.capture.transcripts import ids_in
@@ -52,6 +53,7 @@ NEWEST, MOST_FILES = 400, 40
 """Commits that are asked about by words, the newest with at most so many files."""
 FIRST = 5
 """Records of a search for a commit's words that count as about its topic."""
+CROWDED = "made up"
 BUSY = 0.15
 """Share of the newest commits above which the rule of busy globs withholds."""
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\da-zA-Z_]+")
@@ -117,6 +119,17 @@ class Edits:
         context = Context(TOOL, self._now, paths=(path,), task_class=CODE)
         text = render(select(self._index, context, session))
         return set(ids_in(text)), tokens(text) if text else 0
+
+    def owners(self, paths: Sequence[str]) -> int:
+        """Return how many files of a session show, in full, a record whose scope is this file."""
+        session = Session()
+        count = 0
+        for path in paths:
+            context = Context(TOOL, self._now, paths=(path,), task_class=CODE)
+            matches = select(self._index, context, session).matches
+            count += any(self.live[match.row.id].globs == (path,) for match in matches)
+
+        return count
 
     def walk(self, paths: Iterable[str]) -> tuple[set[str], int]:
         """Return what edits of some files show, one by one in a session, and their tokens."""
@@ -312,12 +325,29 @@ def collections(folder: Path, names: Collection[str]) -> Iterator[Repository]:
             else:
                 print(f"{source.name}: no record has a path", file=sys.stderr)
 
+    if CROWDED in names:
+        yield Repository(CROWDED, crowded(folder / "crowded"), ())
+
     if "this repository" in names:
         git(folder, "clone", "-q", str(ROOT), str(folder / "own"))
         registry = Registry.open(folder / "own")
         newest = list(newest_commits(registry.workspace.git))[:COMMITS]
         commits = [(commit.message, commit.files) for commit in reversed(newest)]
         yield Repository("this repository", registry, commits)
+
+
+def crowded(root: Path) -> Registry:
+    """Return a made-up project: 40 records about all of it, and 20 about one file each."""
+    for number in range(200):
+        write(root, f"src/m{number:03}.py")
+    make_workspace(root)
+    for number in range(40):
+        write_learning(root, number, scope={"paths": ["**"]}, priority=9)
+    for number in range(20):
+        write_learning(root, 100 + number, scope={"paths": [f"src/m{number:03}.py"]})
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A")
+    return Registry.open(root)
 
 
 def adopted(source: Path, root: Path) -> Registry:
@@ -341,7 +371,7 @@ def main(words: Sequence[str]) -> int:
         return 2
 
     every = ["orbit-2026-07", *sorted(path.name for path in (SHARED / "adr").iterdir())]
-    every.append("this repository")
+    every += [CROWDED, "this repository"]
     parser = argparse.ArgumentParser(prog="python -m tests.bench first-edits", description=__doc__)
     parser.add_argument("--collection", action="append", choices=every)
     parser.add_argument("--rule", action="append", choices=RULES)
@@ -350,7 +380,11 @@ def main(words: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for collection in collections(Path(folder), arguments.collection or every):
             print(f"\n{collection.name}\n", flush=True)
-            for number, name in enumerate(arguments.rule or RULES):
+            names = arguments.rule or RULES
+            for number, name in enumerate(names):
+                if RULES[name] is busy and not collection.commits:
+                    continue
+
                 figures = measured(collection, RULES[name])
                 if not number:
                     print(f"| rule | {' | '.join(figures)} |")
@@ -366,6 +400,10 @@ def measured(collection: Repository, rule: Rule | None) -> dict[str, str]:
     with under(rule, collection):
         edits = Edits(collection)
         figures = census(edits)
+        if collection.name == CROWDED:
+            files = edits.files[-200:-180]
+            figures["files of 20 that show a record about them alone"] = f"{edits.owners(files)}"
+
         if collection.recall is not None:
             figures |= answered(collection, edits, collection.recall)
             figures |= by_words(collection, edits)

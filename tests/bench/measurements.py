@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.bench.code import make_code
+from tests.bench.code import make_code, make_sources
 from tests.bench.rows import make_hook_rows, make_rows
 from tests.bench.synthetic import (
     make_foreign,
@@ -268,6 +268,38 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         change_one,
         {1000: 0.8},
         1.1,
+    ),
+    Measurement(
+        "sync of code, cold",
+        "`orbit sync` of a thousand records and so many files of code, nothing remembered",
+        orbit("sync"),
+        forget,
+        {},
+        None,
+        sizes=(1000, 5000),
+        repeats=3,
+        cold=True,
+        make=make_sources,
+    ),
+    Measurement(
+        "sync of code, nothing changed",
+        "the same again",
+        orbit("sync"),
+        None,
+        {},
+        None,
+        sizes=(1000, 5000),
+        make=make_sources,
+    ),
+    Measurement(
+        "sync of code, one changed",
+        "the same after an edit of one file of code",
+        orbit("sync"),
+        edit_code,
+        {},
+        None,
+        sizes=(1000, 5000),
+        make=make_sources,
     ),
     Measurement(
         "query", '`orbit query "FROM scope_match(…)"`, nothing changed', ask_scope, None, {}, 1.1

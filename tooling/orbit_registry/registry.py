@@ -255,10 +255,10 @@ class Registry:
         return near_duplicates(self.workspace, self._with_prose(new.kind.name), new)
 
     def unmatched(self, record: Record, below: str = "") -> list[Unmatched]:
-        """Return the globs of a record that match no file."""
+        """Return the globs of a record that match no file, and its packages that none imports."""
         from orbit_registry.checks.scopes import unmatched
 
-        return unmatched(self.workspace, record, below)
+        return unmatched(self.workspace, self.records if record.uses else (), record, below)
 
     def search(self, query: Query) -> SearchResult:
         """Search records of one kind or all."""

@@ -16,6 +16,7 @@ from tests import files
 from tests.files import commit, make_workspace, write, write_learning
 
 from orbit_registry.hook import client
+from orbit_registry.hook.context import WIDE_PLACES
 from orbit_registry.matching.match import current_index
 from orbit_registry.workspace.workspace import open_workspace
 
@@ -31,6 +32,16 @@ def dispatched(root: Path) -> list[dict[str, Any]]:
 
 def bring_up_to_date(root: Path) -> None:
     current_index(open_workspace(root))
+
+
+def withhold_at_edits(root: Path) -> None:
+    """Make `src` large, and write so many better learnings about it that others have no place."""
+    for number in range(30):
+        write(root, f"src/f{number}.txt")
+    for number in range(WIDE_PLACES):
+        write_learning(root, 90_000 + number, priority=9)
+    subprocess.run(["git", "add", "-A"], cwd=root, check=True)
+    bring_up_to_date(root)
 
 
 @pytest.fixture(scope="session")

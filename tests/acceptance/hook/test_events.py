@@ -14,7 +14,12 @@ from typing import Any
 
 import pytest
 from tests.acceptance.conftest import orbit
-from tests.acceptance.hook.conftest import LAUNCH, bring_up_to_date, dispatched
+from tests.acceptance.hook.conftest import (
+    LAUNCH,
+    bring_up_to_date,
+    dispatched,
+    withhold_at_edits,
+)
 from tests.acceptance.hook.replies import edit, ids
 from tests.files import write, write_learning
 
@@ -25,16 +30,6 @@ ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 ALL = ["L-00001", "L-00002", "L-00003"]
 Call = Callable[..., dict[str, Any]]
-
-
-def crowd(root: Path) -> None:
-    """Let ten records come before those of `ALL` in each file, so that only a start shows these."""
-    for number in range(30):
-        (root / f"src/f{number}.txt").touch()
-
-    subprocess.run(["git", "add", "src"], cwd=root, check=True)
-    for number in range(11, 21):
-        write_learning(root, number, scope={"paths": ["src/**"]}, priority=200)
 
 
 @pytest.mark.parametrize(
@@ -60,17 +55,15 @@ def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[st
 
 
 def test_a_record_shown_during_a_compaction_is_not_repeated(root: Path, call: Call) -> None:
-    crowd(root)
-    bring_up_to_date(root)
+    withhold_at_edits(root)
     assert ids(call("SessionStart", source="compact")) == ALL
     call("PostCompact")
     assert ids(call("SessionStart", source="resume")) == []
 
 
-def test_a_subagent_starts_with_what_applies_everywhere(root: Path, call: Call) -> None:
-    crowd(root)
+def test_a_subagent_starts_with_what_edits_withhold(root: Path, call: Call) -> None:
     write_learning(root, 3, scope={"paths": ["src/**"], "agents": ["tester"]})
-    bring_up_to_date(root)
+    withhold_at_edits(root)
     assert ids(call("SessionStart", source="startup")) == ALL
     assert ids(call("SubagentStart", agent_id="a1", agent_type="engineer")) == ALL[:2]
     assert ids(call("SubagentStart", agent_id="a2", agent_type="tester")) == ALL

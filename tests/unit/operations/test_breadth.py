@@ -11,7 +11,7 @@ import pytest
 from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.yaml import load
 from orbit_registry.hook.context import WIDE_PLACES
-from orbit_registry.model.scope import symbol_glob
+from orbit_registry.model.scope import USES, symbol_glob
 from orbit_registry.operations.breadth import Breadth
 from orbit_registry.operations.glob_counts import Scope
 
@@ -72,3 +72,19 @@ def test_the_order_of_records_decides_and_is_no_part_of_the_judgement() -> None:
     assert breadth.withheld(scopes)[-1] == 40
     assert breadth.withheld(scopes[::-1])[0] == 0
     assert breadth.lines() == Breadth.of(scopes[::-1], files[::-1]).lines()
+
+
+def test_a_package_that_many_files_import_is_wide_as_a_glob_is() -> None:
+    files = [f"src/{number}.py" for number in range(100)]
+    package, rare = f"{USES}os", f"{USES}redis"
+    importers = {package: files[:30], rare: files[:3]}
+    scopes: list[Scope] = [(package,)] * WIDE_PLACES
+    scopes += [(package, "!src/1*.py"), ("src/0.py", package), (rare,), (package, rare)]
+    breadth = Breadth.of(scopes, files, importers)
+    wide = {scope: sorted(globs) for scope, globs in breadth.wide.items()}
+    assert wide == {
+        (package,): [package],
+        ("src/0.py", package): [package],
+        (package, rare): [package],
+    }
+    assert breadth.withheld(scopes) == [0] * WIDE_PLACES + [0, 29, 0, 27]

@@ -18,11 +18,9 @@ from orbit_registry.hook.context import (
     BRIEF,
     CODE,
     DROPS,
-    TRIGGERS,
     Context,
     Match,
     Selection,
-    Via,
     working_project,
 )
 from orbit_registry.hook.events import Event, append
@@ -31,7 +29,7 @@ from orbit_registry.hook.project import session_of_process
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
-from orbit_registry.matching.match import current_index, scope_widths
+from orbit_registry.matching.match import current_index, origin_of, scope_widths
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.model.scope import Task
 from orbit_registry.workspace.config import GENERAL, Categories, agent_name
@@ -106,7 +104,7 @@ class Brief:
         matches = [
             {
                 **_match_data(match, match.text),
-                "matched_by": [_match_origin(*trigger) for trigger in match.triggers],
+                "matched_by": [origin_of(*trigger) for trigger in match.triggers],
             }
             for match in selection.matches
         ]
@@ -294,10 +292,3 @@ def _match_data(match: Match, text: str) -> dict[str, object]:
     values = match.row.values
     head = {"id": values[ID], "kind": values[KIND], "record": values[PATH]}
     return {**head, "personal": is_personal(match.row), "text": text}
-
-
-def _match_origin(query: str, glob: str) -> dict[str, str]:
-    if query.startswith(Via.PATH):
-        return {"path": query[1:], "glob": glob}
-    name = TRIGGERS.get(query[:1])
-    return {name: query[1:]} if name is not None else {"way": query}

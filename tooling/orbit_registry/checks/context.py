@@ -96,6 +96,8 @@ class CheckContext:
     """Returns the live records whose approval is required and not proved."""
     memo: Callable[[str, str, Callable[[], object]], Any] = lambda namespace, key, make: make()
     """Returns the value stored under a key of a namespace, else what the function makes."""
+    imported: Mapping[str, Sequence[str]] | None = None
+    """The packages and modules of scopes that each file imports; None if not looked at."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """The digest of the copy of each source that records are inherited from."""
     authority: str | None = None
@@ -357,6 +359,8 @@ class Inputs:
     """Current state of fingerprint inputs and evidence."""
     enforced: tuple[Diagnostic, ...] = ()
     """Findings of the checks that records state."""
+    imported: Mapping[str, Sequence[str]] | None = None
+    """The packages and modules of scopes that each file imports; None if not looked at."""
 
     @property
     def key(self) -> str:
@@ -372,6 +376,8 @@ class Inputs:
         inputs = [[text, now.hash, now.problem] for text, now in view.inputs.items()]
         evidence = [sorted(view.present), sorted(view.missing), view.unanswered]
         sources = sorted(view.changed_sources.items())
+        imported = None if self.imported is None else sorted(self.imported.items())
+        enforced = list(map(to_row, self.enforced))
 
         return digest(
             self.now.date().isoformat(),
@@ -384,7 +390,8 @@ class Inputs:
             inputs,
             evidence,
             sources,
-            list(map(to_row, self.enforced)),
+            enforced,
+            imported,
         )
 
 
@@ -440,7 +447,15 @@ def collect_inputs(
             definitions_only=definitions_only,
         )
 
-    return Inputs(workspace, now, reading, documents, facts, texts, filesystem, enforced)
+    imported: Mapping[str, Sequence[str]] | None = None
+    names_packages = any(record.uses for record in reading.collection.records)
+    if names_packages and facts.tracked is not None and not definitions_only:
+        from orbit_registry.search.source_files import SourceFiles  # few records name packages
+
+        files = (*facts.tracked, *facts.untracked)
+        imported = SourceFiles(workspace, [*reading.collection.records], files).imported
+
+    return Inputs(workspace, now, reading, documents, facts, texts, filesystem, enforced, imported)
 
 
 def _kinds_stamp(workspace: Workspace) -> list[str]:
@@ -530,6 +545,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         renames=partial(_renames, workspace),
         approvals=approvals,
         memo=workspace.cache.memo,
+        imported=inputs.imported,
         copies=_copies(inputs),
     )
 

@@ -1,7 +1,7 @@
 """Dead globs of a scope: they match no file, with the folders that may have been meant."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.formats.globs import Glob, parse_glob
@@ -33,19 +33,29 @@ _FROM_ROOT = "globs are named from the project's root"
 
 @dataclass(frozen=True, slots=True)
 class Unmatched:
-    """A glob that matches neither a tracked file nor one that git would add,
-    and what may have been meant.
+    """A glob, or a package that is imported, of a scope for which there is no file.
+
+    Tracked files count, and those that git would add. `hint` says what may have been meant.
     """
 
     glob: str
     hint: str
+    package: str = ""
+
+    def __str__(self) -> str:
+        if self.package:
+            return f"no file imports `{self.package}`: {self.hint}"
+        return f"`{self.glob}` matches no file: {self.hint}"
 
 
-def unmatched(workspace: Workspace, record: Record, below: str = "") -> list[Unmatched]:
-    """Return a record's globs that match no file;
-    `below` is the current folder, from which one may match.
+def unmatched(
+    workspace: Workspace, records: Iterable[Record], record: Record, below: str = ""
+) -> list[Unmatched]:
+    """Return a record's globs that match no file, and its packages that none imports.
+
+    `records` are those of the project. `below` is the current folder, from which a glob may match.
     """
-    if not record.globs:
+    if not (record.globs or record.uses):
         return []
 
     tracked, untracked = workspace.git.files()
@@ -55,7 +65,19 @@ def unmatched(workspace: Workspace, record: Record, below: str = "") -> list[Unm
 
     dead = dead_globs(record.globs, count_matches(record.globs, files))
     folders = folders_of(files) if dead else {}
-    return [Unmatched(text, _hint(text, files, folders, below)) for text in dead]
+    result = [Unmatched(text, _hint(text, files, folders, below)) for text in dead]
+    if not record.uses:
+        return result
+
+    from orbit_registry.search.source_files import SourceFiles  # few records name packages
+
+    others = (other for other in records if other.path != record.path)
+    unimported = SourceFiles(workspace, [*others, record], files).unimported
+    hint = "it leads to this record once code does"
+    return [
+        *result,
+        *(Unmatched("", hint, package=name) for name in record.uses if name in unimported),
+    ]
 
 
 def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]], below: str) -> str:

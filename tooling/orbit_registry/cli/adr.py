@@ -32,6 +32,12 @@ group = kind_group("adr")
 )
 @click.option("--path", "paths", multiple=True, metavar="GLOB", help="Files it applies to.")
 @click.option("--tag", "tags", multiple=True, help="Topic it applies to (scope.tags).")
+@click.option(
+    "--uses",
+    multiple=True,
+    metavar="PACKAGE",
+    help="Package or module; it applies to files that import it: redis.",
+)
 @click.option("--label", "labels", multiple=True, help="Word to group by (labels).")
 @click.option("--summary", help="What it means for someone who edits this code (280 characters).")
 @click.option(

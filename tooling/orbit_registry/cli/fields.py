@@ -65,6 +65,7 @@ _LISTS = (
     ("path", "GLOB", "scope.paths"),
     ("tag", "TAG", "scope.tags"),
     ("symbol", "PATH::NAME", "scope.symbols"),
+    ("uses", "PACKAGE", "scope.uses"),
     ("label", "WORD", "labels"),
     ("evidence", "KIND:REF", "evidence"),
     ("legacy-id", "NAME", "legacy_ids"),
@@ -74,6 +75,7 @@ _HELP = {
     "path": "Files it applies to; repeatable.",
     "tag": "Topic it applies to (scope.tags).",
     "symbol": "Function or class it applies to: src/app.py::main.",
+    "uses": "Package or module; it applies to files that import it: redis.",
     "label": "Word to group by (labels).",
     "evidence": "task:T-1, commit:abc, file:src/x.py, …",
     "legacy-id": "An earlier name that still resolves.",
@@ -168,6 +170,7 @@ def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
         "paths": list(values.get("path", ())),
         "tags": list(values.get("tag", ())),
         "symbols": list(values.get("symbol", ())),
+        "uses": list(values.get("uses", ())),
         "semantic_seed": values.get("semantic_seed"),
     }
 

@@ -104,7 +104,7 @@ def explain(path: str, project: str, output: str) -> None:
         entry = verdict.as_data()
         cause = f" ({verdict.doubt})" if verdict.key in ("stale", "doubted") else ""
         lines.append(f"{'+' if entry['pushed'] else '-'} {entry['id']}  {entry['title']}")
-        lines.append(f"    {verdict.glob or f'link with {verdict.link}'}: {entry['said']}{cause}")
+        lines.append(f"    {verdict.way}: {entry['said']}{cause}")
 
     if not lines and path in registry.collection.records:
         lines.append(

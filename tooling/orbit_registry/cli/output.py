@@ -190,9 +190,9 @@ def note_unreachable(registry: Registry, record: Record) -> None:
 
 
 def note_unmatched(registry: Registry, record: Record) -> None:
-    """Note on standard error the globs of a record that match no file."""
+    """Note on standard error the globs of a record that match no file, and unused packages."""
     for unmatched in registry.unmatched(record, _folder_from_root(registry)):
-        print_note(f"`{unmatched.glob}` matches no file: {unmatched.hint}")
+        print_note(str(unmatched))
 
 
 def _folder_from_root(registry: Registry) -> str:

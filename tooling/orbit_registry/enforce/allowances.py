@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from orbit_registry.enforce.kind import Match
-from orbit_registry.enforce.syntax import comments_and_strings, line_starts, part_at
+from orbit_registry.formats.syntax import comments_and_strings, line_starts, part_at
 
 MARK = "orbit: allow"
 _FORM = re.compile(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orbit_registry.enforce import kinds
-from orbit_registry.enforce.syntax import line_starts
+from orbit_registry.formats.syntax import line_starts
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.schema import RecordSchema
 

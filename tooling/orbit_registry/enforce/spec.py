@@ -19,10 +19,10 @@ from orbit_registry.enforce.kind import (
     UnreadableError,
     all_kinds,
 )
-from orbit_registry.enforce.syntax import EXTENSIONS
 from orbit_registry.errors import RecordNotFoundError, did_you_mean
 from orbit_registry.formats.globs import Glob, match_any, parse_glob, readable_globs
 from orbit_registry.formats.position import Pointer, Problem
+from orbit_registry.formats.syntax import EXTENSIONS
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.record import Record
 

@@ -32,6 +32,7 @@ from orbit_registry.matching.match import current_index
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.teaser import safe
+from orbit_registry.model.scope import USES
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
     inside,
@@ -40,6 +41,8 @@ from orbit_registry.workspace.files import (
     write_error,
 )
 from orbit_registry.workspace.workspace import Workspace
+
+NO_IMPORTS = "what a file imports can't be said there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,13 @@ def rules_for(rows: Sequence[Row], spell: Spell) -> tuple[list[Rule], list[Unsup
     grouped: dict[tuple[str, ...], list[Row]] = {}
     unsupported: list[UnsupportedGlob] = []
     for row in rows:
-        globs = [(text, parsed(text)) for text in _own_globs(row)]
+        texts = _own_globs(row)
+        packages = [text for text in texts if text.startswith(USES)]
+        globs = [(text, parsed(text)) for text in texts if text not in packages]
+        unsupported += [
+            UnsupportedGlob(row.values[ID], f"uses: {text.removeprefix(USES)}", NO_IMPORTS)
+            for text in packages
+        ]
         if row.flags & BROAD or _is_everything([glob for _, glob in globs]):
             grouped.setdefault((), []).append(row)
             continue
@@ -472,12 +481,16 @@ def _scope(row: Row) -> str:
     if row.flags & BROAD:
         return "you work on this project"
     globs = [text.removeprefix(SYMBOL) for text in _own_globs(row)]
-    included = " or ".join(_quoted(glob) for glob in globs if not glob.startswith("!"))
+    packages = [glob.removeprefix(USES) for glob in globs if glob.startswith(USES)]
+    included = " or ".join(_quoted(glob) for glob in globs if not glob.startswith(("!", USES)))
     excluded = " or ".join(_quoted(glob[1:]) for glob in globs if glob.startswith("!"))
+    imports = " or ".join(map(_quoted, packages))
+    ways = (("matches", included), ("imports", imports))
+    described = " or ".join(f"{verb} {objects}" for verb, objects in ways if objects)
     if not excluded:
-        return f"a file matches {included}"
+        return f"a file {described}"
 
-    return f"a file matches {included} and not {excluded}"
+    return f"a file {described} and not {excluded}"
 
 
 def _quoted(glob: str) -> str:

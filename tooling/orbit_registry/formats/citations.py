@@ -15,6 +15,8 @@ _LONGEST_NAMESPACE = 256
 _CROCKFORD = "0-9a-hjkmnp-tv-z"
 _CODE = rf"(?:[0-9]{{4}}|[{_CROCKFORD}]{{5,9}})"
 """Code after the prefix: `7k3fq`, or a number that another tool gave (`L-0042`)."""
+NUMBERED_NAME = re.compile(r"(?P<word>[A-Za-z][A-Za-z0-9]{0,11})-0*(?P<number>[0-9]{1,9})")
+"""A name with a number, as ids and the names of other series have it: `SEP-0012`."""
 _SURE_CODE = re.compile(r"0[0-9]*\Z|(?=[a-z]*[0-9])(?=[0-9]*[a-z])")
 
 

@@ -195,7 +195,7 @@ def double_quoted(text: str) -> str:
 
 
 def _block_safe(text: str) -> bool:
-    """Say whether a literal block holds a text as it is."""
+    """Say whether a literal block holds a text unchanged."""
     if not text.strip() or text.startswith((" ", "\n")) or "\r" in text or "\t" in text:
         return False
     if any(line.isspace() for line in text.split("\n")):

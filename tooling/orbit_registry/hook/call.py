@@ -1,6 +1,6 @@
 """Call of a hook as every agent's payload is reduced to it, and the project's paths in it."""
 
-from orbit_registry.hook.context import variable
+from orbit_registry.hook.environment import variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

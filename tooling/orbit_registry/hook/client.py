@@ -8,7 +8,8 @@ import posix
 from sys import exc_info
 from time import monotonic, time
 
-from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, variable, working_project
+from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_project
+from orbit_registry.hook.environment import variable
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.index import DAMAGE, FORBIDDEN, OPTIONS, NoIndex, open_index
 from orbit_registry.hook.payload import parse_json

@@ -1,6 +1,6 @@
 """Request and result of a selection, as values, with the reasons for leaving records out."""
 
-import posix
+from orbit_registry.hook.environment import variable
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ TOKENS, NAMED_TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 800, 200, 80
 START_TOKENS = 220
 """Most tokens of a session's start, without the line that says how many records there are more."""
 FEW = 2  # most records that apply of which a reply says more than the headline
+CITED = 2  # most records that a file leads to by its citations alone
 TRIAL = "trial-"
 """Prefix of the made-up sessions of trials: they have no hold-out, and count nowhere."""
 ASKS_AT_STOP, NOTES_TURNS, CAPTURES = 1, 2, 4
@@ -58,6 +59,7 @@ DROPS = {
     "already shown": "this session has it",
     "already named": "this session has its title",
     "withheld": "this session does without it, to measure what showing it does",
+    "citation cap": f"a file shows {CITED} of those that it cites at a time",
     "call cap": f"{PER_CALL} are shown at a time",
     "session cap": f"{PER_SESSION} are shown in a session",
     "category cap": "an agent gets a few of each category",
@@ -79,11 +81,6 @@ SKIPS = {
     "deadline": "there was no time left",
 }
 """All reasons for showing nothing."""
-
-
-def variable(name: bytes, default: bytes = b"") -> str:
-    """Return an environment variable."""
-    return posix.environ.get(name, default).decode("utf-8", "surrogateescape")
 
 
 def working_project(requested: str = "") -> str:
@@ -189,6 +186,7 @@ class Via:
     COMMAND, ERROR = "$", "~"  # a command by its purpose, an error by a pattern
     LINK, OPTION = "=", "!"  # a shown record that is linked with it, an option that it rejected
     SUPERSEDED = "<"  # a closed record whose place it took
+    CITES = "^"  # a file that cites it, or a closed record whose place it took
     FORBIDDEN = "%"  # a word that its check forbids
     START, TEXT, PROJECT = "start", "text", "project"
 
@@ -203,6 +201,7 @@ TRIGGERS = {
     Via.OPTION: "option",
     Via.SUPERSEDED: "superseded",
     Via.FORBIDDEN: "forbidden",
+    Via.CITES: "cites",
 }
 
 
@@ -233,3 +232,12 @@ def is_anywhere(triggers: "Iterable[tuple[str, str]]") -> bool:
     Such records come after the others.
     """
     return all(trigger == Via.START for trigger, _ in triggers)
+
+
+def is_cited_only(triggers: "Iterable[tuple[str, str]]") -> bool:
+    """Say whether nothing but the citations of a file leads to a record.
+
+    Such records come after those of paths and tags.
+    """
+    ways = {trigger[0] for trigger, _ in triggers}
+    return Via.CITES in ways and ways <= {Via.CITES, Via.SUPERSEDED}

@@ -123,6 +123,9 @@ FORBIDDEN, FORBIDDEN_IN = (
 )  # axes of words that checks forbid, and of the globs of the files
 # axis of what took the place of closed records, under each one's id and the paths of its texts
 REPLACED = "r"
+# axis of what the citations of a file lead to, under its path; a hit of a successor has the number
+# of the closed record that the file cites, plus one, in its lower half
+CITED = "y"
 NOTE_LINE, MORE_LINE = "\n  note: ", "\n  more: "
 """What a teaser has between a record's headline, its note and the path of its full text."""
 PHRASES, EXACT = "\x1e", "="

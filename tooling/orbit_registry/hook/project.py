@@ -7,7 +7,7 @@ import posix
 from posix import access, listdir, lstat, mkdir, unlink
 
 from orbit_registry.hook.call import in_project, normal_path
-from orbit_registry.hook.context import variable
+from orbit_registry.hook.environment import variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

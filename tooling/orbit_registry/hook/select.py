@@ -19,6 +19,7 @@ from orbit_registry.hook.context import (
     Selection,
     Via,
     is_anywhere,
+    is_cited_only,
     is_other_project,
 )
 from orbit_registry.hook.session import SessionLog, apply_caps
@@ -69,6 +70,7 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     triggers: Triggers = {}
     others: set[int] = set()
     _find_triggers(index, context, triggers, others)
+    _find_cited(index, context.paths, triggers)
     scores, by_words, misses = _find_by_words(index, context, triggers)
 
     for number in triggers:
@@ -91,7 +93,8 @@ def select(index: "Index", context: Context, session_log: "SessionLog | None" = 
     drops += [miss for miss in misses if miss[0].number not in options]
     beyond += len(others.difference(triggers))
 
-    leading = linked_rules(index, [match.row for match in fitting], context.returned)
+    decided = [match.row for match in fitting if match.row.number < index.pushed]
+    leading = linked_rules(index, decided, context.returned)
     by_rule = {number: triggers.get(number, []) + by for number, by in leading.items()}
     linked = _narrow(index, context, by_rule, scores)[0]
 
@@ -214,6 +217,27 @@ def _find_triggers(
     if context.surface in (SESSION, BRIEF):
         for hit in index.hits_under("g", ALWAYS):
             triggers.setdefault(hit >> 32, []).append((Via.START, ""))
+
+
+def _find_cited(index: "Index", paths: "Sequence[str]", triggers: "Triggers") -> None:
+    for path in dict.fromkeys(paths):
+        for number, ways in cited(index, path):
+            triggers.setdefault(number, []).extend([(way, "") for way in ways])
+
+
+def cited(index: "Index", path: str) -> "Iterator[tuple[int, list[str]]]":
+    """Yield the records that the citations in a file lead to, as numbers with their triggers.
+
+    A decision that waits for its acceptance is one of them. A closed record leads to what took its
+    place, and a second trigger names it.
+    """
+    for hit in index.hits_under(reader.CITED, path, everything=True):
+        closed = hit & reader.AT
+        ways = [f"{Via.CITES}{path}"]
+        if closed:
+            ways.append(f"{Via.SUPERSEDED}{index.row(closed - 1).id}")
+
+        yield hit >> 32, ways
 
 
 def _hits_by_name(index: "Index", context: Context) -> "Iterator[tuple[str, list[int]]]":
@@ -365,6 +389,10 @@ def _narrow(
             key=lambda number: (-by_words.get(number, 0.0), widths.get(number, other_width))
         )
 
+    cited_only = {number for number in numbers if is_cited_only(triggers[number])}
+    if cited_only:
+        numbers.sort(key=lambda number: number in cited_only)
+
     if context.surface == BRIEF:
         numbers.sort(key=lambda number: is_anywhere(triggers[number]))
     elif context.surface == SESSION:  # what must always be known is first
@@ -434,7 +462,8 @@ def is_wide(hit: int) -> bool:
 
 def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
     """Return what is shown of a record other than its teaser; empty if that is shown."""
-    text = _pointer_line(row, now)
+    ways = _ways(triggers)
+    text = _pointer_line(row, now, is_cited=Via.CITES in ways)
     names = [trigger[1:] for trigger, _ in triggers if trigger[0] == Via.SUPERSEDED]
     if names:
         first, line_end, more = (text or row.teaser).partition("\n")
@@ -442,19 +471,21 @@ def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
     return text
 
 
-def _pointer_line(row: "Row", now: float) -> str:
+def _pointer_line(row: "Row", now: float, *, is_cited: bool = False) -> str:
     """Return the line for a record that may be out of date or is not accepted.
 
-    It is empty if the record's teaser is shown.
+    It is empty if the record's teaser is shown. Of what waits, only citations lead to a decision.
     """
     path = row.values[reader.PATH]
     if row.values[reader.PHASE] == "pending":
         first, _, more = row.teaser.partition(reader.MORE_LINE)
-        status = f"status {row.values[reader.STATUS]}"
+        status = f"status {row.values[reader.STATUS]}, so it may not hold"
         if row.values[reader.STATUS] == "unknown":
-            status = "no status stated"
+            status = "no status stated, so it may not hold"
+        elif is_cited:
+            status = f"{row.values[reader.STATUS]}, not decided"
 
-        return f"{first} ({status}, so it may not hold: {more or path})"
+        return f"{first} ({status}: {more or path})"
 
     if row.values[reader.ENFORCED]:  # the gate sees to it: its name is enough
         first, _, _ = row.teaser.partition("\n")
@@ -496,7 +527,8 @@ def _drop_reason(
     procedural = row.flags & reader.PROCEDURAL or gate == "procedural"
     if procedural and context.task_class != CODE and not _helps_here(context, triggers, by):
         return "procedural"
-    if gate == BY_PATH and Via.PATH not in by and (Via.PROJECT, "") not in triggers:
+    is_about_path = not by.isdisjoint((Via.PATH, Via.CITES))
+    if gate == BY_PATH and not is_about_path and (Via.PROJECT, "") not in triggers:
         return "planning"
     if gate == LINKED and not _is_relevant_rule(row, context, triggers, by, scores):
         return "rule"
@@ -550,7 +582,7 @@ def _is_relevant_rule(
     by: set[str],
     scores: "Mapping[int, float] | None",
 ) -> bool:
-    direct = not by.isdisjoint((Via.PATH, Via.LINK, Via.SUPERSEDED, Via.FORBIDDEN))
+    direct = not by.isdisjoint((Via.PATH, Via.LINK, Via.SUPERSEDED, Via.FORBIDDEN, Via.CITES))
     if scores is None:
         return direct
 

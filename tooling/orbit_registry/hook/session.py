@@ -9,6 +9,7 @@ from time import time
 
 from orbit_registry.hook.context import (
     BRIEF,
+    CITED,
     FEW,
     FRAME_TOKENS,
     NAMED_TOKENS,
@@ -19,6 +20,7 @@ from orbit_registry.hook.context import (
     Selection,
     Via,
     is_anywhere,
+    is_cited_only,
 )
 from orbit_registry.hook.index import CATEGORY, GONE, KIND, PATH, PLACE, PRIME, PROCEDURAL, SAME
 from orbit_registry.hook.project import UPDATE, private_folder
@@ -183,6 +185,7 @@ def apply_caps(
 
     room = PER_SESSION - len(already_shown)
     budget = _Budget(context)
+    citations = CITED * max(len(context.paths), 1)
 
     matches: list[Match] = []
     capped: list[tuple[Match, str]] = []
@@ -194,6 +197,8 @@ def apply_caps(
 
         if choice.key in already_shown:
             reason = "already shown"
+        elif is_cited_only(choice.triggers) and not citations:
+            reason = "citation cap"
         elif context.per_call and len(matches) >= context.per_call:
             reason = "call cap"
         elif context.surface == BRIEF and _is_relative(row, matches, relatives):
@@ -218,6 +223,7 @@ def apply_caps(
         already_shown.update((row.id, choice.key))  # ids may repeat where branches met
         visible.add(row.id)
         relatives.update(row.words(SAME))
+        citations -= is_cited_only(choice.triggers)
 
         budget.spend(row, cost)
 
@@ -286,13 +292,15 @@ def _in_order(fitting: list[Match], linked: list[Match], visible: set[str]) -> "
             yield rule
 
 
-def _rank(match: Match) -> tuple[bool, float, int, int]:
-    return is_anywhere(match.triggers), -match.score, match.width, match.row.number
+def _rank(match: Match) -> tuple[bool, bool, float, int, int]:
+    is_last, is_cited = is_anywhere(match.triggers), is_cited_only(match.triggers)
+    return is_last, is_cited, -match.score, match.width, match.row.number
 
 
-def _position(match: Match) -> tuple[float, int, int, int]:
+def _position(match: Match) -> tuple[bool, float, int, int, int]:
     position_in_brief = int(match.row.values[PLACE] or 0)
-    return -match.score, match.width, position_in_brief, match.row.number
+    is_cited = is_cited_only(match.triggers)
+    return is_cited, -match.score, match.width, position_in_brief, match.row.number
 
 
 def _add_notes(matches: list[Match]) -> None:

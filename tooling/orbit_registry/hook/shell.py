@@ -139,7 +139,7 @@ def _read_patch(result: CommandPaths, text: str, folder: str | None) -> None:
         if folder is not None and not looks_like_path(path):
             # A patch says what is a file: `Makefile`.
             file = resolve_path(folder, path)
-            # A command with many paths takes no more of them.
+            # A command with many paths takes none of the others.
             if file in result.candidate_paths:
                 result.candidate_paths.remove(file)
                 result.paths.append(file)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook import index as reader
@@ -15,7 +16,7 @@ from orbit_registry.matching.teaser import note_of, safe, teaser_of
 from orbit_registry.model.freshness import WINDOWS, expires_at, stale_at
 from orbit_registry.model.rank import Order, microseconds, order_of, priority_of, vote_key
 from orbit_registry.model.record import Record
-from orbit_registry.model.scope import symbol_glob, symbol_problem
+from orbit_registry.model.scope import USES, files_by_package, symbol_glob, symbol_problem
 from orbit_registry.model.votes import distinct_votes
 from orbit_registry.operations.breadth import Breadth
 from orbit_registry.operations.freshness.renames import PATHS, SYMBOLS, Move
@@ -45,13 +46,14 @@ class Origin:
 
 
 def globs_of(record: Record, moves: Iterable[Move] = ()) -> list[str]:
-    """Return the globs of a record's scope that can be read, its symbols, each behind a mark,
-    and globs of the same files where git saw them move.
+    """Return the globs of a record's scope that can be read, its symbols and what it uses, both
+    behind marks, and globs of the same files where git saw them move.
     """
-    scope = record.scope
-    globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and conditions_of(glob)]
+    scope, marks = record.scope, (SYMBOL, USES)
+    globs = [glob for glob in scope.paths if not glob.startswith(marks) and conditions_of(glob)]
     symbols = [symbol for symbol in scope.symbols if symbol_problem(symbol) is None]
     globs += [f"{SYMBOL}{_word(symbol)}" for symbol in symbols]
+    globs += [f"{USES}{_word(name)}" for name in scope.uses]
     return globs + [glob for glob in map(_moved_glob, moves) if glob and conditions_of(glob)]
 
 
@@ -206,9 +208,17 @@ def order_in(part: Part) -> tuple[bool, Order]:
     return not part.pushed, order
 
 
-def breadth_of(scopes: Iterable[Sequence[str]], files: Iterable[str]) -> Breadth:
-    """Return how broad some scopes are, given as rows hold them and by the tracked files."""
-    return Breadth.of((tuple(map(plain_glob, globs)) for globs in scopes), files)
+def breadth_of(
+    scopes: Iterable[Sequence[str]],
+    files: Iterable[str],
+    imported: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Breadth:
+    """Return how broad some scopes are, given as rows hold them and by the tracked files.
+
+    `imported` are the packages and modules of scopes that each file imports.
+    """
+    plain = (tuple(map(plain_glob, globs)) for globs in scopes)
+    return Breadth.of(plain, files, files_by_package(imported))
 
 
 def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:

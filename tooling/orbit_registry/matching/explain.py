@@ -1,17 +1,20 @@
 """Verdicts of `orbit explain`: why each record related to a path is shown there, or not."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import DROPS, Via, working_project
+from orbit_registry.hook.context import CITED, DROPS, Via, working_project
 from orbit_registry.hook.index import AT, GONE, Index, Row
-from orbit_registry.hook.select import LINKED, Places, bar_reason, linked_rules
+from orbit_registry.hook.select import LINKED, Places, bar_reason, cited, linked_rules
 from orbit_registry.matching.match import current_index, head_of
 from orbit_registry.matching.pack import SYMBOL, is_whole
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.sync import open_index
+from orbit_registry.model.scope import USES
+from orbit_registry.repository.reader import read_collection
+from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.workspace import Workspace, project_path
 
 _PUSHED = "pushed"
@@ -36,6 +39,9 @@ VERDICTS: Mapping[str, str] = {
     "overridden": "matches, but is a personal record that a record of the project overrides",
     "link": "linked with a record that is shown here: shown with that, as a rule is",
     "changed": "its file has changed since the last sync: shown as one line that names it",
+    "proposed": "matches, and is not decided yet: shown as one line that says so",
+    "citation cap": f"matches, but {DROPS['citation cap']}",
+    "unsynced": "new since the last sync: shown after the next one, `orbit sync`",
 }
 _PUSHED_KEYS = (
     _PUSHED,
@@ -45,13 +51,14 @@ _PUSHED_KEYS = (
     "rule",
     "link",
     "changed",
+    "proposed",
 )  # keys of what is shown
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether and why one record is pushed for a path:
-    a key of `VERDICTS`, and the glob or the link behind it.
+    """Whether and why one record is pushed for a path: a key of `VERDICTS`, and what leads to it:
+    a glob, a package that the file imports, a citation or a link.
     """
 
     row: Row
@@ -59,6 +66,9 @@ class Verdict:
     glob: str
     doubt: str = ""  # why it may be out of date, where that matters
     link: str = ""  # the id of the record that leads to it, where no glob does
+    uses: str = ""  # the package or module of its scope that the file imports
+    cited: str = ""  # the id that the file cites: its own, or a closed record's that it replaced
+    line: int = 0  # the first line where the file cites that now; 0 if it no longer does
     successors: tuple[
         str, ...
     ] = ()  # the ids of the pushed records that took the place of a closed one
@@ -82,7 +92,21 @@ class Verdict:
             "pushed": self.key in _PUSHED_KEYS,
             **explanation,
             "link": self.link or None,
+            "uses": self.uses or None,
+            "cited": self.cited or None,
+            "line": self.line or None,
         }
+
+    @property
+    def way(self) -> str:
+        """What leads to the record, in words."""
+        if self.uses:
+            return f"imports {self.uses}"
+        if self.cited:
+            name = "it" if self.cited == self.row.id else self.cited
+            return f"cites {name} at line {self.line}" if self.line else f"cited {name}"
+
+        return self.glob or f"link with {self.link}"
 
     @property
     def text(self) -> str:
@@ -136,7 +160,9 @@ def explain(
 
         verdicts.append(verdict)
 
-    leading = [entry.row for entry in verdicts if entry.key in _PUSHED_KEYS]
+    verdicts = _with_citations(workspace, index, path, verdicts, seconds, current_project)
+    shown = [entry.row for entry in verdicts if entry.key in _PUSHED_KEYS]
+    leading = [row for row in shown if row.number < index.pushed]
     for number, ways in sorted(linked_rules(index, leading, {}).items()):
         row = index.row(number)
         key = _standing(index, row, seconds, current_project)
@@ -147,9 +173,73 @@ def explain(
         verdicts = [entry for entry in verdicts if entry.row.number != number]
         verdicts.append(Verdict(row, key, "", row.doubt(seconds), link))
 
-    return sorted(
-        verdicts, key=lambda entry: (entry.key not in (*_PUSHED_KEYS, "broad"), entry.row.number)
-    )
+    def position(entry: Verdict) -> tuple[bool, bool, int]:
+        is_last = entry.key not in (*_PUSHED_KEYS, "broad")
+        return is_last, bool(entry.cited), entry.row.number
+
+    return sorted(verdicts, key=position)
+
+
+def _with_citations(
+    workspace: Workspace,
+    index: Index,
+    path: str,
+    verdicts: list[Verdict],
+    now: float,
+    project: str,
+) -> list[Verdict]:
+    """Return verdicts with those on what the citations of the file lead to.
+
+    A record that a glob or an import shows is not one of them.
+    """
+    by_number = {entry.row.number: entry for entry in verdicts}
+    shown = {number for number, entry in by_number.items() if entry.key in _PUSHED_KEYS}
+    citations = [entry for entry in cited(index, path) if entry[0] not in shown]
+    lines = _cited_lines(workspace, path)
+
+    room = CITED
+    cited_names: set[str] = set()
+    for number, ways in citations:
+        row = index.row(number)
+        key = _standing(index, row, now, project)
+        if key == "not live" and row.values[reader.PHASE] == "pending":
+            key = "proposed"
+        elif key == "rule":
+            key = _PUSHED  # the citation leads to it directly
+        if key in _PUSHED_KEYS:
+            room -= 1
+            key = key if room >= 0 else "citation cap"
+
+        name = ways[-1][1:] if ways[-1][0] == Via.SUPERSEDED else row.id
+        line = lines.get(name, 0)
+        cited_names.add(name)
+        by_number[number] = Verdict(row, key, "", row.doubt(now), cited=name, line=line)
+
+    seen = {entry.row.id for entry in by_number.values()}.union(cited_names)
+    for row in _rows_of(workspace, index, set(lines) - seen):
+        line = lines[row.id]
+        by_number[row.number] = Verdict(row, "unsynced", "", cited=row.id, line=line)
+
+    return [*by_number.values()]
+
+
+def _rows_of(workspace: Workspace, index: Index, ids: set[str]) -> Iterator[Row]:
+    """Yield the rows of some records that a citation can lead to."""
+    for number in range(index.records) if ids else ():
+        row = index.row(number)
+        waits = row.values[reader.PHASE] == "pending"
+        is_decision = workspace.kinds[row.values[reader.KIND]].in_document
+        if row.id in ids and (number < index.pushed or (waits and is_decision)):
+            yield row
+
+
+def _cited_lines(workspace: Workspace, path: str) -> dict[str, int]:
+    """Return the line at which a tracked file cites each record now, by the record's id."""
+    records = [*read_collection(workspace).records]
+    by_path = {record.path: record for record in records}
+    tracked = workspace.git.tracked() or ()
+    lines = SourceFiles(workspace, records, tracked).lines(path) if path in tracked else {}
+    return {by_path[record].id: line for record, line in lines.items()}
 
 
 def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
@@ -158,8 +248,10 @@ def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
 
 def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project: str) -> Verdict:
     row = index.row(hit >> 32)
-    glob = index.glob_of(row, hit).removeprefix(SYMBOL)
     renamed_to = index.renamed_to(row, hit)
+    glob, uses = index.glob_of(row, hit).removeprefix(SYMBOL), ""
+    if glob.startswith(USES):
+        glob, uses = "", glob.removeprefix(USES)
     if not fits:
         return Verdict(row, "no match", glob, renamed_to=renamed_to)
 
@@ -170,7 +262,7 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
     replacing = index.hits_under(reader.REPLACED, row.id)
     ids = tuple(index.row(later >> 32).id for later in replacing)
     key, doubt = _standing(index, row, now, project), row.doubt(now)
-    return Verdict(row, key, glob, doubt, successors=ids, renamed_to=renamed_to)
+    return Verdict(row, key, glob, doubt, successors=ids, renamed_to=renamed_to, uses=uses)
 
 
 def _standing(index: Index, row: Row, now: float, project: str) -> str:

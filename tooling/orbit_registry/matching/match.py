@@ -9,13 +9,20 @@ from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError, SnapshotError, WriteError, listed
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import TRIGGERS, Via, is_other_project, working_project
+from orbit_registry.hook.context import (
+    TRIGGERS,
+    Via,
+    is_cited_only,
+    is_other_project,
+    working_project,
+)
 from orbit_registry.hook.index import MORE_LINE, Index, Row
-from orbit_registry.hook.select import Places, bar_reason, linked_rules
+from orbit_registry.hook.select import Places, bar_reason, cited, linked_rules
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
 from orbit_registry.model.rank import EPOCH
+from orbit_registry.model.scope import USES
 from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.journal import WRITTEN_ROOTS
 from orbit_registry.workspace.workspace import (
@@ -56,15 +63,38 @@ class Match:
             "votes": int(self.row.values[reader.VOTES] or 0),
             "priority": int(self.row.values[reader.PRIORITY] or 0),
             "updated_at": _updated(self.row),
-            "matched_by": [
-                {TRIGGERS[target[0]]: target[1:], **(_way(glob) if target[0] == Via.PATH else {})}
-                for target, glob in self.matched_by
-            ],
+            "matched_by": [origin_of(target, glob) for target, glob in self.matched_by],
         }
 
 
-def _way(glob: str) -> dict[str, str]:
-    return {"symbol": glob.removeprefix(SYMBOL)} if glob.startswith(SYMBOL) else {"glob": glob}
+def origin_of(trigger: str, glob: str) -> dict[str, str]:
+    """Return what led to a record as JSON shows it: a trigger of `Via`, with the glob of a path."""
+    name = TRIGGERS.get(trigger[:1])
+    if name is None:
+        return {"way": trigger}
+    if trigger[0] != Via.PATH:
+        return {name: trigger[1:]}
+
+    for mark, axis in ((SYMBOL, "symbol"), (USES, "uses")):
+        if glob.startswith(mark):
+            return {name: trigger[1:], axis: glob.removeprefix(mark)}
+
+    return {name: trigger[1:], "glob": glob}
+
+
+def words_of(trigger: str, glob: str) -> str:
+    """Return what led to a record in words; `glob` is that of a path."""
+    via, name = trigger[0], trigger[1:]
+    if via == Via.CITES:
+        return f"{name}: cites it"
+    if via != Via.PATH:
+        return f"{TRIGGERS[via]} {name}"
+    if glob.startswith(SYMBOL):
+        return f"{name}: symbol {glob.removeprefix(SYMBOL)}"
+    if glob.startswith(USES):
+        return f"{name}: imports {glob.removeprefix(USES)}"
+
+    return f"{name}: {glob}"
 
 
 def current_index(workspace: Workspace) -> Index:
@@ -130,6 +160,8 @@ def match(
             ways.setdefault(hit >> 32, []).append((f"{Via.PATH}{path}", str(hit & reader.AT)))
         for hit in index.hits_under(reader.REPLACED, path):
             ways.setdefault(hit >> 32, []).append((f"{Via.SUPERSEDED}{path}", ""))
+        for number, triggers in cited(index, path):
+            ways.setdefault(number, []).extend((trigger, "") for trigger in triggers)
 
     for tag in dict.fromkeys(
         name for tag_name in tags for name in workspace.config.names_of(tag_name)
@@ -168,7 +200,7 @@ def match(
     matches = valid_matches(ways)
     leading = [entry.row for entry in matches if entry.row.number < index.pushed]
     matches += valid_matches(linked_rules(index, leading, {}))
-    return sorted(matches, key=lambda entry: entry.row.number)
+    return sorted(matches, key=lambda entry: (is_cited_only(entry.matched_by), entry.row.number))
 
 
 def scope_widths(workspace: Workspace, index: Index) -> Mapping[int, int]:
@@ -218,12 +250,7 @@ def texts(matches: Sequence[Match]) -> str:
         first, *more_lines = entry.row.teaser.split("\n")
         lines += [first + state, *more_lines]
 
-        for target, glob in entry.matched_by:
-            by = f"symbol {glob.removeprefix(SYMBOL)}" if glob.startswith(SYMBOL) else glob
-            via, name = target[0], target[1:]
-            lines.append(
-                f"  by {name}: {by}" if via == Via.PATH else f"  by {TRIGGERS[via]} {name}"
-            )
+        lines += [f"  by {words_of(trigger, glob)}" for trigger, glob in entry.matched_by]
 
     return "\n".join(lines)
 
@@ -327,8 +354,12 @@ def coverage(workspace: Workspace) -> Coverage:
     for file in files:
         if file.startswith(f"{ORBIT}/"):
             continue
-        ids_by_file[file] = tuple(ids[hit >> 32] for hit in index.match(file) if hit >> 32 in ids)
-        for record_id in ids_by_file[file]:
-            scoped[record_id] += 1
+        matching = [hit >> 32 for hit in index.match(file)]
+        citing = [number for number, _ in cited(index, file)]
+        numbers = dict.fromkeys([*matching, *citing])
+        ids_by_file[file] = tuple(ids[number] for number in numbers if number in ids)
+        for number in matching:
+            if number in ids:
+                scoped[ids[number]] += 1
 
     return Coverage(ids_by_file, scoped, tuple(broad))

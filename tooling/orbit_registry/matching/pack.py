@@ -17,7 +17,7 @@ from orbit_registry.hook.forbidden_words import GROUP
 from orbit_registry.hook.index import GLOBS, LIST, MORE_LINE, MOVED, Index
 from orbit_registry.hook.purpose import purposes_in
 from orbit_registry.matching.chance import chances
-from orbit_registry.model.scope import symbol_glob
+from orbit_registry.model.scope import USES, files_by_package, symbol_glob
 
 if TYPE_CHECKING:
     from orbit_registry.search.index import (
@@ -59,6 +59,8 @@ def pack(
     min_relevance: float = 0.0,
     weights: Weights | None = None,
     successors: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    imported: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    cited: Mapping[str, Sequence[Citation]] = MappingProxyType({}),
 ) -> bytes:
     """Return the bytes of an index; the parts are in push order, those that are not pushed come
     last.
@@ -66,7 +68,8 @@ def pack(
     `holdout` is the withheld share in a million, `settings` are the setting bits that are on,
     `unread` is the number of unreadable files, `min_relevance` the score that words need.
     `successors` are the paths of the records that took the place of closed ones, under each one's
-    id and the paths of its texts.
+    id and the paths of its texts. `imported` are the packages and modules of scopes that each file
+    imports, `cited` what its citations lead to.
     """
     ranked = sorted(parts, key=lambda part: not part.pushed)
     hits: defaultdict[str, list[int]] = defaultdict(list)
@@ -96,7 +99,7 @@ def pack(
     uses |= _option_uses(part.row[reader.REJECTED] for part in ranked)
     uses |= _forbidden_uses(part.row[reader.CHECKS] for part in ranked)
     uses |= {("e", "", "", pattern): numbers for pattern, numbers in patterns.items()}
-    _spread(uses, hits)
+    _spread(uses, hits, files_by_package(imported))
 
     pushed = sum(part.pushed for part in ranked)
     numbers = {part.row[reader.PATH]: number for number, part in enumerate(ranked)}
@@ -107,6 +110,7 @@ def pack(
         if current:
             uses[f"{reader.REPLACED}{name}", "", "", ""] = current
 
+    uses |= _citation_uses(cited, numbers)
     sections = _pair_sections(weights, numbers, len(ranked))
     sections["chance"] = array("I", [0, 0] * len(ranked))
     if weights is not None:
@@ -149,6 +153,33 @@ def _forbidden_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
             for glob in globs.split(GROUP):
                 for condition in conditions_of(glob):
                     uses[f"{reader.FORBIDDEN_IN}{glob.lstrip('!')}", "", "", condition.text] = []
+
+    return uses
+
+
+class Citation(NamedTuple):
+    """A record that a citation leads to, and the closed one that is cited, if it took its place.
+
+    Both are paths.
+    """
+
+    record: str
+    closed: str = ""
+
+
+def _citation_uses(
+    cited: Mapping[str, Sequence[Citation]], numbers: Mapping[str, int]
+) -> dict[Use, list[int]]:
+    uses: dict[Use, list[int]] = {}
+    for path, citations in cited.items():
+        hits = set()
+        for citation in citations:
+            if citation.record in numbers:
+                closed = numbers[citation.closed] + 1 if citation.closed in numbers else 0
+                hits.add(numbers[citation.record] << 32 | closed)
+
+        if hits:
+            uses[f"{reader.CITED}{path}", "", "", ""] = sorted(hits)
 
     return uses
 
@@ -227,12 +258,20 @@ def _keys(row: Sequence[str]) -> list[str]:
     return keys
 
 
-def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]]) -> None:
+def _spread(
+    uses: dict[Use, list[int]], hits: Mapping[str, list[int]], files: Mapping[str, Sequence[str]]
+) -> None:
     """Put each glob's hits under a key of each alternative:
     with a pattern to try, the key that has the fewest.
+
+    `files` are those of globs that mean a package or module.
     """
     conditions = []
     for glob, numbers in hits.items():
+        if glob.startswith(USES):
+            conditions += [(_condition_of_file(path), numbers) for path in files.get(glob, ())]
+            continue
+
         for condition in conditions_of(glob):
             if glob.startswith("!"):  # an exclusion is looked up alone
                 uses[glob, "", "", condition.text] = []
@@ -426,20 +465,16 @@ def conditions_of(text: str) -> tuple[Condition, ...]:
         return conditions_of(plain_glob(text))
 
     if text.startswith(SYMBOL):
-        return (
-            Condition(
-                True,
-                plain_glob(text),
-                "",
-                "",
-                (f"p{text.removeprefix(SYMBOL).partition('::')[0]}",),
-            ),
-        )
+        return (_condition_of_file(text.removeprefix(SYMBOL).partition("::")[0]),)
 
     glob = parse_glob(text)
     return (
         tuple(map(_condition, glob.alternatives, anchors(glob))) if isinstance(glob, Glob) else ()
     )
+
+
+def _condition_of_file(path: str) -> Condition:
+    return Condition(True, path, "", "", (f"p{path}",))
 
 
 def plain_glob(text: str) -> str:

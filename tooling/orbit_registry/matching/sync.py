@@ -22,6 +22,7 @@ from orbit_registry.hook.project import index_file, stamp
 from orbit_registry.matching import compile as compiler
 from orbit_registry.matching.pack import is_whole, pack
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
+from orbit_registry.matching.routes import routes_of
 from orbit_registry.model.freshness import Cause
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -43,6 +44,7 @@ from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
+from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.cache import code_version, digest
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
@@ -198,6 +200,7 @@ class Inputs:
     untrusted: set[str]
     personal: Personal | None
     moves: Mapping[str, Sequence[Move]]  # what became of files that records name, by path
+    sources: SourceFiles
 
 
 def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
@@ -277,11 +280,13 @@ def inputs_of(workspace: Workspace) -> Inputs:
     moves = moves_by_record(open_records, report, partial(_renames, workspace))
     causes = _causes(report, moves)
 
+    sources = SourceFiles(workspace, records, report.tracked or ())
+
     changed = untrusted(workspace, records)
     personal = personal_of(workspace)
     competing = [compiler.globs_of(record, moves.get(record.path, ())) for record in open_records]
     competing += map(compiler.globs_of, personal.records if personal is not None else ())
-    breadth = compiler.breadth_of(competing, report.tracked or ())
+    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported)
     key = digest(
         code_version(),
         workspace.kinds.fingerprint,
@@ -295,10 +300,21 @@ def inputs_of(workspace: Workspace) -> Inputs:
         *(f"{path}\n{_new_names(of_record)}" for path, of_record in sorted(moves.items())),
         *sorted(changed),
         *(personal.lines() if personal is not None else ()),
+        *sources.states(),
     )
 
     return Inputs(
-        [key, *stamps], reading, entries, records, prose, breadth, causes, changed, personal, moves
+        [key, *stamps],
+        reading,
+        entries,
+        records,
+        prose,
+        breadth,
+        causes,
+        changed,
+        personal,
+        moves,
+        sources,
     )
 
 
@@ -384,6 +400,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         )
         for record in clean
     ]
+    routes = routes_of(inputs.sources, {entry.path for entry in inputs.entries if entry.pending})
     unread = len(entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, clean)
     parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.breadth)
@@ -395,6 +412,8 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         min_relevance=config.setting("push", "min_relevance"),
         weights=weights,
         successors=_successors(inputs.records),
+        imported=routes.imported,
+        cited=routes.cited,
     )
 
     return content, len(parts)

@@ -164,7 +164,7 @@ def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Mapping[str, Any]]
         axes = forms["scope"]["properties"]
         forms["scope"] = {
             **forms["scope"],
-            "properties": {axis: axes[axis] for axis in ("paths", "tags")},
+            "properties": {axis: axes[axis] for axis in ("paths", "tags", "uses")},
         }
         body = "Context, Decision and Consequences as Markdown; name at least one cost."
         forms["body"] = {"type": "string", "maxLength": 100_000, "description": body}

@@ -392,10 +392,7 @@ def _written_result(call: ToolCall, record: Record, instead_of: Record | None = 
         f"{record.id}{' (waits for review)' if waits else ''}  {record.title}",
         f"  {record.path}",
     ]
-    lines += [
-        f"note: `{unmatched.glob}` matches no file: {unmatched.hint}"
-        for unmatched in call.registry.unmatched(record)
-    ]
+    lines += [f"note: {unmatched}" for unmatched in call.registry.unmatched(record)]
     lines += [f"A person decides: {', then '.join(steps)}"] if waits and steps else []
 
     return ToolResult(

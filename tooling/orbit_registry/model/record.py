@@ -150,6 +150,11 @@ class Record:
         """The symbols of its scope, like `globs`."""
         return self._axis("symbols")
 
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The packages and modules of its scope, like `globs`."""
+        return self._axis("uses")
+
     def _axis(self, name: str) -> tuple[str, ...]:
         scope = self.data.get("scope")
         if not isinstance(scope, dict):

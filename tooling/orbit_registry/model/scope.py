@@ -1,14 +1,16 @@
 """Scope of a record, the task it is briefed for, and the weight of its versions."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 TASK_SCHEMA = Path(__file__).with_name("task.schema.json")
 # version of records that are meant for no version; records without versions have it too
 UNVERSIONED = "unversioned"
-_LISTS = ("paths", "tags", "agents", "tasks", "symbols")
+_LISTS = ("paths", "tags", "agents", "tasks", "symbols", "uses")
+USES = "\x1a"
+"""Prefix of a package or module among the globs of a scope."""
 EXACT, SUPERSET, SUBSET, PARTIAL, UNSTATED = 1.0, 0.95, 0.85, 0.75, 0.70
 
 
@@ -21,11 +23,12 @@ class Scope:
     agents: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()  # packages and modules: files that import them are in the scope
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing can match the scope by path, tag or symbol."""
-        return not (self.paths or self.tags or self.symbols)
+        """Whether nothing can match the scope by path, tag, symbol or import."""
+        return not (self.paths or self.tags or self.symbols or self.uses)
 
 
 def symbol_problem(symbol: str) -> str | None:
@@ -45,6 +48,19 @@ def symbol_problem(symbol: str) -> str | None:
 def symbol_glob(symbol: str) -> str:
     """Return the glob that matches the file of a symbol."""
     return re.sub(r"[*?\[{]", r"[\g<0>]", symbol.partition("::")[0])
+
+
+def files_by_package(imported: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the files that import each package or module, as globs name it.
+
+    `imported` are the packages and modules that each file imports.
+    """
+    files: dict[str, list[str]] = {}
+    for path, names in imported.items():
+        for name in names:
+            files.setdefault(f"{USES}{name}", []).append(path)
+
+    return files
 
 
 def scope_from(data: Mapping[str, object]) -> Scope:

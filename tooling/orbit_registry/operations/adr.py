@@ -72,6 +72,7 @@ class NewAdr:
     key: str | None = None
     ensured: str | None = None
     distinct_from: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def new_adr(
     for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from"):
         arguments[name] = words(fields, name)
 
-    for name in ("paths", "tags"):
+    for name in ("paths", "tags", "uses"):
         arguments[name] = words(axes, name)
 
     return NewAdr(
@@ -385,7 +386,7 @@ def _fields(request: NewAdr) -> dict[str, object]:
         value = getattr(request, name)
         fields[name] = list(value) if isinstance(value, tuple) else value
 
-    scope = {"paths": list(request.paths), "tags": list(request.tags)}
+    scope = {axis: list(getattr(request, axis)) for axis in ("paths", "tags", "uses")}
     fields["scope"] = {axis: words for axis, words in scope.items() if words}
 
     return fields

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.hook.context import WIDE_PLACES
+from orbit_registry.model.scope import USES
 from orbit_registry.operations.glob_counts import Scope, count_matches
 from orbit_registry.workspace.workspace import ORBIT
 
@@ -28,11 +30,19 @@ class Breadth:
     """
 
     @classmethod
-    def of(cls, scopes: Iterable[Scope], tracked: Iterable[str]) -> "Breadth":
-        """Judge the scopes of all records that can be shown, one a record."""
+    def of(
+        cls,
+        scopes: Iterable[Scope],
+        tracked: Iterable[str],
+        importers: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ) -> "Breadth":
+        """Judge the scopes of all records that can be shown, one a record.
+
+        `importers` are the files of the packages and modules among the globs.
+        """
         files = [file for file in tracked if not file.startswith(f"{ORBIT}/")]
         records = Counter(scopes)
-        wide = dict(_wide_globs(records, files))
+        wide = dict(_wide_globs(records, files, importers))
 
         def are_too_many(competing: Iterable[Scope]) -> bool:
             return sum(records[scope] for scope in competing) > WIDE_PLACES
@@ -40,7 +50,8 @@ class Breadth:
         # Few projects have so many records of wide globs that the files have to be looked at.
         crowds: Counter[frozenset[Scope]] = Counter()
         if are_too_many(wide):
-            crowds.update(filter(are_too_many, _reached_by_wide_globs(wide, files)))
+            reached = _reached_by_wide_globs(wide, files, importers)
+            crowds.update(filter(are_too_many, reached))
 
         return cls(len(files), wide, crowds)
 
@@ -71,16 +82,19 @@ class Breadth:
 
 
 def _wide_globs(
-    scopes: Collection[Scope], files: Sequence[str]
+    scopes: Collection[Scope], files: Sequence[str], importers: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[Scope, Mapping[str, int]]]:
     least = max(FEW, SHARE * len(files))
-    covered = count_matches(set().union(*scopes), files)
+    covered = dict(count_matches(set().union(*scopes), files))
+    covered |= {text: len(paths) for text, paths in importers.items()}
 
     for scope in scopes:
         globs = {text: count for text in scope if (count := covered.get(text, 0)) > least}
         if globs and any(text.startswith("!") for text in scope):
             excluding = [text for text in scope if text.startswith("!")]
-            counts = ((text, _remaining(text, excluding, files)) for text in globs)
+            counts = (
+                (text, _remaining(text, excluding, importers.get(text, files))) for text in globs
+            )
             globs = {text: count for text, count in counts if count > least}
 
         if globs:
@@ -88,13 +102,19 @@ def _wide_globs(
 
 
 def _remaining(text: str, excluding: Sequence[str], files: Sequence[str]) -> int:
-    """Return how many files a glob covers of those that the others do not exclude."""
-    index = GlobIndex([(text, readable_globs([text, *excluding]))])
+    """Return how many files a glob covers of those that the others do not exclude.
+
+    Of a package, the files are those that import it.
+    """
+    including = "**" if text.startswith(USES) else text
+    index = GlobIndex([(text, readable_globs([including, *excluding]))])
     return sum(bool(index.match(file)) for file in files)
 
 
 def _reached_by_wide_globs(
-    wide: Mapping[Scope, Mapping[str, int]], files: Sequence[str]
+    wide: Mapping[Scope, Mapping[str, int]],
+    files: Sequence[str],
+    importers: Mapping[str, Sequence[str]],
 ) -> Iterator[frozenset[Scope]]:
     """Yield for each file the scopes of which only wide globs match it."""
     # The index names the first glob that matches: with the wide ones last, it is a wide one
@@ -103,5 +123,18 @@ def _reached_by_wide_globs(
         (scope, readable_globs(sorted(scope, key=wide[scope].__contains__))) for scope in wide
     )
     index = GlobIndex(narrow_first)
+    packages = set().union(*wide).intersection(importers)
+    imports: dict[str, set[str]] = {}
+    for text in packages:
+        for file in importers[text]:
+            imports.setdefault(file, set()).add(text)
+
     for file in files:
-        yield frozenset(scope for scope, text in index.match(file) if text in wide[scope])
+        by_globs = {scope: text in wide[scope] for scope, text in index.match(file)}
+        by_imports = imports.get(file)
+        if by_imports:
+            for scope in wide:
+                for text in by_imports.intersection(scope):
+                    by_globs[scope] = by_globs.get(scope, True) and text in wide[scope]
+
+        yield frozenset(scope for scope, is_wide in by_globs.items() if is_wide)

@@ -2,8 +2,10 @@
 
 import posixpath
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from orbit_registry.formats.citations import Citation, IdForms, citations_outside, find_citations
 from orbit_registry.formats.markdown import (
@@ -13,7 +15,8 @@ from orbit_registry.formats.markdown import (
     path_from_root,
     split_link,
 )
-from orbit_registry.formats.position import Span
+from orbit_registry.formats.position import Span, TextLines
+from orbit_registry.formats.sources import is_source, spoken_spans
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.record import Record
 
@@ -61,13 +64,18 @@ def in_text(
     weak: bool = False,
     code: Sequence[Span] | None = None,
 ) -> Iterator[Citation]:
-    """Yield the citations in a file that mean a record,
-    those in code blocks and examples left out.
+    """Yield the citations in a file that mean a record: of Markdown none in code blocks and
+    examples, of code those in comments and docstrings.
     """
     markdown = is_markdown(path)
     citations = [each for each in find_citations(text, forms) if weak or not each.weak]
     if not citations:
         return  # before the text is parsed: a prefix such as `R-` occurs in many words
+
+    if is_source(path):
+        spoken = spoken_spans(path, text)
+        yield from (entry for entry in citations if _is_spoken(spoken, entry.span.start))
+        return
 
     if code is None:
         code = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
@@ -86,6 +94,70 @@ def in_text(
         is_example = markdown and ticks % 2 and not _is_whole_code(text, citation.span)
         if not is_example:
             yield citation
+
+
+def names_in_source(text: str, path: str, forms: IdForms) -> list[tuple[str, int]]:
+    """Return what a file of code or configuration cites, each once with its first line: ids,
+    documents by their file names, with or without `.md`.
+    """
+    names = [(entry.span.start, entry.id) for entry in find_citations(text, forms)]
+    names += _marked_numbers(text, forms)
+    names += _document_names(text)
+    names += [(match.start(), match[0]) for match in _SLUG.finditer(text)]
+    if not names:
+        return []
+
+    spoken = spoken_spans(path, text)
+    lines = TextLines(text)
+    first: dict[str, int] = {}
+    for start, name in sorted(names):
+        if name not in first and _is_spoken(spoken, start):
+            first[name] = lines.index_of(start) + 1
+
+    return list(first.items())
+
+
+def _is_spoken(spoken: Sequence[Span] | None, offset: int) -> bool:
+    if spoken is None:
+        return True
+    index = bisect_right(spoken, offset, key=lambda span: span.start) - 1
+    return index >= 0 and offset < spoken[index].end
+
+
+@lru_cache(maxsize=4)  # asked for each file
+def _marker(forms: IdForms) -> re.Pattern[str]:
+    words = "|".join(re.escape(prefix[:-1]) for prefix in forms.numbered) or "(?!)"
+    return re.compile(
+        rf"@(?<![\w@]@)(?P<word>(?i:{words}))(?:[ \t]{{0,2}}[:=(#]|[ \t])[ \t]{{0,2}}#?"
+        r"(?P<number>[0-9]{1,9})(?![\w/]|[.-]\w)"
+    )
+
+
+def _marked_numbers(text: str, forms: IdForms) -> Iterator[tuple[int, str]]:
+    """Yield the numbers behind a marker: `@adr 0012` is ADR-0012."""
+    for match in _marker(forms).finditer(text):
+        yield match.start(), f"{match['word'].upper()}-{match['number']}"
+
+
+_DOCUMENT_END = re.compile(r"\.(?:md|markdown)(?![\w/-]|\.\w)(?P<anchor>#[\w-]{1,200})?")
+_NAME_BEFORE = re.compile(r"[\w./%+@~:-]{1,300}")
+_LONGEST_NAME = 300
+
+
+def _document_names(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the file names of Markdown documents, with folders and anchors as written."""
+    for end in _DOCUMENT_END.finditer(text) if "." in text else ():
+        before = text[max(0, end.start() - _LONGEST_NAME) : end.start()]
+        name = _NAME_BEFORE.match(before[::-1])
+        if name is not None:
+            start = end.start() - name.end()
+            yield start, text[start : end.end()]
+
+
+# The first digit comes first, so that the search can skip to it.
+_SLUG = re.compile(
+    r"[0-9](?<![\w./-][0-9])[0-9]{0,8}[-_][A-Za-z][A-Za-z0-9]{0,60}[-_][\w-]{1,200}(?!/|\.\w)"
+)
 
 
 def _is_whole_code(text: str, span: Span) -> bool:

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from orbit_registry.checks.report import printable
 from orbit_registry.errors import listed, plural
 from orbit_registry.formats.untrusted import cut, escaped_line, inert_line
+from orbit_registry.hook.context import Via
 from orbit_registry.hook.index import ID, PATH
 from orbit_registry.matching.match import Match
+from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.model.scope import USES
 from orbit_registry.review.changes import ChangeReport, RecordChange
 
 MARKER = "<!-- orbit-diff -->"  # first line of the comment, by which the next run finds it
@@ -188,8 +191,16 @@ def _way(entry: Match, mark: Callable[[str], str] = str) -> str:
     """Return the globs by which a record applies, or the files where no glob does,
     and how many files those are.
     """
-    ways = list(dict.fromkeys(glob or target[1:] for target, glob in entry.matched_by))
-    return f"{listed([mark(way) for way in ways], 2)}: {plural(len(entry.matched_by), 'file')}"
+    # A file that cites a closed record has a second entry for that.
+    files = [way for way in entry.matched_by if way[0][0] != Via.SUPERSEDED] or entry.matched_by
+    ways = dict.fromkeys(_plain_glob(glob) or trigger[1:] for trigger, glob in files)
+    return f"{listed([mark(way) for way in ways], 2)}: {plural(len(files), 'file')}"
+
+
+def _plain_glob(glob: str) -> str:
+    if glob.startswith(USES):
+        return f"imports {glob.removeprefix(USES)}"
+    return glob.removeprefix(SYMBOL)
 
 
 def _more(total: int, where: str) -> Iterator[str]:

@@ -298,6 +298,7 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
         ("feature", record.text("feature") or ""),
         ("category", record.text("category") or ""),
         ("paths", ", ".join(record.scope.paths)),
+        ("uses", ", ".join(record.scope.uses)),
         ("tags", ", ".join(record.scope.tags)),
         ("labels", ", ".join(record.words("labels"))),
         *(

@@ -10,6 +10,7 @@ from textwrap import shorten
 
 from orbit_registry.checks.engine import gate
 from orbit_registry.errors import GitError, UsageError
+from orbit_registry.hook.context import is_cited_only
 from orbit_registry.hook.index import PATH
 from orbit_registry.matching.match import Match, current_index, match, scope_widths
 from orbit_registry.model.diagnostic import Diagnostic
@@ -194,10 +195,14 @@ def _matches(workspace: Workspace, files: Iterable[str]) -> list[Match]:
     index = current_index(workspace)
     widths = scope_widths(workspace, index)
     matches = match(workspace, [file for file in files if not file.startswith(f"{ORBIT}/")])
-    project = [entry for entry in matches if not entry.is_personal]
-    return sorted(
-        project, key=lambda entry: widths.get(entry.row.number, 0)
-    )  # stable: then in rank order
+    project = [
+        entry for entry in matches if not entry.is_personal and entry.row.number < index.pushed
+    ]
+
+    def position(entry: Match) -> tuple[bool, int]:
+        return is_cited_only(entry.matched_by), widths.get(entry.row.number, 0)
+
+    return sorted(project, key=position)  # stable: then in rank order
 
 
 def _record_changes(before: RecordSet, after: RecordSet, root: Path) -> Iterator[RecordChange]:
@@ -249,12 +254,15 @@ def _scope_difference(before: Record, after: Record) -> tuple[str, str]:
     """Return what the scope no longer has, each entry after `-`,
     and what is new in it, after `+`.
     """
-    old, new = (
-        (*record.globs, *record.symbols, *(f"#{tag}" for tag in record.tags))
-        for record in (before, after)
-    )
+    old, new = map(_scope_words, (before, after))
     removed = " ".join(f"-{entry}" for entry in old if entry not in new)
     return removed, " ".join(f"+{entry}" for entry in new if entry not in old)
+
+
+def _scope_words(record: Record) -> list[str]:
+    words = [*record.globs, *record.symbols]
+    words += [f"uses:{name}" for name in record.uses]
+    return [*words, *(f"#{tag}" for tag in record.tags)]
 
 
 def _collisions(git: Git, changes: Sequence[RecordChange]) -> Iterator[Collision]:

@@ -344,12 +344,18 @@ def texts_of(record: Record) -> list[Fields]:
 
 
 def parts_of(record: Record) -> Fields:
-    """Return a record's title, its tags, labels and symbols, and its text but not a file's own."""
+    """Return a record's title, its tags with labels, symbols and packages, and its text.
+
+    A file's own text is not part of it.
+    """
     scope = record.data.get("scope")
     if not isinstance(scope, Mapping):
         scope = {}
 
-    tags = [*map(str, scope.get("tags", ())), *map(str, scope.get("symbols", ()))]
+    tags: list[str] = []
+    for axis in ("tags", "symbols", "uses"):
+        tags += map(str, scope.get(axis, ()))
+
     tags += record.words("labels")
 
     # A file's own text is in its chunks.

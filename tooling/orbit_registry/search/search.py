@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ConfigError, ProgramError, UsageError
 from orbit_registry.formats.adr.vocabulary import field_of
-from orbit_registry.formats.globs import match_any, readable_globs
+from orbit_registry.formats.globs import match_any, matches, readable_globs
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
@@ -25,6 +25,7 @@ from orbit_registry.repository.documents import is_prompt, prompts_of
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import chunks, index_of, parts_of
 from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor
+from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.workspace import Workspace
 
@@ -130,6 +131,7 @@ class Searcher:
         self._workspace = workspace
         self._embedder = embedder
         self._note = ""
+        self._imported: dict[str, frozenset[str]] = {}  # what a file imports of scopes, by its path
         self._records = {record.path: record for record in records}
         self._index = index_of(self._records.values())
         self._owners = self._index.keys
@@ -315,8 +317,26 @@ class Searcher:
             and query.kind in (None, record.kind.name)
             and self._workspace.config.is_tagged(record.tags, query.tags)
             and version_factor(record.words("versions"), query.versions) > 0
-            and (query.path is None or covers(record, query.path))
+            and (query.path is None or self._covers(record, query.path))
         )
+
+    def _covers(self, record: Record, path: str) -> bool:
+        """Say whether a record's scope has a file, named from the root."""
+        globs = readable_globs(record.scope.paths)
+        if any(glob.exclude and matches(glob, path) for glob in globs):
+            return False
+        if match_any(globs, path) is not None:
+            return True
+
+        return bool(record.uses) and not self._imports(path).isdisjoint(record.uses)
+
+    def _imports(self, path: str) -> frozenset[str]:
+        if path not in self._imported:
+            records = [*self._records.values()]
+            self._imported[path] = frozenset(
+                SourceFiles(self._workspace, records, ()).imports(path)
+            )
+        return self._imported[path]
 
     def _is_found(self, query: Query, record: Record) -> bool:
         return query.everything or record.status.searched
@@ -471,11 +491,6 @@ def _ordered(candidates: Sequence[_Candidate], limit: int, half_life: float) -> 
 
 def _title(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def covers(record: Record, path: str) -> bool:
-    """Say whether a record's scope names a path, from the root."""
-    return match_any(readable_globs(record.scope.paths), path) is not None
 
 
 def snippet(text: str, query: set[str], title: str, prompts: frozenset[str]) -> str:

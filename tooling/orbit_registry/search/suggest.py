@@ -282,7 +282,7 @@ def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iter
 
 
 def _names_id(message: str, name: str) -> bool:
-    """Say whether a message has a name as a word of its own."""
+    """Say whether a message has a name as a separate word."""
     at = message.find(name)
     if at < 0:
         return False

@@ -227,6 +227,7 @@ def record_view(
             "agents": list(scope.agents),
             "tasks": [task_link(task, page) for task in scope.tasks],
             "symbols": list(scope.symbols),
+            "uses": list(scope.uses),
         },
         "links": [(label, references(ids)) for label, ids in relations.links(record)],
         "replaces": [{**ref, "word": ""} for ref in references(relations.replaces(record))],

@@ -450,7 +450,11 @@ def shared_rows(
 
 
 def local_rows(
-    workspace: Workspace, reading: Reading, prose: ProseReading, skills: Sequence[Skill]
+    workspace: Workspace,
+    reading: Reading,
+    prose: ProseReading,
+    skills: Sequence[Skill],
+    imports: Mapping[str, Sequence[str]],
 ) -> Rows:
     """Return the rows of this machine's snapshot, free of secrets."""
     collection = reading.collection
@@ -474,6 +478,7 @@ def local_rows(
         half_life_days=half_life_days(),
         references=references_in(workspace, records, prose),
         citations=citations_of(workspace, records),
+        imports=imports,
         skills=list(map(_without_secrets, skills)),
     )
 

@@ -172,8 +172,8 @@ WHERE n.anchor IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY a.record_id, a.path, a.line, a.target ORDER BY h.position) = 1
 ORDER BY a.record_id, a.path, a.line, a.target;
 
--- Every record whose scope covers a path, whatever its phase, with the first glob that does; where the project is
--- given, none of another.
+-- Every record whose scope covers a path, whatever its phase, with the first glob that does, else what the file
+-- imports; where the project is given, none of another.
 CREATE MACRO scope_match(path, project := NULL) AS TABLE
 WITH asked AS MATERIALIZED (
     SELECT
@@ -202,6 +202,12 @@ WITH asked AS MATERIALIZED (
     SELECT c.record_id, c.position, c.pattern, c.exclude
     FROM candidates AS c
     WHERE c.regex IS NULL OR regexp_full_match(c.name, c.regex)
+    UNION ALL
+    SELECT t.record_id, 1000000, 'uses ' || t.tag, false
+    FROM imports AS i
+    JOIN tags AS t ON t.axis = 'uses' AND t.tag = i.package
+    CROSS JOIN asked AS a
+    WHERE i.path = a.name
 )
 SELECT r.id, r.kind, r.phase, r.title, m.pattern
 FROM (

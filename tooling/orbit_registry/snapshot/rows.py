@@ -201,7 +201,15 @@ CONTENT = (
     "sources",
 )
 """The tables the digest covers: what two clones of one commit share."""
-LOCAL = ("citations", "freshness_states", "diagnostics", "events", "skills", "vote_keys")
+LOCAL = (
+    "citations",
+    "imports",
+    "freshness_states",
+    "diagnostics",
+    "events",
+    "skills",
+    "vote_keys",
+)
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Returns a row in the form that is hashed and filled in: JSON without spaces."""
@@ -233,14 +241,15 @@ def rows_of(
     half_life_days: float | None = None,
     references: Mapping[str, Sequence[str]] = MappingProxyType({}),
     citations: Iterable[Row] = (),
+    imports: Mapping[str, Sequence[str]] = MappingProxyType({}),
     skills: Sequence[Skill] = (),
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; if an id is there
     and in git, the one in git counts. `references` are what the texts of records refer to, by path
-    (`references_in`), `citations` what other files name (`citation_rows`). `skills` are free of
-    secrets.
+    (`references_in`), `citations` what other files name (`citation_rows`), `imports` what files
+    import of scopes. `skills` are free of secrets.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
@@ -279,6 +288,9 @@ def rows_of(
         tables["sources"].append(encode(row))
 
     local["citations"] = list(map(encode, citations))
+    for path, names in sorted(imports.items()):
+        local["imports"] += [encode({"path": path, "package": name}) for name in names]
+
     ordered = sorted(diagnostics, key=lambda diagnostic: diagnostic.sort_key)
     local["diagnostics"] = [encode(_diagnostic_row(diagnostic)) for diagnostic in ordered]
 
@@ -336,6 +348,7 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
             yield "scope_globs", encode({"record_id": record_id, "position": position, **fields})
 
     axes = {"tag": scope.tags, "agent": scope.agents, "task": scope.tasks, "symbol": scope.symbols}
+    axes["uses"] = scope.uses
     axes["label"] = record.words("labels")
     for axis, words in sorted(axes.items()):
         for word in sorted(set(words)):

@@ -10,7 +10,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
 from orbit_registry.repository.votes import half_life_days
+from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.cache import code_version, digest
 from orbit_registry.workspace.files import (
     TEMPORARY,
@@ -127,7 +128,8 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
     """Bring the snapshot alone up to date with what was read. Raises what `sync` does."""
     prose = reading.prose
     skills, commit = read_skills(workspace)[0], workspace.git.commit("HEAD")
-    inputs = _inputs(workspace, commit, reading, prose, skills)
+    imports = _imports(workspace, reading)
+    inputs = _inputs(workspace, commit, reading, prose, skills, imports)
     folder = make_cache_folder(workspace)
     state = None if rebuild else _current(folder, inputs)
     if state is None:
@@ -138,10 +140,19 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
                 # changed.
                 from orbit_registry.snapshot.export import local_rows
 
-                rows = local_rows(workspace, reading, prose, skills)
+                rows = local_rows(workspace, reading, prose, skills, imports)
                 return _publish(workspace, folder, rows, commit, inputs)
 
     return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, built=False)
+
+
+def _imports(workspace: Workspace, reading: Reading) -> Mapping[str, Sequence[str]]:
+    """Return what the tracked files import of the packages and modules that scopes name."""
+    records = [*reading.collection.records]
+    if not any(record.uses for record in records):
+        return {}
+
+    return SourceFiles(workspace, records, workspace.git.tracked() or ()).imported
 
 
 def _inputs(
@@ -150,6 +161,7 @@ def _inputs(
     reading: Reading,
     prose: ProseReading,
     skills: Sequence[Skill],
+    imports: Mapping[str, Sequence[str]],
 ) -> str:
     config = workspace.config
     settings = str((config.citations, config.code, half_life_days()))
@@ -160,6 +172,7 @@ def _inputs(
     parts += [f"{path}\n{files[path].sha256}" for path in sorted(files)]
     parts += [problem.fingerprint for problem in reading.misplaced]
     parts += [f"{skill.path}\n{skill.text}" for skill in skills]
+    parts += ["\0".join((path, *names)) for path, names in sorted(imports.items())]
     return digest(*parts)
 
 

@@ -123,6 +123,11 @@ CREATE TABLE citations (
     target_id VARCHAR
 );
 
+CREATE TABLE imports (
+    path VARCHAR NOT NULL,
+    package VARCHAR NOT NULL
+);
+
 CREATE TABLE freshness (
     record_id VARCHAR NOT NULL,
     position INTEGER NOT NULL,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from shlex import quote
 
 from orbit_registry.checks.check import check
@@ -16,7 +17,7 @@ from orbit_registry.hook.context import WIDE_PLACES
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
-from orbit_registry.model.scope import symbol_glob, symbol_problem
+from orbit_registry.model.scope import USES, files_by_package, symbol_glob, symbol_problem
 from orbit_registry.operations.breadth import Breadth
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
@@ -40,7 +41,8 @@ def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
                 message = f"`{text[:80]}` is not a glob: {glob.message}"
                 yield invalid_glob.at(where, message, record, hint=glob.hint)
 
-        if all(isinstance(glob, Glob) and glob.exclude for glob in read):
+        excludes = all(isinstance(glob, Glob) and glob.exclude for glob in read)
+        if excludes and not record.uses:
             message = f"the scope of {record.id} only excludes, so it matches nothing"
             hint = "put a glob before them that says what is included: `**` for everything"
             yield invalid_glob.at(context.at(record, "scope", "paths"), message, record, hint=hint)
@@ -113,8 +115,9 @@ def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
     half_life = half_life_days()
     competing = [record for record in context.open_records if _can_be_shown(record)]
     competing.sort(key=lambda record: rank_order(record, half_life))
-    scopes = [(*record.globs, *map(symbol_glob, record.symbols)) for record in competing]
-    breadth = Breadth.of(scopes, context.facts.tracked or ())
+    scopes = [_scope(record) for record in competing]
+    importers = files_by_package(context.imported or {})
+    breadth = Breadth.of(scopes, context.facts.tracked or (), importers)
 
     withheld = breadth.withheld(scopes)
     for record, scope, count in zip(competing, scopes, withheld, strict=True):
@@ -125,11 +128,19 @@ def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
         widest = max(wide, key=wide.__getitem__)
         message = (
             f"edits of {plural(count, 'file')} do not show {record.id}: only wide globs lead to it "
-            f"there (`{widest}` covers {wide[widest]:,} of {breadth.files:,} tracked files), and "
-            f"{WIDE_PLACES} records with such globs come first"
+            f"there (`{widest.removeprefix(USES)}` covers {wide[widest]:,} of {breadth.files:,} "
+            f"tracked files), and {WIDE_PLACES} records with such globs come first"
         )
         where = context.at(record, "scope", "paths", scope.index(widest))
+        if widest.startswith(USES):
+            where = context.at(record, "scope", "uses", record.uses.index(widest[1:]))
+
         yield broad_scope.at(where, message, record)
+
+
+def _scope(record: Record) -> tuple[str, ...]:
+    packages = (f"{USES}{name}" for name in record.uses)
+    return (*record.globs, *map(symbol_glob, record.symbols), *packages)
 
 
 def _can_be_shown(record: Record) -> bool:
@@ -200,3 +211,22 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
             message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"
             where = context.in_config(LEARNINGS, MAPPING, agent, number)
             yield unused_category.at(where, message, hint=hint)
+
+
+@check("ORB507", Severity.NOTE, "correct the name, or leave it until code imports it")
+def unused_package(context: CheckContext) -> Iterator[Diagnostic]:
+    """No file imports a package or module of a scope: the record is never shown for it."""
+    if context.imported is None:
+        return
+
+    imported = set().union(*context.imported.values())
+    hint = None
+    if find_spec("ast_grep_py") is None:
+        hint = f"{unused_package.hint}; without `orbit-registry[enforce]`, only Python is read"
+
+    for record in context.open_records:
+        for index, name in enumerate(record.uses):
+            if name not in imported:
+                where = context.at(record, "scope", "uses", index)
+                message = f"no tracked file imports `{name}`"
+                yield unused_package.at(where, message, record, hint=hint)

@@ -18,8 +18,8 @@ from orbit_registry.enforce.kind import (
     match_at,
 )
 from orbit_registry.enforce.kinds.path import parse
-from orbit_registry.enforce.syntax import comments_and_strings
 from orbit_registry.formats.globs import Glob, matches
+from orbit_registry.formats.syntax import comments_and_strings
 
 Names = Iterator[
     tuple[str, str, str]

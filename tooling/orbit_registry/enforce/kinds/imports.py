@@ -19,13 +19,14 @@ from orbit_registry.enforce.kind import (
     Finder,
     InvalidCheckError,
     Match,
+    NotRunError,
     UnreadableError,
     match_at,
 )
 from orbit_registry.enforce.kinds.path import parse as parse_path_glob
 from orbit_registry.enforce.kinds.pattern import parsed
-from orbit_registry.enforce.syntax import language_of
 from orbit_registry.formats.globs import Glob, matches
+from orbit_registry.formats.syntax import comments_and_strings, language_of
 
 _SCRIPT = {
     "any": [
@@ -62,9 +63,7 @@ _TYPES = re.compile(r"(?:import|export)\s+(?:type\b|\{\s*type\s[^,}]*(?:,\s*type
 def _make(fields: Fields, must: str) -> Finder:
     texts, types = fields["of"], fields.get("types", False)
     globs = {separator: [*_globs(texts, separator)] for separator in {*_SEPARATORS.values(), "/"}}
-    needles = [
-        [word for word in re.split(r"[*?\[\]{}./:\\,]+", text) if word] or [""] for text in texts
-    ]
+    needles = [_words_of(text) for text in texts]
 
     def find(path: str, text: str) -> Iterator[Match]:
         if not any(_may_import(words, path, text) for words in needles):
@@ -81,6 +80,68 @@ def _make(fields: Fields, must: str) -> Finder:
                 yield match_at(text, start, end)
 
     return Finder(find, lambda path: language_of(path) in ("python", *RULES))
+
+
+_STATEMENT = re.compile(
+    r"(?:^|(?<=[;:]))[ \t]*(?P<words>(?:from|import)\b(?:[^\n;()\\]|\\\n|\([^()]*\))*)",
+    re.MULTILINE,
+)
+"""An import of Python, in a text without comments and strings."""
+
+
+def imported_names(path: str, text: str, names: Sequence[str]) -> list[str]:
+    """Return which of some packages and modules a file imports, each by its own name or by that of
+    a module in it; none where the file can't be read.
+    """
+    language = language_of(path)
+    if language not in ("python", *RULES):
+        return []
+
+    candidates = [name for name in names if _may_import(_words_of(name), path, text)]
+    if candidates and _RELATIVE.search(text) is None:
+        candidates = [name for name in candidates if _first_word(name).search(text)]
+
+    if candidates and language == "python":
+        text = _import_statements(path, text)
+
+    return [name for name in candidates if _is_imported(name, path, text)]
+
+
+def _is_imported(name: str, path: str, text: str) -> bool:
+    try:
+        return any(True for _ in _finder_of(name).find(path, text))
+    except (NotRunError, InvalidCheckError):
+        return False
+
+
+@lru_cache(maxsize=1024)
+def _first_word(name: str) -> re.Pattern[str]:
+    """Return what is in each text that imports a name by its full name: its first word."""
+    word = re.escape(_words_of(name)[0])
+    is_glob = re.search(r"[*?\[{]", name) is not None
+    return re.compile(word if is_glob else rf"{word}(?<!\w{word})(?!\w)")
+
+
+@lru_cache(maxsize=1024)
+def _finder_of(name: str) -> Finder:
+    return _make({"of": [name], "types": True}, "not")
+
+
+def _import_statements(path: str, text: str) -> str:
+    """Return the imports of a text of Python, one a line: to parse all of it takes far longer."""
+    parts: list[str] = []
+    at = 0
+    for start, end, _ in comments_and_strings(path, text):
+        parts.append(text[at:start])
+        at = end
+
+    code = "".join((*parts, text[at:]))
+    statements = [match["words"] for match in _STATEMENT.finditer(code)]
+    return "\n".join(statement.strip() for statement in statements)
+
+
+def _words_of(name: str) -> list[str]:
+    return [word for word in re.split(r"[*?\[\]{}./:\\,]+", name) if word] or [""]
 
 
 _RELATIVE = re.compile(r"from\s+\.|['\"]\.\.?/")

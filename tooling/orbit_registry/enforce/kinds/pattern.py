@@ -15,7 +15,7 @@ from orbit_registry.enforce.kind import (
     NotRunError,
     match_at,
 )
-from orbit_registry.enforce.syntax import EXTENSIONS, SAME_PATTERNS, language_of
+from orbit_registry.formats.syntax import EXTENSIONS, SAME_PATTERNS, language_of
 from orbit_registry.formats.untrusted import cut
 
 NO_AST_GREP = "code patterns need ast-grep: install `orbit-registry[enforce]`"

@@ -13,7 +13,7 @@ from orbit_registry.enforce.kind import (
     NotRunError,
     match_at,
 )
-from orbit_registry.enforce.syntax import comments_and_strings, part_at
+from orbit_registry.formats.syntax import comments_and_strings, part_at
 
 
 def _make(fields: Fields, must: str) -> Finder:

@@ -35,14 +35,12 @@ tsx: tsx
 typescript: ts mts cts
 yaml: yaml yml
 """
-EXTENSIONS = {
-    name: tuple(rest.split())
-    for name, _, rest in (line.partition(": ") for line in _NAMES.split("\n")[1:-1])
-}
+_LINES = [line.partition(": ") for line in _NAMES.split("\n")[1:-1]]
+EXTENSIONS = {name: tuple(rest.split()) for name, _, rest in _LINES}
 """Languages that ast-grep parses, and their extensions; it panics at any other name."""
-_BY_EXTENSION = {
-    extension: name for name, extensions in EXTENSIONS.items() for extension in extensions
-}
+_BY_EXTENSION: dict[str, str] = {}
+for _name, _extensions in EXTENSIONS.items():
+    _BY_EXTENSION.update(dict.fromkeys(_extensions, _name))
 SAME_PATTERNS = {"typescript": ("typescript", "tsx")}
 """Languages whose patterns hold in another one too."""
 
@@ -56,34 +54,29 @@ _REGEX = (
     r"(?:\A|(?<=[(,=:\[!&|?{;])|(?<==>)|(?<=\breturn))\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n"
     r"])*\]?|[^/\\\n\[])*/?"
 )
-_SYNTAX: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("python", "elixir"), (r"\#[^\n]*", f"{_TRIPLE}|{_QUOTED}")),
-    **dict.fromkeys(("bash", "ruby", "nix"), (r"(?:^|(?<=[\s;]))\#[^\n]*", _QUOTED)),
-    **dict.fromkeys(
-        ("yaml", "toml", "txt", "properties", "dockerfile"), (r"(?:^|(?<=\s))\#[^\n]*", "")
-    ),
-    **dict.fromkeys(
-        ("javascript", "typescript", "tsx"),
-        (rf"//[^\n]*|{_BLOCK}", f"{_QUOTED}|{_BACKTICK}|{_REGEX}"),
-    ),
-    "go": (rf"//[^\n]*|{_BLOCK}", f"{_QUOTED}|{_BACKTICK}"),
-    **dict.fromkeys(
-        ("java", "kotlin", "scala", "swift"), (rf"//[^\n]*|{_BLOCK}", f"{_TRIPLE}|{_QUOTED}")
-    ),
-    **dict.fromkeys(("c", "cpp", "csharp", "solidity"), (rf"//[^\n]*|{_BLOCK}", _QUOTED)),
-    "rust": (
-        rf"//[^\n]*|{_BLOCK}",
-        r"\b[bc]?r(?P<hashes>\#*)\"[\s\S]*?(?:\"(?P=hashes)|\Z)|\"(?:\\[\s\S]|[^\"\\])*\"?|"
-        + _CHARACTER,
-    ),
-    "php": (rf"//[^\n]*|\#[^\n]*|{_BLOCK}", _QUOTED),
-    "css": (_BLOCK, _QUOTED),
-    "hcl": (rf"\#[^\n]*|//[^\n]*|{_BLOCK}", ""),
-    "sql": (rf"--[^\n]*|{_BLOCK}", r"'[^']*'?"),
-    "lua": (r"--[^\n]*", _QUOTED),
-    "haskell": (r"--[^\n]*", rf"\"(?:\\.|[^\"\\\n])*\"?|(?<![\w'])(?:{_CHARACTER})"),
-    "html": (r"<!--(?:[\s\S]*?-->|[\s\S]*)", ""),
-}
+_HASH = r"\#[^\n]*"
+_SLASHES = rf"//[^\n]*|{_BLOCK}"
+_RAW_QUOTED = r"\b[bc]?r(?P<hashes>\#*)\"[\s\S]*?(?:\"(?P=hashes)|\Z)|\"(?:\\[\s\S]|[^\"\\])*\"?|"
+_ROWS: tuple[tuple[str, str, str], ...] = (
+    ("python elixir", _HASH, f"{_TRIPLE}|{_QUOTED}"),
+    ("bash ruby nix", rf"(?:^|(?<=[\s;])){_HASH}", _QUOTED),
+    ("yaml toml txt properties dockerfile", rf"(?:^|(?<=\s)){_HASH}", ""),
+    ("javascript typescript tsx", _SLASHES, f"{_QUOTED}|{_BACKTICK}|{_REGEX}"),
+    ("go", _SLASHES, f"{_QUOTED}|{_BACKTICK}"),
+    ("java kotlin scala swift", _SLASHES, f"{_TRIPLE}|{_QUOTED}"),
+    ("c cpp csharp solidity", _SLASHES, _QUOTED),
+    ("rust", _SLASHES, _RAW_QUOTED + _CHARACTER),
+    ("php", rf"//[^\n]*|{_HASH}|{_BLOCK}", _QUOTED),
+    ("css", _BLOCK, _QUOTED),
+    ("hcl", rf"{_HASH}|{_SLASHES}", ""),
+    ("sql", rf"--[^\n]*|{_BLOCK}", r"'[^']*'?"),
+    ("lua", r"--[^\n]*", _QUOTED),
+    ("haskell", r"--[^\n]*", rf"\"(?:\\.|[^\"\\\n])*\"?|(?<![\w'])(?:{_CHARACTER})"),
+    ("html", r"<!--(?:[\s\S]*?-->|[\s\S]*)", ""),
+)
+_SYNTAX: dict[str, tuple[str, str]] = {}
+for _languages, _comment, _string in _ROWS:
+    _SYNTAX.update(dict.fromkeys(_languages.split(), (_comment, _string)))
 """Regular expressions of comments and of strings;
 an open one ends with the text, so that each is linear.
 """

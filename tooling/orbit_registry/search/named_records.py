@@ -1,0 +1,93 @@
+"""The one record that a name in code means: an id, an earlier name, or the file of a document."""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from orbit_registry.formats.adr.file_names import GENERIC_NAMES
+from orbit_registry.formats.citations import NUMBERED_NAME
+from orbit_registry.formats.markdown import is_markdown, split_link
+from orbit_registry.model.record import Record
+from orbit_registry.model.record_set import RecordSet
+from orbit_registry.operations.link_targets import Targets, location_of
+from orbit_registry.workspace.git import Git
+
+
+class NamedRecords:
+    """Finds records by the names that code has for them."""
+
+    def __init__(self, git: Git, records: Sequence[Record], tracked: Iterable[str]) -> None:
+        self._git = git
+        self._set = RecordSet(records)
+        self._found: dict[str, Record | None] = {}
+        in_documents = [record for record in records if record.kind.in_document]
+        self._targets = Targets(map(location_of, in_documents))
+
+        documents = {record.source.path for record in in_documents if record.source is not None}
+        self._by_file_name: defaultdict[str, list[str]] = defaultdict(list)
+        for path in {*documents, *filter(is_markdown, tracked)}:
+            self._by_file_name[posixpath.basename(path)].append(path)
+
+        self._by_series: defaultdict[tuple[str, int], list[Record]] = defaultdict(list)
+        for record in records:
+            for name in (record.id, *record.legacy_ids):
+                if match := NUMBERED_NAME.fullmatch(name):
+                    self._by_series[match["word"], int(match["number"])].append(record)
+
+    def find(self, name: str) -> Record | None:
+        """Return the record; None where none or several answer to the name."""
+        if name not in self._found:
+            is_document = is_markdown(name.partition("#")[0])
+            self._found[name] = self._of_document(name) if is_document else self._of_id(name)
+        return self._found[name]
+
+    def _of_id(self, name: str) -> Record | None:
+        records = self._set.candidates(name)
+        if not records and (match := NUMBERED_NAME.fullmatch(name)):
+            records = self._by_series.get((match["word"], int(match["number"])), [])
+
+        unique = {record.path: record for record in records}
+        return unique.popitem()[1] if len(unique) == 1 else None
+
+    def _of_document(self, name: str) -> Record | None:
+        file, anchor = split_link(name)
+        parts = self._parts(file)
+        if len(parts) == 1 and parts[0].partition(".")[0].lower() in GENERIC_NAMES:
+            return None
+
+        paths = [path for path in self._by_file_name.get(parts[-1], ()) if _is_named(path, parts)]
+        if len(paths) != 1:
+            return None
+
+        ids = self._targets.at(paths[0], anchor)
+        records = self._set.with_id(ids[0]) if len(ids) == 1 else []
+        return records[0] if len(records) == 1 else None
+
+    def _parts(self, file: str) -> list[str]:
+        """Return the folders and the name in a text.
+
+        An address of another project has the name of no file.
+        """
+        _, separator, address = file.rpartition("://")
+        if not separator:
+            file = file.rpartition(":")[2]
+        elif address.casefold().startswith(self._web_addresses):
+            file = address
+        else:
+            file = ""
+
+        return [part for part in file.split("/") if part not in ("", ".", "..")] or [""]
+
+    @cached_property
+    def _web_addresses(self) -> tuple[str, ...]:
+        return tuple(f"{address}/" for address in self._git.web_addresses())
+
+
+def _is_named(path: str, parts: Sequence[str]) -> bool:
+    """Say whether the parts are a path or the end of it, or end with all of a path in a folder."""
+    own = path.split("/")
+    shared = min(len(own), len(parts))
+    if own[-shared:] != [*parts[-shared:]]:
+        return False
+    return len(parts) <= len(own) or len(own) > 1
