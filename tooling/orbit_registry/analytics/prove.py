@@ -7,6 +7,7 @@ import re
 import sqlite3
 import statistics
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,6 +50,7 @@ class FullText:
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._db = sqlite3.connect(":memory:")
+        weakref.finalize(self, self._db.close)  # Python 3.13 warns of one that stays open
 
         try:
             self._db.execute(
