@@ -50,6 +50,11 @@ _INSTEAD = re.compile(
     r"longer|avoid|drop|remove|replac\w+|reject\w*)\b",
     re.I,
 )
+_REPLACE = re.compile(
+    r"\b(?:replac(?:e|es|ed|ing)|(?:migrat|switch|mov)(?:e|es|ed|ing|ch|ching)?\s+from)\b"
+    r"[^.\n]{1,80}?\b(?:with|by|to)\s+(?=\S)",
+    re.IGNORECASE,
+)
 
 
 class _Decision(NamedTuple):
@@ -85,12 +90,7 @@ def rejected_rows(
     most = max(_COMMON_COUNT, _COMMON_SHARE * len(live))
 
     def is_common(word: str) -> bool:
-        return (
-            len(word) < 3
-            or word.isdigit()
-            or stem(word) in _common_stems()
-            or count_of(word) >= most
-        )
+        return len(word) < 3 or word.isdigit() or is_common_word(word) or count_of(word) >= most
 
     return {record.path: tuple(_rows(record, decisions, is_common)) for record in with_options}
 
@@ -100,7 +100,7 @@ def _order(record: Record) -> tuple[str, str]:
 
 
 def _accepted(record: Record) -> tuple[str, ...]:
-    texts = (_INSTEAD.split(record.title, maxsplit=1)[0], record.options.chosen)
+    texts = (accepted_part(record.title), record.options.chosen)
     return tuple(f" {' '.join(words(form))} " for text in texts for form in (text, text.lower()))
 
 
@@ -165,6 +165,23 @@ def _names(name: str) -> Iterator[tuple[str, bool]]:
         for part in parts:
             if not _OPPOSITE.match(part):
                 yield _LEAD.sub("", part, count=1), text is bare and len(parts) == 1
+
+
+def accepted_part(sentence: str) -> str:
+    """Return what a sentence takes, without what it takes it instead of: `Use A` of `Use A over B`.
+
+    Of `Replace B with A` it is `A`.
+    """
+    replaced = _REPLACE.search(sentence)
+    if replaced is not None:
+        return sentence[replaced.end() :]
+
+    return _INSTEAD.split(sentence, maxsplit=1)[0]
+
+
+def is_common_word(word: str) -> bool:
+    """Say whether many projects write a word, so that it names nothing by being there."""
+    return stem(word.lower()) in _common_stems()
 
 
 @cache
