@@ -458,7 +458,7 @@ def _weights(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> 
             for record in inputs.personal.records
         )
 
-    return index_of(records, with_pairs=True).record_weights()
+    return index_of(records, workspace.cache, with_pairs=True).record_weights()
 
 
 def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compiler.Origin:
