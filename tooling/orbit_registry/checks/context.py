@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
+from orbit_registry.judgements.is_duplicate import Wording, wording_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, has_expiry
 from orbit_registry.model.kind import KindTable
@@ -195,6 +196,16 @@ class CheckContext:
         from orbit_registry.checks.duplicates import wording  # 10 ms; the cached result needs none
 
         return {record.path: wording(record) for record in self.records if not record.kind.in_file}
+
+    @cached_property
+    def compared(self) -> Mapping[str, Wording]:
+        """What each record says, as compared for duplicates, by the record's path."""
+        texts = self.wordings
+        return {
+            record.path: wording_of(record, texts[record.path])
+            for record in self.records
+            if record.path in texts
+        }
 
     @cached_property
     def report(self) -> FreshnessReport:

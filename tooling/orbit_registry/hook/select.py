@@ -485,7 +485,7 @@ def _pointer_line(row: "Row", now: float, *, is_cited: bool = False) -> str:
         first, _, more = row.teaser.partition(reader.MORE_LINE)
         status = f"status {row.values[reader.STATUS]}, so it may not hold"
         if row.values[reader.STATUS] == "unknown":
-            status = "no status stated, so it may not hold"
+            status = "no known status, so it may not hold"
         elif is_cited:
             status = f"{row.values[reader.STATUS]}, not decided"
 
