@@ -194,6 +194,7 @@ class Inputs:
     reading: Reading
     entries: Sequence[RecordFolder]
     records: Sequence[Record]
+    report: FreshnessReport
     prose: ProseReading
     breadth: Breadth
     causes: Mapping[str, str]  # why records are out of date, by path
@@ -276,7 +277,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     open_records = [
         record for record in records if record.status.pushed and record.phase != "closed"
     ]
-    report = evaluate_freshness(workspace, open_records)
+    report = evaluate_freshness(workspace, [*reading.collection.records])
     moves = moves_by_record(open_records, report, partial(_renames, workspace))
     causes = _causes(report, moves)
 
@@ -286,7 +287,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
     personal = personal_of(workspace)
     competing = [compiler.globs_of(record, moves.get(record.path, ())) for record in open_records]
     competing += map(compiler.globs_of, personal.records if personal is not None else ())
-    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported)
+    memo = workspace.cache.memo
+    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported, memo)
     key = digest(
         code_version(),
         workspace.kinds.fingerprint,
@@ -308,6 +310,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
         reading,
         entries,
         records,
+        report,
         prose,
         breadth,
         causes,
