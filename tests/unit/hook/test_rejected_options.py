@@ -16,10 +16,10 @@ from orbit_registry.hook.rejected_options import added_names
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.pack import Part, pack
-from orbit_registry.matching.rejected import rejected_rows
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.search import index as search
+from orbit_registry.search.rejected import rejected_rows
 from orbit_registry.search.texts import words_in
 
 NAMES = (

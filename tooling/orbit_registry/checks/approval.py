@@ -90,7 +90,7 @@ def unproved(
 def _is_reviewed(record: Record) -> bool:
     """Say whether a record is live, and of a kind in which what an agent writes is not."""
     first = record.kind.status(record.kind.initial["agent"])
-    return record.phase == "live" and first.phase == "pending"
+    return record.stated_status.phase == "live" and first.phase == "pending"
 
 
 def _setters(
@@ -287,7 +287,7 @@ class _Proofs:
             is_open = False
             problem = f"and {changer[:10]} of the same change alters what an approval needs"
 
-        message = f"{record.id} became {record.status.name} in {setter.name[:10]}, {problem}"
+        message = f"{record.id} became {record.stated_status.name} in {setter.name[:10]}, {problem}"
         yield Unproved(record, message, is_open)
 
     def _problem(self, record: Record, setter: Commit) -> str:

@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
@@ -56,6 +56,7 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace
 
 if TYPE_CHECKING:
+    from orbit_registry.checks.added import AddedName
     from orbit_registry.checks.approval import Unproved
     from orbit_registry.formats.adr.model import AdrDocument, Section
     from orbit_registry.operations.freshness.renames import Move, Renames
@@ -98,6 +99,10 @@ class CheckContext:
     """Returns the value stored under a key of a namespace, else what the function makes."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
+    added: Sequence[AddedName] = ()
+    """The packages and modules that the change adds; empty where nothing is compared."""
+    with_options: Callable[[], Iterable[Record]] = tuple
+    """Returns the records with the options that their texts reject."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """The digest of the copy of each source that records are inherited from."""
     authority: str | None = None
@@ -362,6 +367,8 @@ class Inputs:
     """Findings of the checks that records state."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
+    added: Sequence[AddedName] = ()
+    """The packages and modules that the change adds; empty where nothing is compared."""
 
     @property
     def key(self) -> str:
@@ -393,6 +400,7 @@ class Inputs:
             sources,
             enforced,
             imported,
+            list(self.added),
         )
 
 
@@ -456,7 +464,24 @@ def collect_inputs(
         files = (*facts.tracked, *facts.untracked)
         imported = SourceFiles(workspace, [*reading.collection.records], files).imported
 
-    return Inputs(workspace, now, reading, documents, facts, texts, filesystem, enforced, imported)
+    added: Sequence[AddedName] = ()
+    if against is not None and facts.base_commit and not definitions_only:
+        from orbit_registry.checks.added import added_names  # only a change adds something
+
+        added = added_names(workspace, facts.base_commit, facts.changed)
+
+    return Inputs(
+        workspace,
+        now,
+        reading,
+        documents,
+        facts,
+        texts,
+        filesystem,
+        enforced,
+        imported,
+        added,
+    )
 
 
 def _kinds_stamp(workspace: Workspace) -> list[str]:
@@ -532,7 +557,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
 
     approvals = partial(_approvals, workspace, inputs.facts)
 
-    return CheckContext(
+    context = CheckContext(
         records=records,
         kinds=workspace.kinds,
         config=workspace.config,
@@ -549,6 +574,8 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         imported=inputs.imported,
         copies=_copies(inputs),
     )
+    filled = partial(inputs.reading.prose.filled, collection.records)
+    return replace(context, added=inputs.added, with_options=filled)
 
 
 def _copies(inputs: Inputs) -> dict[str, str]:

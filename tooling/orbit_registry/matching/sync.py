@@ -380,7 +380,7 @@ def _followed_anchors(moves: Iterable[Move]) -> set[str]:
 
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
-    from orbit_registry.matching.rejected import (
+    from orbit_registry.search.rejected import (
         rejected_rows,
     )  # syncs that find nothing to do need no stemmer
 
