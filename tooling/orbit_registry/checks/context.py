@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
@@ -44,7 +44,7 @@ from orbit_registry.repository.inherited import copy_digest
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
-from orbit_registry.workspace.cache import FileValue, digest, to_row
+from orbit_registry.workspace.cache import FileValue, Memo, digest, not_kept, to_row
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
@@ -96,7 +96,7 @@ class CheckContext:
     """Returns the renames that git saw since a moment or a commit; None where it can't tell."""
     approvals: Callable[[Sequence[Record]], Iterable[Unproved]] = lambda records: ()
     """Returns the live records whose approval is required and not proved."""
-    memo: Callable[[str, str, Callable[[], object]], Any] = lambda namespace, key, make: make()
+    memo: Memo = not_kept
     """Returns the value stored under a key of a namespace, else what the function makes."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
@@ -219,6 +219,7 @@ class CheckContext:
             facts.documents_gone,
             self.now,
             self.config,
+            memo=self.memo,
         )
 
     @cached_property
