@@ -133,7 +133,7 @@ class _Found:
 
     @property
     def change(self) -> Change:
-        what = "was changed" if self.before else f"became {self.record.status.name}"
+        what = "was changed" if self.before else f"became {self.record.stated_status.name}"
         return Change(f"{self.record.id} {what}", self.subject, self.record, ("status",))
 
 

@@ -59,6 +59,7 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, Workspace
 
 if TYPE_CHECKING:
+    from orbit_registry.checks.added import AddedName
     from orbit_registry.checks.approval import Judged
     from orbit_registry.checks.protected import Change
     from orbit_registry.formats.adr.model import AdrDocument, Section
@@ -102,6 +103,10 @@ class CheckContext:
     """Returns the value stored under a key of a namespace, else what the function makes."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
+    added: Sequence[AddedName] = ()
+    """The packages and modules that the change adds; empty where nothing is compared."""
+    with_options: Callable[[], Iterable[Record]] = tuple
+    """Returns the records with the options that their texts reject."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """The digest of the copy of each source that records are inherited from."""
     authority: str | None = None
@@ -370,6 +375,8 @@ class Inputs:
     """Findings of the checks that records state."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
+    added: Sequence[AddedName] = ()
+    """The packages and modules that the change adds; empty where nothing is compared."""
     config: Config = field(default_factory=lambda: config_of({}))
     """The configuration that the gate obeys: against a base, its own, to which a change adds."""
     policy: Policy | None = None
@@ -408,6 +415,7 @@ class Inputs:
             sources,
             enforced,
             imported,
+            list(self.added),
         )
 
 
@@ -487,6 +495,12 @@ def collect_inputs(
         files = (*facts.tracked, *facts.untracked)
         imported = SourceFiles(workspace, [*reading.collection.records], files).imported
 
+    added: Sequence[AddedName] = ()
+    if against is not None and facts.base_commit and not definitions_only:
+        from orbit_registry.checks.added import added_names  # only a change adds something
+
+        added = added_names(workspace, facts.base_commit, facts.changed)
+
     return Inputs(
         workspace,
         now,
@@ -497,6 +511,7 @@ def collect_inputs(
         filesystem,
         enforced,
         imported,
+        added,
         config,
         policy,
         before,
@@ -589,7 +604,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     find_judged = partial(_judged, inputs, records)
     copies = _copies(inputs)
 
-    return CheckContext(
+    context = CheckContext(
         records=records,
         kinds=workspace.kinds,
         config=inputs.config,
@@ -606,6 +621,8 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         imported=inputs.imported,
         copies=copies,
     )
+    filled = partial(inputs.reading.prose.filled, collection.records)
+    return replace(context, added=inputs.added, with_options=filled)
 
 
 def _copies(inputs: Inputs) -> dict[str, str]:
@@ -663,7 +680,7 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     for record in inputs.before:
         files = (record.path, *text_paths(record))
         current = now.get(record.uid)
-        is_same = current is not None and current.data.get("status") == record.data.get("status")
+        is_same = current is not None and current.status.name == record.status.name
         if not is_same or not changed.isdisjoint(files):
             touched.append(record)
 

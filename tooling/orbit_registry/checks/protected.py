@@ -65,14 +65,16 @@ def _table() -> Mapping[str, Any]:
 
 
 def is_reviewed(record: Record) -> bool:
-    """Say whether a record is accepted, and of a kind in which what an agent writes is not."""
+    """Say whether a record states that it is accepted, and is of a kind in which what an agent
+    writes is not.
+    """
     first = record.kind.status(record.kind.initial["agent"])
-    return record.phase == "live" and first.phase == "pending"
+    return record.stated_status.phase == "live" and first.phase == "pending"
 
 
 def is_protected(record: Record) -> bool:
-    """Say whether a record is accepted, and agents are shown it."""
-    return is_reviewed(record) and record.status.pushed
+    """Say whether a record is accepted, no other takes its place, and agents are shown it."""
+    return is_reviewed(record) and record.phase == "live" and record.status.pushed
 
 
 def judging(policy: Policy, head: Config) -> Config:
@@ -207,13 +209,16 @@ class Sides:
     broken: frozenset[str] = frozenset()
     """Files of records that can't be read after the change, which is another error."""
 
-    def overriding(self, record: Record | None) -> Record | None:
-        """Return the record that overrides an inherited one, whose file does not change."""
-        if record is None or not record.origin or record.phase == "live":
-            return None
+    def successors(self, record: Record | None) -> list[Record]:
+        """Return the records that this change puts in a record's place."""
+        if record is None or record.phase == "live":
+            return []
 
-        by = (other for other in self.after.values() if other.id in record.superseded_by)
-        return next(by, None)
+        return [
+            other
+            for other in self.after.values()
+            if other.id in record.superseded_by or record.id in other.supersedes
+        ]
 
 
 def changed_records(sides: Sides) -> Iterator[Change]:
@@ -223,14 +228,20 @@ def changed_records(sides: Sides) -> Iterator[Change]:
         if not is_protected(before) or (after is None and before.path in sides.broken):
             continue
 
-        subject = record_subject(sides.kinds, before, sides.overriding(after) or after)
-        for what, pointer, is_light in _differences(before, after):
+        # Where another record ends this one, its own file may be unchanged.
+        successors = sides.successors(after)
+        changed = after
+        if successors and after and (after.origin or after.stated_status.phase == "live"):
+            changed = successors[0]
+
+        subject = record_subject(sides.kinds, before, changed)
+        for what, pointer, is_light in _differences(before, after, successors):
             yield Change(f"this change {what}", subject, after, pointer, is_light)
 
     for uid, after in sides.after.items():
         earlier = sides.before.get(uid)
         if is_reviewed(after) and not (earlier and is_reviewed(earlier)) and not after.origin:
-            message = f"{after.id} became {after.status.name}"
+            message = f"{after.id} became {after.stated_status.name}"
             subject = record_subject(sides.kinds, earlier, after)
             yield Change(message, subject, after, ("status",), is_acceptance=True)
 
@@ -239,14 +250,16 @@ Difference = tuple[str, tuple[str | int, ...], bool]
 """What a change does in words, where, and whether the approved text stays."""
 
 
-def _differences(before: Record, after: Record | None) -> Iterator[Difference]:
+def _differences(
+    before: Record, after: Record | None, successors: Sequence[Record]
+) -> Iterator[Difference]:
     name = before.id
     if after is None:
         yield f"deletes {name}, which is {before.status.name}", (), False
         return
 
     if after.phase != "live":
-        yield _ending(before, after), ("status",), False
+        yield _ending(before, after, successors), ("status",), False
         return
 
     yield from _checks_altered(before, after)
@@ -268,13 +281,14 @@ def _differences(before: Record, after: Record | None) -> Iterator[Difference]:
         yield f"amends {name}, whose text stays", (), True
 
 
-def _ending(before: Record, after: Record) -> str:
+def _ending(before: Record, after: Record, successors: Sequence[Record]) -> str:
     if after.phase == "pending":
         return f"takes {before.id} back from {before.status.name} to {after.status.name}"
 
     by = ""
     if after.status.name == SUPERSEDED:
-        by = f" by {', '.join(after.superseded_by) or 'nothing'}"
+        names = dict.fromkeys([*after.superseded_by, *(record.id for record in successors)])
+        by = f" by {', '.join(names) or 'nothing'}"
     return f"retires {before.id}: {before.status.name} to {after.status.name}{by}"
 
 
@@ -333,10 +347,10 @@ def _is_ours(path: str) -> bool:
 
 def record_state(record: Record | None) -> str:
     """Return the digest of what is shown and run of an accepted record; empty for any other."""
-    if record is None or record.phase != "live":
+    if record is None or record.stated_status.phase != "live":
         return ""
-    if not record.status.pushed:
-        return record.phase
+    if not record.stated_status.pushed:
+        return record.stated_status.phase
 
     free = frozenset(_table()["free"])
     fields = {

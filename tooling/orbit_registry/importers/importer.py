@@ -14,8 +14,13 @@ import orbit_registry.importers
 from orbit_registry.checks import engine
 from orbit_registry.errors import UsageError, did_you_mean, plural
 from orbit_registry.importers.documents import DocumentImporter
+from orbit_registry.matching.suggest import note_on_scopes
+from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.import_report import NO_FORMAT, TakeoverReport
+from orbit_registry.repository.reader import Reading, read_collection
 from orbit_registry.workspace.workspace import Workspace, find_workspace
+
+STATUS_AND_SUCCESSOR = "ORB304"
 
 
 class Importer(Protocol):
@@ -109,14 +114,35 @@ def import_and_baseline(
         if workspace is not None and workspace.root not in roots:
             roots.add(workspace.root)
             count += engine.take_into_baseline(
-                workspace, before.get(folder, ()), engine.run(workspace).diagnostics
+                workspace, before.get(folder, ()), _without_questions(workspace)
             )
 
-    if not count:
-        return report
+    notes: list[str] = []
+    if count:
+        older = plural(count, "older finding is baselined", "older findings are baselined")
+        notes.append(f"{older}: `orbit check --all` lists them")
 
-    older = plural(count, "older finding is baselined", "older findings are baselined")
-    return replace(report, notes=(*report.notes, f"{older}: `orbit check --all` lists them"))
+    for root in roots:
+        workspace = find_workspace(root)
+        reading = Reading(workspace)
+        records = [*reading.prose.filled(reading.collection.records)]
+        notes.append(note_on_scopes(workspace, records))
+
+    return replace(report, notes=(*report.notes, *filter(None, notes)))
+
+
+def _without_questions(workspace: Workspace) -> list[Diagnostic]:
+    """Return the findings, but for those that the report asks about: a replaced decision whose
+    document says that it is accepted stays a finding until a person answers.
+    """
+    records = read_collection(workspace).records
+    in_question = {record.id for record in records if record.is_replaced}
+    findings = engine.run(workspace).diagnostics
+    return [
+        finding
+        for finding in findings
+        if finding.code != STATUS_AND_SUCCESSOR or finding.record not in in_question
+    ]
 
 
 def _workspace_at(folder: Path) -> Workspace | None:

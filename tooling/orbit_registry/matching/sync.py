@@ -377,7 +377,7 @@ def _followed_anchors(moves: Iterable[Move]) -> set[str]:
 
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
-    from orbit_registry.matching.rejected import (
+    from orbit_registry.search.rejected import (
         rejected_rows,
     )  # syncs that find nothing to do need no stemmer
 
@@ -458,7 +458,7 @@ def _weights(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> 
             for record in inputs.personal.records
         )
 
-    return index_of(records, with_pairs=True).record_weights()
+    return index_of(records, workspace.cache, with_pairs=True).record_weights()
 
 
 def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compiler.Origin:

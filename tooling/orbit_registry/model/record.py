@@ -38,6 +38,10 @@ class Record:
     first_commit: str = ""
     """Day of the first commit of its document if that states no date, set by a build."""
     options: Options = NO_OPTIONS  # the options that its long text states, filled in with it
+    is_replaced: bool = False
+    """Whether a live record takes its place, so that its own status no longer counts; set where
+    records are read together.
+    """
 
     @property
     def id(self) -> str:
@@ -80,7 +84,14 @@ class Record:
 
     @property
     def status(self) -> Status:
-        """The status, with its kind's properties of it."""
+        """The status that counts, with its kind's properties of it: superseded, if a live record
+        takes the record's place, else the stated one.
+        """
+        return self.kind.statuses[SUPERSEDED] if self.is_replaced else self.stated_status
+
+    @property
+    def stated_status(self) -> Status:
+        """The status that its file states, whatever other records say of it."""
         name = str(self.data["status"])
         # Most checks ask every record.
         return self.kind.statuses.get(name) or self.kind.status(name)

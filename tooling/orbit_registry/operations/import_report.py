@@ -10,6 +10,7 @@ from typing import Literal
 
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.adr.classifier import PLACE_REASONS
+from orbit_registry.model.record import Record
 
 OutcomeKind = Literal["taken", "changed", "left", "present"]
 ORDER: tuple[OutcomeKind, ...] = ("taken", "changed", "left", "present")
@@ -215,6 +216,22 @@ _OF_EXPERIENCE = re.compile(
 """
 _DECIDES_NOTHING = ("no status and no section", "it holds no decision", "a status, as pages")
 """Parts of the reasons for which a document that could be read is left."""
+
+
+def replaced_question(record: Record, later: Sequence[Record]) -> str:
+    """Ask about a record that says it is accepted although others say that they replace it."""
+    names = " and ".join(successor.id for successor in later)
+    verb = "say" if len(later) > 1 else "says"
+    status = record.stated_status.word
+    commands = " and ".join(f"`{_supersede(record, successor)}`" for successor in later)
+    return (
+        f"its status is {status}, but {names} {verb} that it is replaced, so agents see {names} "
+        f"alone; is that right? Then run {commands}; if not, correct the document of {names}"
+    )
+
+
+def _supersede(record: Record, successor: Record) -> str:
+    return f"orbit {record.kind.name} supersede {record.id} --with {successor.id}"
 
 
 def with_step(reason: str, which: str = "") -> str:

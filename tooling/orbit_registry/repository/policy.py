@@ -12,6 +12,7 @@ from typing import Any
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.codeowners import OWNER_FILES, OwnerLine, owner_lines, owners_of_file
+from orbit_registry.judgements.in_force import read_together
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record
 from orbit_registry.repository.codec import data_in, mapping_in
@@ -143,7 +144,7 @@ def records_before(
 
     kinds = _kinds_before(policy, workspace, changed)
     records += _records_at(policy, kinds, list(dict.fromkeys(paths)), sources)
-    return with_overrides(records)
+    return read_together(with_overrides(records))
 
 
 def _kinds_before(policy: Policy, workspace: Workspace, changed: Collection[str]) -> KindTable:

@@ -26,8 +26,9 @@ from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.index import Fields, Index, counts_of
+from orbit_registry.search.index import Index
 from orbit_registry.search.search import MARKS
+from orbit_registry.search.texts import TextWords
 from orbit_registry.snapshot.publication import publication_of
 from orbit_registry.snapshot.references import references_in
 from orbit_registry.snapshot.rows import (
@@ -63,9 +64,9 @@ ENDINGS = "[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|men
 
 
 def _search_tables(
-    connection: duckdb.DuckDBPyConnection, texts: Mapping[tuple[str, int], Fields], folder: Path
+    connection: duckdb.DuckDBPyConnection, texts: Mapping[tuple[str, int], TextWords], folder: Path
 ) -> None:
-    index = Index({key: counts_of(fields) for key, fields in texts.items()})
+    index = Index(texts)
     tables = {"search_words": _search_words(index), "search_texts": _search_texts(index)}
     fill_all(connection, tables, folder)
 
@@ -77,7 +78,7 @@ def _search_tables(
 
 def _search_words(index: Index) -> Iterator[str]:
     words = [("", "", index.worth("")), *((word, "", 0.0) for word in STOP_WORDS)]
-    for word, term in {**{term: term for term in index.terms}, **index.stems}.items():
+    for word, term in index.term_of.items():
         if word not in STOP_WORDS:
             words.append((word, term, index.worth(term)))
 
@@ -446,6 +447,7 @@ def shared_rows(
         sources_of(reading, prose, paths, with_times=False),
         half_life_days=half_life_days(),
         references=references,
+        cache=workspace.cache,
     )
 
 
@@ -480,6 +482,7 @@ def local_rows(
         citations=citations_of(workspace, records),
         imports=imports,
         skills=list(map(_without_secrets, skills)),
+        cache=workspace.cache,
     )
 
 

@@ -316,7 +316,9 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
             was = before.status
 
         if was:
-            message = f"{record.id} was {was} and is {record.status.name} {review}: {record.title}"
+            message = (
+                f"{record.id} was {was} and is {record.stated_status.name} {review}: {record.title}"
+            )
             yield went_live.at(context.at(record, "status"), message, record)
 
 
