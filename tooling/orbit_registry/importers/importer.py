@@ -4,7 +4,7 @@ and the baseline of the imported findings.
 
 import os
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,13 @@ import orbit_registry.importers
 from orbit_registry.checks import engine
 from orbit_registry.errors import UsageError, did_you_mean, plural
 from orbit_registry.importers.documents import DocumentImporter
+from orbit_registry.matching.visibility import (
+    SUGGEST,
+    overlooked,
+    summaries,
+    surroundings_of,
+    visibilities,
+)
 from orbit_registry.operations.import_report import NO_FORMAT, TakeoverReport
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
@@ -103,6 +110,7 @@ def import_and_baseline(
     if dry_run or not report.records:
         return report
 
+    report = _with_overlooked(report, folders)
     count = 0
     for folder in folders:
         workspace = _workspace_at(folder)
@@ -117,6 +125,26 @@ def import_and_baseline(
 
     older = plural(count, "older finding is baselined", "older findings are baselined")
     return replace(report, notes=(*report.notes, f"{older}: `orbit check --all` lists them"))
+
+
+def _with_overlooked(report: TakeoverReport, folders: Iterable[Path]) -> TakeoverReport:
+    """Return a report that says how many of its records no edit shows."""
+    for folder in folders:
+        workspace = _workspace_at(folder)
+        if workspace is None:
+            continue
+
+        around = surroundings_of(workspace)
+        taken = [record for record in around.records if record.id in report.records]
+        if not taken:
+            continue
+
+        judged = visibilities(taken, around)
+        ids = tuple(record.id for record in overlooked(taken, judged))
+        notes = [f"{text}: `{SUGGEST}` proposes paths" for text in summaries(taken, judged)]
+        return replace(report, notes=(*report.notes, *notes), overlooked=ids)
+
+    return report
 
 
 def _workspace_at(folder: Path) -> Workspace | None:
