@@ -10,6 +10,7 @@ import click
 
 from orbit_registry.agents.agent import Scope, hook_agents, load_agent
 from orbit_registry.cli.output import emit, format_option, open_registry, print_note, warn_of_unread
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError, listed
 from orbit_registry.install import install as installation
 from orbit_registry.install import mcp
@@ -386,9 +387,9 @@ def serve(
     from orbit_registry.mcp.http import serve_http
 
     def announce(address: str, needed: str) -> None:
-        click.echo(f"serving at {address}", err=True)
+        say(f"serving at {address}", err=True)
         if token is None:
-            click.echo(f"token: {needed}", err=True)
+            say(f"token: {needed}", err=True)
 
     serve_http(root, host, port, token, announce, aliases=aliases)
 

@@ -19,6 +19,7 @@ from orbit_registry.cli.output import (
     print_note,
     warn_of_unread,
 )
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.workspace.journal import unified_diff
@@ -159,7 +160,7 @@ def coverage(enforced: bool, output: str) -> None:
     emit(output, result.as_data(), result.text())
 
     if output == "text" and result.uncovered:
-        click.echo(
+        say(
             f"{plural(len(result.uncovered), 'file')} without a record: `--format json` lists them",
             err=True,
         )
