@@ -43,7 +43,7 @@ from orbit_registry.repository.inherited import copy_digest
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
-from orbit_registry.workspace.cache import FileValue, Memo, digest, not_kept, to_row
+from orbit_registry.workspace.cache import Cache, FileValue, digest, to_row
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
@@ -95,8 +95,8 @@ class CheckContext:
     """Returns the renames that git saw since a moment or a commit; None where it can't tell."""
     approvals: Callable[[Sequence[Record]], Iterable[Unproved]] = lambda records: ()
     """Returns the live records whose approval is required and not proved."""
-    memo: Memo = not_kept
-    """Returns the value stored under a key of a namespace, else what the function makes."""
+    cache: Cache = field(default_factory=partial(Cache, None, ""))
+    """What was worked out before; in memory if nothing is kept."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
     added: Sequence[AddedName] = ()
@@ -208,7 +208,7 @@ class CheckContext:
             facts.documents_gone,
             self.now,
             self.config,
-            memo=self.memo,
+            memo=self.cache.memo,
         )
 
     @cached_property
@@ -570,7 +570,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         text=files,
         renames=partial(_renames, workspace),
         approvals=approvals,
-        memo=workspace.cache.memo,
+        cache=workspace.cache,
         imported=inputs.imported,
         copies=_copies(inputs),
     )

@@ -15,13 +15,11 @@ from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import Record
 from orbit_registry.search.similarity import (
     Contrast,
-    Pair,
     Words,
     contrast,
     normalised,
-    similar_pairs,
+    pairs_after_edits,
 )
-from orbit_registry.workspace.cache import digest, row_reader, to_row
 
 MOST_NAMED = 3
 """So many of those that say nearly the same are named for a record:
@@ -140,7 +138,9 @@ def _near_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[_P
 
     upper = context.config.duplicates["error"]
     least = error_threshold(upper, is_enough=len(records) >= FEWEST_TO_ERR)
-    for pair in _similar_pairs(context, f"pairs {records[0].kind.name}", texts):
+    namespace = f"pairs {records[0].kind.name}"
+    threshold = context.config.duplicates["warning"]
+    for pair in pairs_after_edits(context.cache, namespace, texts, threshold):
         first = alone[pair.a]
         second = alone[pair.b]
         if is_settled(context, first, second):
@@ -149,21 +149,6 @@ def _near_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[_P
         record, neighbour = _blamed_first(context, first, second)
         may_be_error = pair.score >= least and _can_be_error(context, record)
         yield _Pair(record, neighbour, pair.score, may_be_error, words_of)
-
-
-def _similar_pairs(
-    context: CheckContext, namespace: str, texts: Mapping[str, str]
-) -> Iterator[Pair]:
-    """Yield the similar pairs; an edit that leaves all texts alone leaves the pairs,
-    a fifth of a check's time.
-    """
-    threshold = context.config.duplicates["warning"]
-    rows = context.memo(
-        namespace,
-        digest(texts, threshold),
-        lambda: list(map(to_row, similar_pairs(texts, threshold))),
-    )
-    return map(row_reader(Pair), rows)
 
 
 @dataclass(frozen=True, slots=True)
