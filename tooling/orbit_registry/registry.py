@@ -541,14 +541,8 @@ class Registry:
 
         return replay_check(self.workspace, self._check_of(name), most, since)
 
-    def label_match(self, name: str, key: str, *, is_true: bool) -> None:
-        """Note whether a match of a replay breaks the decision."""
-        from orbit_registry.enforce.evidence import label
-
-        label(self.workspace, self._check_of(name).name, key, is_true)
-
     def promote_check(self, name: str) -> str:
-        """Raise the level of a check, if its evidence is enough; return the new level."""
+        """Raise the level of a check by one; return the new level."""
         from orbit_registry.enforce.evidence import promote
 
         level = promote(self.workspace, self._check_of(name), self.author())

@@ -12,18 +12,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
+from orbit_registry.formats.wording import Contrast, Words, normalised
+from orbit_registry.formats.wording import contrast as contrast_of_words
 from orbit_registry.search.similarity import (
     FEW,
-    Contrast,
     Pair,
     TermWeights,
-    Words,
-    normalised,
     pair_scores,
     pairs_after_edits,
     similar_pairs,
 )
-from orbit_registry.search.similarity import contrast as contrast_of_words
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.cache import Cache
 
@@ -220,7 +218,7 @@ def contrast(first: str, second: str) -> Contrast | None:
         (
             "Use tabs, not spaces",
             "Use spaces, not tabs",
-            "one says `not spaces`, the other `not tabs`",
+            "one says `tabs over spaces`, the other `spaces over tabs`",
         ),
     ],
 )

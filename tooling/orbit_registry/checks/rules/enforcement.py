@@ -66,8 +66,8 @@ _CODES = (
     (
         "ORB1008",
         "check-weakened",
-        Severity.WARNING,
-        "A change weakens a check and breaks it.",
+        Severity.ERROR,
+        "A change breaks a check of its base that it weakens, ends or moves files out of.",
         "leave the check unchanged, or weaken it in a separate change",
     ),
     (
@@ -80,8 +80,8 @@ _CODES = (
     (
         "ORB1010",
         "evidence-stale",
-        Severity.WARNING,
-        "A check changed after the replay that its level rests on.",
+        Severity.NOTE,
+        "A replay says nothing of its check any more, or has fields without effect.",
         "replay it: `orbit enforce replay ID/CHECK`",
     ),
 )
