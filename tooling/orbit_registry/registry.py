@@ -444,7 +444,11 @@ class Registry:
         """Update the snapshot and the push index."""
         from orbit_registry.snapshot.sync import sync
 
-        return sync(self.workspace, rebuild=rebuild)
+        result = sync(self.workspace, rebuild=rebuild)
+        if result.reading is not None:
+            self.reading = result.reading
+
+        return result
 
     def match(
         self,

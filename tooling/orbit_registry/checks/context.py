@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
+from orbit_registry.judgements.is_duplicate import Wording, wording_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, has_expiry
 from orbit_registry.model.kind import KindTable
@@ -46,7 +47,7 @@ from orbit_registry.repository.policy import Policy, concerns_policy, records_be
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, citing_files, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
-from orbit_registry.workspace.cache import FileValue, digest, to_row
+from orbit_registry.workspace.cache import FileValue, Memo, digest, not_kept, to_row
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
@@ -99,7 +100,7 @@ class CheckContext:
     """Returns the renames that git saw since a moment or a commit; None where it can't tell."""
     find_judged: Callable[[], Sequence[Judged]] = tuple
     """Returns what the change does to what its base protects, and what lacks a proof."""
-    memo: Callable[[str, str, Callable[[], object]], Any] = lambda namespace, key, make: make()
+    memo: Memo = not_kept
     """Returns the value stored under a key of a namespace, else what the function makes."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
@@ -206,6 +207,16 @@ class CheckContext:
         return {record.path: wording(record) for record in self.records if not record.kind.in_file}
 
     @cached_property
+    def compared(self) -> Mapping[str, Wording]:
+        """What each record says, as compared for duplicates, by the record's path."""
+        texts = self.wordings
+        return {
+            record.path: wording_of(record, texts[record.path])
+            for record in self.records
+            if record.path in texts
+        }
+
+    @cached_property
     def report(self) -> FreshnessReport:
         """The freshness of the records, and how many files their globs match."""
         facts = self.facts
@@ -217,6 +228,7 @@ class CheckContext:
             facts.documents_gone,
             self.now,
             self.config,
+            memo=self.memo,
         )
 
     @cached_property

@@ -9,6 +9,7 @@ from orbit_registry.cli.fields import text_from
 from orbit_registry.cli.kind import add_synonym, kind_group, note_near, stated_headline
 from orbit_registry.cli.output import emit, format_option, may_ask, note_unreachable, open_registry
 from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.formats.wording import normalised
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.operations.adr import NewAdr
@@ -16,7 +17,6 @@ from orbit_registry.registry import Registry
 from orbit_registry.render.hits import neighbours_data, show_commands
 from orbit_registry.render.records import record_data
 from orbit_registry.repository.ids import IN_THE_TREE
-from orbit_registry.search.similarity import normalised
 
 group = kind_group("adr")
 

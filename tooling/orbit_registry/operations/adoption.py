@@ -25,6 +25,7 @@ from orbit_registry.formats.adr.reader import (
 from orbit_registry.formats.adr.vocabulary import date_orders
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.judgements.in_force import read_together
+from orbit_registry.judgements.status_evidence import StatusEvidence, status_evidence
 from orbit_registry.model.ids import new_uid, sequence_id
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -320,7 +321,11 @@ def _one_sided(
 
 
 def _is_unstated(candidate: Candidate) -> bool:
-    return candidate.entry.status == "unknown" and not candidate.entry.status_raw.strip()
+    return _evidence(candidate.entry).is_silent
+
+
+def _evidence(entry: AdrDocument) -> StatusEvidence:
+    return status_evidence(entry.status, entry.status_raw, entry.status_syntax)
 
 
 def _remarks(
@@ -338,11 +343,7 @@ def _remarks(
             else UNSTATED
         )
     elif entry.status == "unknown":
-        quoted = _quoted(entry.status_raw)
-        yield (
-            f"the status {quoted} is not recognised, {UNKNOWN}: `orbit adr accept ID` or "
-            f"`reject` ends that"
-        )
+        yield (f"{_evidence(entry)}, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that")
 
     yield from _status_remarks(entry)
 

@@ -408,6 +408,7 @@ def _document_status(
         raise RefusedError(message, hint="`orbit check` says what is missing; add that first")
 
     document, entry = home
+    _refuse_unread(document, entry)
     text = None
     if successor is not None:
         new, form = successor
@@ -432,6 +433,17 @@ def _document_status(
     # The words last agreed on tell a document that changed since from one that is older than the
     # record.
     return changes, {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]}
+
+
+def _refuse_unread(document: Document, entry: AdrDocument) -> None:
+    """Raise where a second status would contradict the one that the document states."""
+    if entry.status_syntax:
+        message = (
+            f"{document.path} states `{entry.status_raw}` in {entry.status_syntax}, which Orbit "
+            f"does not write; nothing was changed"
+        )
+        hint = "put the status into a section `## Status` there instead, then `orbit check --fix`"
+        raise RefusedError(message, hint=hint)
 
 
 def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:

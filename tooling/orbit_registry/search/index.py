@@ -44,28 +44,24 @@ Among few texts it would outweigh all that is found.
 """
 Key = tuple[str, int]  # a record's path and the number of its chunk, 0 for its own text
 Hits = list[tuple[int, float]]  # slots, each with its score
-TermWeight = tuple[float, Mapping[str, float]]  # the worth of a term, and its weight by path
 PairWeights = tuple[str, Mapping[int, float]]  # a path, and what pairs of terms add there
 PAIR_BITS = 24
 """Two terms that follow each other are one number, of their places among all terms."""
 
 
 class Weights(NamedTuple):
-    """What words weigh: each word's term, each term's worth and its weight by path.
-
-    `unknown` is the worth of an unknown word. `pairs` are the path of each text and what terms that
-    follow each other add there.
-    """
+    """What words weigh in records."""
 
     term_of: Mapping[str, str]
-    terms: Mapping[str, TermWeight]
+    """The term of each word."""
+    worths: Mapping[str, float]
+    """What each term weighs at most."""
+    by_path: Mapping[str, Mapping[str, float]]
+    """What the terms of each record weigh there, by its path."""
     unknown: float
+    """The worth of an unknown word."""
     pairs: Iterable[PairWeights] = ()
-
-    def count_of(self, word: str) -> int:
-        """Return in how many records a word is."""
-        _, by_path = self.terms.get(self.term_of.get(word, ""), (0.0, ()))
-        return len(by_path)
+    """The path of each text, and what terms that follow each other add there."""
 
 
 class Index:
@@ -145,7 +141,7 @@ class Index:
         ]
         # A pair is worth less the more texts it is in, as a term is.
         frequencies = Counter(chain.from_iterable(by_slot))
-        worths = {number: PAIR * self._worth_of(number) for number in {*frequencies.values()}}
+        worths = [PAIR * self._worth_of(number) for number in range(len(self.keys) + 1)]
 
         for (path, _), norm, counts in zip(self.keys, self.norms, by_slot, strict=True):
             weights = {
@@ -160,18 +156,24 @@ class Index:
         The best of a record's texts counts.
         """
         worths = {term: self.worth(term) for term in self.frequencies}
-        terms: dict[str, tuple[float, dict[str, float]]] = {}
-        for term, worth in worths.items():
-            terms[term] = worth, {}
+        by_path: dict[str, dict[str, float]] = {}
+        for (path, part), norm, counts in zip(self.keys, self.norms, self.texts, strict=True):
+            weights = {
+                term: worths[term] * count / (count + norm) for term, count in counts.items()
+            }
+            if part:
+                earlier = by_path[path]
+                for term, weight in weights.items():
+                    earlier[term] = max(weight, earlier.get(term, 0.0))
+            else:
+                by_path[path] = weights
 
-        for (path, _), norm, counts in zip(self.keys, self.norms, self.texts, strict=True):
-            for term, count in counts.items():
-                worth, by_path = terms[term]
-                weight = worth * count / (count + norm)
-                if weight > by_path.get(path, 0.0):
-                    by_path[path] = weight
+        return Weights(self.term_of, worths, by_path, self.worth(""), self._pair_weights())
 
-        return Weights(self.term_of, terms, self.worth(""), self._pair_weights())
+    def records_with(self, word: str) -> int:
+        """Return in how many records a word is."""
+        holders = self.holders(self.term_of.get(word, word))
+        return len({self.keys[slot][0] for slot in holders})
 
     def search(
         self, query: Iterable[str], most: int | None = None, allowed: Sequence[int] | None = None

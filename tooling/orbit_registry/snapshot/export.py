@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
 from orbit_registry.hook.words import LONGEST_WORD, STOP_WORDS, UNSPACED
 from orbit_registry.hook.words import MARKS as LETTER_MARKS
-from orbit_registry.operations.freshness.evaluate import evaluate_freshness
+from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
@@ -457,10 +458,19 @@ def local_rows(
     prose: ProseReading,
     skills: Sequence[Skill],
     imports: Mapping[str, Sequence[str]],
+    report: FreshnessReport | None = None,
 ) -> Rows:
-    """Return the rows of this machine's snapshot, free of secrets."""
+    """Return the rows of this machine's snapshot, free of secrets.
+
+    `report` is the freshness of all records, if it was just evaluated.
+    """
     collection = reading.collection
-    records = free_of_secrets(prose.filled(collection.records))
+    filled = prose.filled(collection.records)
+    records = free_of_secrets(filled)
+    # Its reasons quote the records, so it is evaluated again where one has a secret.
+    if report is None or not all(map(is_, records, filled)):
+        report = evaluate_freshness(workspace, records)
+
     paths = {record.path for record in records}
     inbox = ""
     if workspace.config.inbox == "local":
@@ -475,7 +485,7 @@ def local_rows(
         records,
         sources,
         problems,
-        freshness=evaluate_freshness(workspace, records).freshness,
+        freshness=report.freshness,
         inbox=inbox,
         half_life_days=half_life_days(),
         references=references_in(workspace, records, prose),

@@ -45,6 +45,8 @@ LARGEST = 200_000_000
 stay until then.
 """
 Parse = Callable[[str, bytes], object]
+Memo = Callable[[str, str, Callable[[], object]], Any]
+"""What `Cache.memo` does: a namespace, a key and what makes the value."""
 Name = TypeVar("Name", bound=Hashable)
 
 
@@ -273,6 +275,11 @@ class Cache:
                 self.db.executemany(statement, rows)
         except (sqlite3.Error, UnicodeError) as error:
             self._fail(error)
+
+
+def not_kept(namespace: str, key: str, make: Callable[[], object]) -> Any:
+    """Return the value made: the `Memo` of who has no cache."""
+    return make()
 
 
 _OPEN: weakref.WeakSet[Cache] = weakref.WeakSet()
