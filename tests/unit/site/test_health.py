@@ -6,6 +6,7 @@ import re
 from datetime import date
 from typing import Any
 
+from orbit_registry.matching.visibility import Surroundings, visibilities
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import Cause, Freshness, Reason
 from orbit_registry.model.kind import load_kinds
@@ -30,7 +31,8 @@ def record(number: int, kind: str = "learning", **fields: Any) -> Record:
 
 
 def page(records: list[Record], freshness: dict[str, Freshness] | None = None) -> str:
-    return health_html(records, (), freshness or {}, TODAY)
+    judged = visibilities(records, Surroundings(records))
+    return health_html(records, (), freshness or {}, TODAY, judged=judged)
 
 
 def test_a_healthy_collection_is_said_so_in_one_line() -> None:

@@ -8,7 +8,14 @@ import click
 
 from orbit_registry.checks.check import Announce, all_checks
 from orbit_registry.checks.report import FORMATS, render, render_codes
-from orbit_registry.cli.output import emit, format_option, from_root, open_registry, print_note
+from orbit_registry.cli.output import (
+    emit,
+    format_option,
+    from_root,
+    note_overlooked_decisions,
+    open_registry,
+    print_note,
+)
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.model.diagnostic import Diagnostic, Severity
@@ -134,6 +141,8 @@ def check(
     report = render_codes(output, outcome, codes) if codes else render(output, outcome)
     write = say if output == "text" else give
     write(report, nl=False)
+    if output == "text" and not (paths or codes or against or loops or events):
+        note_overlooked_decisions(registry)
 
     if not outcome.ok or (
         strict

@@ -26,10 +26,13 @@ from orbit_registry.cli.output import (
     emit,
     format_option,
     may_ask,
+    note_doubts,
     note_unmatched,
-    note_unreachable,
     open_registry,
     print_diagnostics,
+    visibility_data,
+    visibility_of,
+    visibility_text,
 )
 from orbit_registry.cli.records import (
     binding_options,
@@ -213,7 +216,9 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
             record = registry.get(any_id)
             return record, registry.transition(any_id, status, reviewed(record), dry_run=dry_run)
 
-        print_moved(output, any_ids, moved, dry_run=dry_run, empty=f"nothing is {of_status}")
+        print_moved(
+            registry, output, any_ids, moved, dry_run=dry_run, empty=f"nothing is {of_status}"
+        )
 
     unstated = [
         other.name
@@ -415,14 +420,11 @@ def _add(
         _refuse_duplicate(kind, near, task)
 
     if dry_run:
-        message = (
-            f"would write {draft.path} (its id is chosen when it is written)\n\n{text}".rstrip("\n")
-        )
-        emit(
-            output,
-            {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True},
-            message,
-        )
+        judged = visibility_of(registry, [draft])
+        message = f"would write {draft.path} (its id is chosen when it is written)"
+        message += f"{visibility_text(judged, draft)}\n\n{text}".rstrip("\n")
+        data = {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True}
+        emit(output, {**data, **visibility_data(judged, draft)}, message)
 
         note_near(near)
         note_unmatched(registry, draft)
@@ -435,11 +437,13 @@ def _add(
     record = registry.add(
         kind.name, fields, admit=refusing_copies(registry.workspace, kind, peers, refuse)
     )
-    _print_added(record, output, near)
-    note_unreachable(registry, record)
+    _print_added(registry, record, output, near)
+    note_doubts(registry, record)
 
 
-def _print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:
+def _print_added(
+    registry: Registry, record: Record, output: str, near: Sequence[Neighbour] = ()
+) -> None:
     waits = " (waits for review)" if record.phase == "pending" else ""
     accept = [f"orbit accept {record.id}"] if waits and acting_role() != "agent" else []
     text = "\n  ".join(
@@ -450,7 +454,10 @@ def _print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) ->
         ]
     )
 
+    judged = visibility_of(registry, [record])
+    text += visibility_text(judged, record)
     data = {**record_data(record), "neighbours": neighbours_data(near)}
+    data |= visibility_data(judged, record)
     emit(
         output,
         data,
@@ -549,10 +556,13 @@ def _update_command(kind: Kind) -> click.Command:
 
         files = [record.source.path] if title is not None and record.source else []
         text = "\n  ".join([f"{record.id}  {record.title}", *files, record.path])
-        emit(output, record_data(record), text, next_commands=["orbit check"])
+        judged = visibility_of(registry, [record])
+        text += visibility_text(judged, record)
+        data = {**record_data(record), **visibility_data(judged, record)}
+        emit(output, data, text, next_commands=["orbit check"])
 
         if editor or values.get("path") or values.get("evidence"):
-            note_unreachable(registry, record)
+            note_doubts(registry, record)
 
     def refuse(context: click.Context, option: click.Parameter, status: str | None) -> None:
         if status is not None:

@@ -245,7 +245,7 @@ def retire(any_ids: Sequence[str], output: str) -> None:
         record = registry.get(any_id)
         return record, review.retire(registry.workspace, record, author)
 
-    print_moved(output, any_ids, move, next_commands=["orbit check"])
+    print_moved(registry, output, any_ids, move, next_commands=["orbit check"])
 
 
 @click.command("reject")
@@ -275,7 +275,7 @@ def _decide(
         record = registry.get(any_id)
         return record, review.decide(registry.workspace, record, phase, author, reviewed(record))
 
-    print_moved(output, any_ids, move, next_commands=["orbit check", "orbit review"])
+    print_moved(registry, output, any_ids, move, next_commands=["orbit check", "orbit review"])
 
 
 def _promote_due(output: str) -> None:

@@ -268,23 +268,11 @@ def wants_scope(record: Record) -> bool:
     return record.phase != "closed" and not record.globs and not record.uses
 
 
-def note_on_scopes(workspace: Workspace, records: Sequence[Record]) -> str:
-    """Return a line on accepted decisions that name no files; empty where each of them does.
-
-    The records have their prose.
-    """
-    decisions = [record for record in records if record.kind.in_document and record.phase == "live"]
-    without = [record for record in decisions if wants_scope(record)]
-    if not without:
-        return ""
-
-    proposals = suggestions(workspace, records, {record.path for record in without})
-    helped = sum(bool(entries) for entries in proposals.values())
-    count = f"accepted decisions that name no files: {len(without)} of {len(decisions)}"
-    if not helped:
-        return f"{count}; say which: `orbit adr update ID --path GLOB`"
-
-    return f"{count}; suggestions for {helped} of them: `orbit scope suggest`"
+def count_suggestions(
+    workspace: Workspace, records: Sequence[Record], chosen: Collection[str]
+) -> int:
+    """Return for how many of the chosen records there is a suggestion; see `suggestions`."""
+    return sum(bool(entries) for entries in suggestions(workspace, records, chosen).values())
 
 
 def _packages(record: Record, imports: Imports, tree: Tree) -> list[Proposal]:
