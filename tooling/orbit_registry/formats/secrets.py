@@ -43,7 +43,8 @@ class _Form:
 def _forms() -> Iterator[_Form]:
     for row in _TABLE["prefixes"]:
         body = f"[{row['body']}]{{{row['least']},{_LONGEST_BODY}}}"
-        yield _Form(row["kind"], rf"{re.escape(row['prefix'])}{body}(?![A-Za-z0-9])", "body")
+        value = "" if row.get("proof") else "body"
+        yield _Form(row["kind"], rf"{re.escape(row['prefix'])}{body}(?![A-Za-z0-9])", value)
     for row in _TABLE["forms"]:
         yield _Form(row["kind"], row["form"], row.get("value", ""))
 
@@ -110,7 +111,7 @@ A search stops at each character that an alternative begins with, so they begin 
 look back.
 """
 _LEAST_OF_FORM = 2.3
-"""Least entropy of what has a form: made-up tokens repeat a character."""
+"""Least entropy of a value that is judged: made-up tokens repeat a character."""
 _RFC_EXAMPLE = "Aladdin:open sesame"
 _ZEROS = re.compile("0{8}")
 _QUOTED, _PLAIN = 2.7, 3.0  # least entropy of a quoted and of a bare value
@@ -118,7 +119,7 @@ _ELIDED = re.compile(r"[A-Za-z0-9+/=\s\\]{0,128}(?:\.\.|…|[\[<(*])")
 """What follows the first line of a private key that a document shortens."""
 _PLACEHOLDER = (
     r"(?i)example|placeholder|redacted|your[-_ "
-    r"]|changeme|\bdummy|\bfake|x{6}|\*{3}|\.{3}|://[^/]*[$%<{]"
+    r"]|changeme|\bdummy|\bfake|x{6}|\*{3}|\.{3}|0{16}|://[^/]*[$%<{]"
     r"|://(?P<user>[^/:]{1,64}):(?:(?P=user)|pass(?:word|wd)?|pw|pwd|secret|token|x+|user|\w)@"
     r"|\A[\W\d]{0,8}(?:my)?(?:pass(?:word)?|secret|token|test|admin|user)[\W\d]{0,4}\Z"
 )
@@ -148,7 +149,7 @@ def find_secrets(text: str) -> Iterator[Suspect]:
 def _with_form(text: str) -> Iterator[Suspect]:
     for match in re.finditer(_PREFILTER, text):
         form = _FORMS[int(str(match.lastgroup)[1:])]
-        if _entropy(match[0]) < _LEAST_OF_FORM or re.search(_PLACEHOLDER, match[0]):
+        if re.search(_PLACEHOLDER, match[0]):
             continue
         if form.kind == "private key" and _ELIDED.match(text, match.end()):
             continue
@@ -177,13 +178,13 @@ def _is_basic(value: str) -> bool:
 
 
 def _is_token(value: str) -> bool:
-    """Say whether a value begins with the head of a JSON web token."""
-    head = value.partition(".")[0]
+    """Say whether the first two parts of a value are those of a JSON web token."""
     try:
-        data = json.loads(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)))
+        for part in value.split(".")[:2]:
+            json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     except ValueError:
         return False
-    return isinstance(data, dict)
+    return True
 
 
 _VALUES = ("source", "signature", "basic", "option", "short", "user", "other")
