@@ -55,16 +55,25 @@ QUICK = (
     "unit/model",
     "unit/search",
     "unit/workspace",
+    "unit/repository/test_ids.py",
+    "unit/repository/test_baseline.py",
+    "unit/repository/test_votes.py",
+    "unit/snapshot/test_publication.py",
+    "unit/site/test_sanitize.py",
+    "acceptance/test_gate.py",
 )
-"""Folders of tests that need no site and little git: what a change most often breaks."""
+"""Folders and files of tests that a change most often breaks, or where a fault hurts most: ids, the
+baseline, the order of votes, what is published, and the gate.
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the quick tests, and those of golden files."""
-    folders = tuple(str(ROOT / "tests" / folder) + os.sep for folder in QUICK)
+    places = [str(ROOT / "tests" / name) for name in QUICK]
+    quick = tuple(name if name.endswith(".py") else name + os.sep for name in places)
     golden = str(ROOT / "tests" / "golden") + os.sep
     for item in items:
-        if str(item.path).startswith(folders):
+        if str(item.path).startswith(quick):
             item.add_marker("quick")
         if str(item.path).startswith(golden):
             item.add_marker("golden")

@@ -227,7 +227,7 @@ def test_a_change_cannot_approve_itself(signed: Project, change: str) -> None:
     if change == "a baseline":
         Registry.open(signed.root).update_baseline()
 
-    assert list(signed.findings("main")) == ["ADR-0002"]
+    assert "ADR-0002" in signed.findings("main")
 
 
 def test_a_change_is_not_blamed_for_what_the_default_branch_has(signed: Project) -> None:

@@ -48,7 +48,9 @@ def scripts(page: Path) -> list[str]:
     without those of programs that a test does not have.
     """
     text = page.read_text("utf-8")
-    text = text.partition("## Five minutes")[2].partition("\n## ")[0] if page is README else text
+    if page is README:
+        text = text.partition("## Five minutes")[2].partition("\n## What you can do")[0]
+
     blocks: list[str] = re.findall(r"(?ms)^```(?:sh)?\n(.*?)^```", text)
     return [re.sub(r"(?m)^(?:pip|duckdb) .*\n", "", block) for block in blocks]
 

@@ -26,9 +26,9 @@ from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.model.rank import rank_order
 from orbit_registry.registry import Registry
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.index import counts_of, texts_of
 from orbit_registry.search.query import Query
 from orbit_registry.search.text import words
+from orbit_registry.search.texts import counts_of, texts_of
 from orbit_registry.site.build import build_site
 from orbit_registry.site.config import overrides
 from orbit_registry.site.search_data import LONGEST_LEAD, lead, packed, titles

@@ -27,8 +27,8 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.registry import Registry
-from orbit_registry.search.index import parts_of
 from orbit_registry.search.text import terms
+from orbit_registry.search.texts import parts_of
 
 FEWEST_TERMS = 3
 """A question of fewer terms asks for nothing in particular."""

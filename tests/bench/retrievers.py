@@ -8,9 +8,10 @@ import weakref
 from collections.abc import Callable, Mapping
 
 from orbit_registry.registry import Registry
-from orbit_registry.search.index import Index, counts_of
+from orbit_registry.search.index import Index
 from orbit_registry.search.query import Query
 from orbit_registry.search.text import terms
+from orbit_registry.search.texts import words_in
 
 Texts = Mapping[str, tuple[str, str, str]]
 Run = Callable[[str], list[str]]
@@ -41,7 +42,7 @@ def ours(registry: Registry) -> Run:
 
 def by_terms(texts: Texts) -> Run:
     """Return the ranking by terms alone."""
-    index = Index({(path, 0): counts_of(fields) for path, fields in texts.items()})
+    index = Index({(path, 0): words_in(fields) for path, fields in texts.items()})
     return lambda text: [index.keys[slot][0] for slot, _ in index.search(terms(text), most=MOST)]
 
 

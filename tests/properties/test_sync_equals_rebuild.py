@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from tests.files import write, write_record
 
 from orbit_registry.hook.index import Index, open_index
+from orbit_registry.registry import Registry
+from orbit_registry.search.query import Query
 from orbit_registry.snapshot.sync import SyncResult, sync
 from orbit_registry.workspace.workspace import open_workspace
 
@@ -152,6 +154,12 @@ def index(root: Path) -> bytes:
     return bytes(content.content[: content.length])
 
 
+def hits(root: Path) -> list[tuple[str, float, str]]:
+    """Return what a search finds, which counts again only what changed."""
+    result = Registry.open(root).search(Query("wa w0 summary T", limit=20, everything=True))
+    return [(hit.name, hit.score, hit.snippet) for hit in result.hits]
+
+
 @settings(max_examples=settings().max_examples // 3)
 @given(steps=steps)
 def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]]) -> None:
@@ -174,3 +182,4 @@ def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]
         assert current == rebuilt
         assert incremental.digest == first.digest
         assert index(root) == index(fresh)
+        assert hits(root) == hits(fresh)

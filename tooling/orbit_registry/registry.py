@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.explain import Verdict
     from orbit_registry.matching.match import Coverage
+    from orbit_registry.matching.suggest import Proposal
     from orbit_registry.matching.visibility import Visibility
     from orbit_registry.model.diagnostic import Diagnostic
     from orbit_registry.model.freshness import Freshness
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from orbit_registry.repository.writer import Edit, PreWriteHook
     from orbit_registry.search.query import Query
     from orbit_registry.search.search import Searcher, SearchResult
-    from orbit_registry.search.suggest import Proposal
     from orbit_registry.search.vectors import Embedder, Vectors
     from orbit_registry.snapshot.sync import SyncResult
     from orbit_registry.workspace.journal import FileChange
@@ -445,7 +445,11 @@ class Registry:
         """Update the snapshot and the push index."""
         from orbit_registry.snapshot.sync import sync
 
-        return sync(self.workspace, rebuild=rebuild)
+        result = sync(self.workspace, rebuild=rebuild)
+        if result.reading is not None:
+            self.reading = result.reading
+
+        return result
 
     def match(
         self,
@@ -550,14 +554,8 @@ class Registry:
 
         return replay_check(self.workspace, self._check_of(name), most, since)
 
-    def label_match(self, name: str, key: str, *, is_true: bool) -> None:
-        """Note whether a match of a replay breaks the decision."""
-        from orbit_registry.enforce.evidence import label
-
-        label(self.workspace, self._check_of(name).name, key, is_true)
-
     def promote_check(self, name: str) -> str:
-        """Raise the level of a check, if its evidence is enough; return the new level."""
+        """Raise the level of a check by one; return the new level."""
         from orbit_registry.enforce.evidence import promote
 
         level = promote(self.workspace, self._check_of(name), self.author())
@@ -571,33 +569,32 @@ class Registry:
         return check_named(self._found(any_id), check)
 
     def suggest_scopes(self, any_ids: Sequence[str] = ()) -> Mapping[str, list[Proposal]]:
-        """Return globs for the given records, or for all open ones without globs, by path."""
-        from orbit_registry.search.suggest import suggestions
+        """Return packages and globs for the given records, or for all open ones that name none,
+        by path.
+        """
+        from orbit_registry.matching.suggest import suggestions, wants_scope
 
         self.refresh()
-        named_paths = {self._found(any_id).path for any_id in any_ids}
-        open_ones = {
-            record.path
-            for record in self.collection.records
-            if record.phase != "closed" and not record.globs
-        }
+        chosen = {self._found(any_id).path for any_id in any_ids}
+        if not any_ids:
+            chosen = {record.path for record in self.collection.records if wants_scope(record)}
 
-        return suggestions(
-            self.workspace,
-            [record for record in self.records if record.path in (named_paths or open_ones)],
-        )
+        return suggestions(self.workspace, [*self.records], chosen)
 
-    def add_globs(
+    def add_suggestions(
         self, proposals: Mapping[str, Sequence[Proposal]], *, write: bool = False
     ) -> list[FileChange]:
-        """Return the changes that add proposed globs by record path; `write` writes them."""
+        """Return the changes that add proposals to scopes, by record path; `write` writes them."""
         from orbit_registry.operations import links as linking
 
-        pairs = [
-            (record, [entry.glob for entry in proposals.get(record.path, ())])
-            for record in self.collection.records
-        ]
-        return linking.add_globs(self.workspace, pairs, write=write)
+        additions: list[tuple[Record, Mapping[str, Sequence[str]]]] = []
+        for record in self.collection.records:
+            entries = proposals.get(record.path, ())
+            globs = [entry.glob for entry in entries if entry.glob]
+            packages = [entry.package for entry in entries if entry.package]
+            additions.append((record, {"paths": globs, "uses": packages}))
+
+        return linking.add_to_scopes(self.workspace, additions, write=write)
 
     def query(self, sql: str, form: str = "table") -> str:
         """Query the snapshot; return a table, JSON or CSV."""

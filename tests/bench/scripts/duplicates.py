@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import Mapping
 
 from orbit_registry.checks.duplicates import is_apart, wording
+from orbit_registry.formats.wording import Contrast, Words, contrast
 from orbit_registry.registry import Registry
-from orbit_registry.search.similarity import Contrast, Words, contrast, similar_pairs
+from orbit_registry.search.similarity import similar_pairs
 
 ROUNDS = 5
 _NEGATED = re.compile(r"\b(?:do not|don't|never|not|no)\s+")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.checks.duplicates import FEWEST_TO_ERR, Neighbour
+from orbit_registry.checks.duplicates import Neighbour
+from orbit_registry.judgements.is_duplicate import FEWEST_TO_ERR
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.init import setup_workspace
 from orbit_registry.registry import Registry

@@ -10,8 +10,9 @@ from orbit_registry.hook.question import records_by_words
 from orbit_registry.matching.pack import Part, pack
 from orbit_registry.search import index as search
 from orbit_registry.search.text import terms
+from orbit_registry.search.texts import Fields, order_in, words_in
 
-TEXTS: dict[str, search.Fields] = {
+TEXTS: dict[str, Fields] = {
     "upload": (
         "Retry uploads with an idempotency key",
         "uploads",
@@ -37,15 +38,14 @@ TEXTS: dict[str, search.Fields] = {
 
 
 def indexes_of(
-    fields: dict[str, search.Fields] = TEXTS, with_pairs: bool = False
+    fields: dict[str, Fields] = TEXTS, with_pairs: bool = False
 ) -> tuple[search.Index, Index]:
     """Return texts as searches have them, and as the hook has them,
     which does not push the one named `closed`.
     """
     by_key = {(name, 0): texts for name, texts in fields.items()}
-    texts = search.Index(
-        {key: search.counts_of(text) for key, text in by_key.items()}, by_key if with_pairs else {}
-    )
+    orders = {key: order_in(text) for key, text in by_key.items() if with_pairs}
+    texts = search.Index({key: words_in(text) for key, text in by_key.items()}, orders)
     parts = []
     for name in fields:
         row = [""] * reader.FIELDS

@@ -16,10 +16,11 @@ from orbit_registry.hook.rejected_options import added_names
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.pack import Part, pack
-from orbit_registry.matching.rejected import rejected_rows
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.search import index as search
+from orbit_registry.search.rejected import rejected_rows
+from orbit_registry.search.texts import words_in
 
 NAMES = (
     "Redis",
@@ -139,11 +140,7 @@ def test_a_brief_names_an_option_too(tmp_path: Path) -> None:
     """
     record = decision(1, "Use a table", "Redis")
     texts = search.Index(
-        {
-            (record.path, 0): search.counts_of(
-                ("Use a table", "", "a table and much more, Redis too")
-            )
-        }
+        {(record.path, 0): words_in(("Use a table", "", "a table and much more, Redis too"))}
     )
     index = index_of(tmp_path, record, weights=texts.record_weights())
     request = Context(BRIEF, 0.0, text="move every sort of job there is to redis at last")

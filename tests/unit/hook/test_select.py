@@ -100,8 +100,8 @@ def index_of(
         flags |= reader.UNTRUSTED if data.get("untrusted") else 0
         wide = frozenset(data.get("wide", ()))
         parts.append(Part(tuple(row), flags, data.get("pushed", True), wide))
-    by_path = {f"{name}.yaml": score for name, score in (scores or {}).items()}
-    weights = Weights({"anything": "term", "queries": "term"}, {"term": (1.0, by_path)}, 1.0)
+    by_path = {f"{name}.yaml": {"term": score} for name, score in (scores or {}).items()}
+    weights = Weights({"anything": "term", "queries": "term"}, {"term": 1.0}, by_path, 1.0)
     selection = read_index(pack(parts, weights=weights, min_relevance=floor), str(root))
     assert isinstance(selection, Index)
     return selection

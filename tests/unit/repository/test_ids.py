@@ -155,3 +155,11 @@ def test_a_workspace_below_the_root_sees_other_branches(repo: Path, git: Git, be
     git(repo, "checkout", "-q", "main")
 
     assert take(root) == [Allocation("ADR-0042", "ADR-0041 on other")]
+
+
+def test_a_claim_of_several_numbers_reserves_all_of_them(workspace_root: Path) -> None:
+    """Another process may take a number before the records of the first are written."""
+    several = [allocation.id for allocation in take(workspace_root, 3)]
+    following = [allocation.id for allocation in take(workspace_root, 2)]
+    assert several == ["ADR-0001", "ADR-0002", "ADR-0003"]
+    assert following == ["ADR-0004", "ADR-0005"]

@@ -11,16 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search.index import Index, counts_of
+from orbit_registry.search.index import Index
 from orbit_registry.search.query import Query, context_factor, context_weights, shape
 from orbit_registry.search.search import Score
 from orbit_registry.search.text import terms
+from orbit_registry.search.texts import counts_of, order_in, words_in
 
 Fields = tuple[str, str, str]
 
 
 def index(**texts: Fields) -> Index:
-    return Index({(key, 0): counts_of(fields) for key, fields in texts.items()})
+    return Index({(key, 0): words_in(fields) for key, fields in texts.items()})
 
 
 def hits(texts: Index, query: str, most: int | None = None) -> list[tuple[str, float]]:
@@ -43,7 +44,8 @@ def test_words_in_a_row_count_at_the_start_of_a_text() -> None:
         ("long", 0): ("x", "", f"open the door {'cache ' * 700}shut the window"),
         ("cut", 0): ("x", "", "ab" * 3000),
     }
-    texts = Index({key: counts_of(value) for key, value in fields.items()}, fields)
+    words = {key: words_in(value) for key, value in fields.items()}
+    texts = Index(words, {key: order_in(value) for key, value in fields.items()})
     pairs = dict(texts.record_weights().pairs)
 
     assert len(pairs["long"]) == 3  # open door, door cache, cache cache
@@ -165,7 +167,7 @@ MRR, RECALL = 0.9078, 0.9795
 
 @pytest.fixture(scope="module")
 def small_index() -> Index:
-    return Index({(key, 0): counts_of(tuple(fields)) for key, fields in CASES["texts"].items()})
+    return Index({(key, 0): words_in(tuple(fields)) for key, fields in CASES["texts"].items()})
 
 
 def measured(small_index: Index, pool: int) -> tuple[float, float]:

@@ -12,16 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search.similarity import (
-    Contrast,
-    Pair,
-    TermWeights,
-    Words,
-    normalised,
-    pair_scores,
-    similar_pairs,
-)
-from orbit_registry.search.similarity import contrast as contrast_of_words
+from orbit_registry.formats.wording import Contrast, Words, normalised
+from orbit_registry.formats.wording import contrast as contrast_of_words
+from orbit_registry.search.similarity import Pair, TermWeights, pair_scores, similar_pairs
 from orbit_registry.search.text import terms
 
 WORDS = [
@@ -217,7 +210,7 @@ def contrast(first: str, second: str) -> Contrast | None:
         (
             "Use tabs, not spaces",
             "Use spaces, not tabs",
-            "one says `not spaces`, the other `not tabs`",
+            "one says `tabs over spaces`, the other `spaces over tabs`",
         ),
     ],
 )

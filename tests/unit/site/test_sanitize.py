@@ -123,3 +123,25 @@ def test_ordinary_prose_is_kept() -> None:
 )
 def test_a_title_has_no_marks_of_markdown(title: str, html: str) -> None:
     assert headline(title) == html
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "data:text/html,<b>x</b>",
+        "data:text/html;base64,PHNjcmlwdD4=",
+        "DATA:image/svg+xml,<svg/>",
+        "&#100;ata:text/html,x",
+        "javascript:alert(1)",
+        "vbscript:x",
+        "blob:https://example.org/1",
+        "file:///etc/passwd",
+    ],
+)
+def test_a_link_leads_nowhere_by_another_scheme(address: str) -> None:
+    html = clean(
+        f'<a href="{address}">a</a><a href="https://example.org/">b</a><img src="{address}">'
+    )
+    assert html.count("href=") == 1
+    assert 'href="https://example.org/"' in html
+    assert "src=" not in html

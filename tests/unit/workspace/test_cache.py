@@ -103,3 +103,23 @@ def test_a_value_of_another_type_is_no_value(
         db.execute(f"UPDATE files SET {column} = {damage}")
     db.close()
     assert ask() == (BOTH, ["a.txt", "b.txt"])
+
+
+def test_only_values_of_new_keys_are_made(folder: Path) -> None:
+    made: list[int] = []
+
+    def make(name: int) -> list[int]:
+        made.append(name)
+        return [name]
+
+    def values(keys: dict[int, str]) -> dict[int, list[int]]:
+        cache = Cache(folder / "own/cache.sqlite", "1")
+        try:
+            return cache.values("words", keys, make)
+        finally:
+            cache.close()
+
+    assert values({1: "a", 2: "b"}) == {1: [1], 2: [2]}
+    assert values({1: "a", 2: "c"}) == {1: [1], 2: [2]}
+    assert values({3: "a", 2: "b"}) == {3: [1], 2: [2]}
+    assert made == [1, 2, 2]

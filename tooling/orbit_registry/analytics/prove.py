@@ -29,9 +29,9 @@ from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.matching.match import current_index
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.search.index import parts_of
 from orbit_registry.search.query import Query
 from orbit_registry.search.search import Searcher
+from orbit_registry.search.texts import parts_of
 from orbit_registry.workspace.git import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 

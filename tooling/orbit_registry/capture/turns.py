@@ -11,10 +11,10 @@ from typing import Literal
 from orbit_registry.agents.agent import TranscriptEntry
 from orbit_registry.capture.command_line import table
 from orbit_registry.capture.transcripts import injected_in, without_injected
+from orbit_registry.formats.wording import normalised
 from orbit_registry.hook.call import Call, in_project
 from orbit_registry.hook.payload import READING, WRITING, take_tool
 from orbit_registry.hook.tools import FOLDER_FIELDS, SEARCHES, SHELLS, WRITES
-from orbit_registry.search.similarity import normalised
 
 MOST_RULES = 3  # rules of one prompt: more of them are a document
 LONGEST, _LONGEST_RULES = 280, 6_000

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.checks import rules
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
-from orbit_registry.repository.baseline import UNPROVED
+from orbit_registry.repository.baseline import PROTECTED, UNPROVED
 from orbit_registry.repository.codec import HIDING, hides_record
 from orbit_registry.repository.inherited import source_of
 from orbit_registry.workspace.journal import FileChange
@@ -158,4 +158,5 @@ def _is_elsewhere(diagnostic: Diagnostic) -> bool:
     """Say whether a finding is about the text of an inherited record,
     which is corrected in its own repository.
     """
-    return bool(source_of(diagnostic.location.path)) and diagnostic.code != UNPROVED
+    is_about_change = diagnostic.code in (UNPROVED, PROTECTED)
+    return bool(source_of(diagnostic.location.path)) and not is_about_change

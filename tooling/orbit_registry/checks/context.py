@@ -8,14 +8,16 @@ import contextlib
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
+from orbit_registry.judgements.is_duplicate import Wording, wording_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, has_expiry
 from orbit_registry.model.kind import KindTable
@@ -30,6 +32,7 @@ from orbit_registry.operations.freshness.evaluate import (
     probe,
 )
 from orbit_registry.repository.baseline import read_baseline
+from orbit_registry.repository.codec import hides_record
 from orbit_registry.repository.documents import (
     Document,
     Documents,
@@ -40,10 +43,11 @@ from orbit_registry.repository.documents import (
     with_prose,
 )
 from orbit_registry.repository.inherited import copy_digest
+from orbit_registry.repository.policy import Policy, concerns_policy, records_before
 from orbit_registry.repository.reader import Reading
-from orbit_registry.repository.vcs_state import VcsState, collect_vcs_state
+from orbit_registry.repository.vcs_state import VcsState, citing_files, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
-from orbit_registry.workspace.cache import FileValue, digest, to_row
+from orbit_registry.workspace.cache import FileValue, Memo, digest, not_kept, to_row
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
@@ -53,10 +57,12 @@ from orbit_registry.workspace.files import (
     is_inside,
     read_bytes,
 )
-from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace
+from orbit_registry.workspace.workspace import CONFIG, INHERITED, Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.checks.approval import Unproved
+    from orbit_registry.checks.added import AddedName
+    from orbit_registry.checks.approval import Judged
+    from orbit_registry.checks.protected import Change
     from orbit_registry.formats.adr.model import AdrDocument, Section
     from orbit_registry.operations.freshness.renames import Move, Renames
     from orbit_registry.operations.link_targets import Targets
@@ -92,18 +98,27 @@ class CheckContext:
     """Returns the text of a file, named from the root; None where it has none."""
     renames: Callable[[datetime | str, Sequence[str]], Renames | None] = lambda start, files: None
     """Returns the renames that git saw since a moment or a commit; None where it can't tell."""
-    approvals: Callable[[Sequence[Record]], Iterable[Unproved]] = lambda records: ()
-    """Returns the live records whose approval is required and not proved."""
-    memo: Callable[[str, str, Callable[[], object]], Any] = lambda namespace, key, make: make()
+    find_judged: Callable[[], Sequence[Judged]] = tuple
+    """Returns what the change does to what its base protects, and what lacks a proof."""
+    memo: Memo = not_kept
     """Returns the value stored under a key of a namespace, else what the function makes."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
+    added: Sequence[AddedName] = ()
+    """The packages and modules that the change adds; empty where nothing is compared."""
+    with_options: Callable[[], Iterable[Record]] = tuple
+    """Returns the records with the options that their texts reject."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """The digest of the copy of each source that records are inherited from."""
     authority: str | None = None
     """Which side wins where a decision and its document differ, `record` or `document`;
     None: each record's own.
     """
+
+    @cached_property
+    def judged(self) -> Sequence[Judged]:
+        """What the change does to what its base protects, and what lacks a proof."""
+        return self.find_judged()
 
     def decides(self, source: Source) -> str:
         """Return the side that wins where a decision and its document differ."""
@@ -192,6 +207,16 @@ class CheckContext:
         return {record.path: wording(record) for record in self.records if not record.kind.in_file}
 
     @cached_property
+    def compared(self) -> Mapping[str, Wording]:
+        """What each record says, as compared for duplicates, by the record's path."""
+        texts = self.wordings
+        return {
+            record.path: wording_of(record, texts[record.path])
+            for record in self.records
+            if record.path in texts
+        }
+
+    @cached_property
     def report(self) -> FreshnessReport:
         """The freshness of the records, and how many files their globs match."""
         facts = self.facts
@@ -203,6 +228,7 @@ class CheckContext:
             facts.documents_gone,
             self.now,
             self.config,
+            memo=self.memo,
         )
 
     @cached_property
@@ -361,6 +387,14 @@ class Inputs:
     """Findings of the checks that records state."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
+    added: Sequence[AddedName] = ()
+    """The packages and modules that the change adds; empty where nothing is compared."""
+    config: Config = field(default_factory=lambda: config_of({}))
+    """The configuration that the gate obeys: against a base, its own, to which a change adds."""
+    policy: Policy | None = None
+    """What the base says, if the change touches a record or what the gate obeys."""
+    before: Sequence[Record] = ()
+    """The records of the base, if so."""
 
     @property
     def key(self) -> str:
@@ -382,7 +416,8 @@ class Inputs:
         return digest(
             self.now.date().isoformat(),
             _kinds_stamp(self.workspace),
-            repr(self.workspace.config),
+            repr(self.config),
+            repr(self.workspace.config.raw),
             files,
             bodies,
             list(map(str, self.reading.misplaced)),
@@ -392,6 +427,7 @@ class Inputs:
             sources,
             enforced,
             imported,
+            list(self.added),
         )
 
 
@@ -410,6 +446,20 @@ def collect_inputs(
     placed = ((reading.document_of(entry), entry.kind) for entry in reading.entries)
     kinds_by_document = {path: kind for path, kind in placed if path is not None}
     facts = collect_vcs_state(workspace, reading, kinds_by_document, against)
+    policy = policy_of(workspace, facts, kinds_by_document)
+    config = workspace.config
+    before: list[Record] = []
+    if policy is not None:
+        from orbit_registry.checks.protected import judging  # few changes touch a record
+
+        before = records_before(policy, workspace, reading, facts.changed or ())
+        config = judging(policy, config)
+
+    if config != workspace.config:
+        judged = replace(workspace, config=config)
+        files = (*(facts.tracked or ()), *facts.untracked)
+        facts = replace(facts, citing=tuple(citing_files(judged, files)))
+
     outside = {path for path in facts.documents_gone if not is_inside(workspace.root, path)}
     inside_documents = {path for path in kinds_by_document if path not in outside}
     in_file = {path for path in inside_documents if kinds_by_document[path].in_file}
@@ -434,7 +484,8 @@ def collect_inputs(
     ]
 
     enforced: tuple[Diagnostic, ...] = ()
-    if records or any(path.startswith(f"{ORBIT}/") for path in changed):
+    checked_before = [row for row in before if row.phase == "live" and "checks" in row.data]
+    if records or checked_before:
         from orbit_registry.enforce.run import enforce  # most projects have no check
 
         enforced = enforce(
@@ -443,6 +494,7 @@ def collect_inputs(
             facts.tracked,
             facts.untracked,
             against=against,
+            before=checked_before,
             proposed=proposed,
             definitions_only=definitions_only,
         )
@@ -455,7 +507,39 @@ def collect_inputs(
         files = (*facts.tracked, *facts.untracked)
         imported = SourceFiles(workspace, [*reading.collection.records], files).imported
 
-    return Inputs(workspace, now, reading, documents, facts, texts, filesystem, enforced, imported)
+    added: Sequence[AddedName] = ()
+    if against is not None and facts.base_commit and not definitions_only:
+        from orbit_registry.checks.added import added_names  # only a change adds something
+
+        added = added_names(workspace, facts.base_commit, facts.changed)
+
+    return Inputs(
+        workspace,
+        now,
+        reading,
+        documents,
+        facts,
+        texts,
+        filesystem,
+        enforced,
+        imported,
+        added,
+        config,
+        policy,
+        before,
+    )
+
+
+def policy_of(workspace: Workspace, facts: VcsState, documents: Collection[str]) -> Policy | None:
+    """Return what the base of a change says, if the change touches a record or what the gate
+    obeys.
+    """
+    if facts.against is None or not facts.base_commit:
+        return None
+    if not concerns_policy(workspace, facts.changed or (), documents):
+        return None
+
+    return Policy(workspace.git, facts.base_commit)
 
 
 def _kinds_stamp(workspace: Workspace) -> list[str]:
@@ -529,12 +613,13 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         with_prose(record, prose_in(documents, files), files) for record in collection.records
     )
 
-    approvals = partial(_approvals, workspace, inputs.facts)
+    find_judged = partial(_judged, inputs, records)
+    copies = _copies(inputs)
 
-    return CheckContext(
+    context = CheckContext(
         records=records,
         kinds=workspace.kinds,
-        config=workspace.config,
+        config=inputs.config,
         problems=problems,
         documents=documents,
         enforced=inputs.enforced,
@@ -543,11 +628,13 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         now=inputs.now,
         text=files,
         renames=partial(_renames, workspace),
-        approvals=approvals,
+        find_judged=find_judged,
         memo=workspace.cache.memo,
         imported=inputs.imported,
-        copies=_copies(inputs),
+        copies=copies,
     )
+    filled = partial(inputs.reading.prose.filled, collection.records)
+    return replace(context, added=inputs.added, with_options=filled)
 
 
 def _copies(inputs: Inputs) -> dict[str, str]:
@@ -565,23 +652,67 @@ def _copies(inputs: Inputs) -> dict[str, str]:
     return {source: copy_digest(hashes) for source, hashes in files.items()}
 
 
-def _approvals(
-    workspace: Workspace, facts: VcsState, records: Sequence[Record]
-) -> Iterable[Unproved]:
-    is_required = workspace.config.setting("approval", "require") != "none"
-    if facts.head is None or not (is_required or CONFIG in (facts.changed or ())):
+def _judged(inputs: Inputs, records: RecordSet) -> Sequence[Judged]:
+    facts, workspace = inputs.facts, inputs.workspace
+    if facts.head is None:
         return ()
 
-    from orbit_registry.checks.approval import unproved  # few projects require it
+    if facts.against is None:
+        is_required = workspace.config.setting("approval", "require") != "none"
+        if not is_required and CONFIG not in (facts.changed or ()):
+            return ()
 
-    is_branch_only = facts.against is not None
-    return unproved(
-        workspace.git,
-        records,
-        facts.base_commit,
-        facts.changed or (),
-        is_branch_only=is_branch_only,
+        from orbit_registry.checks.approval import unproved  # few projects require it
+
+        return tuple(unproved(workspace.git, workspace.kinds, records, facts.base_commit))
+
+    if inputs.policy is None:
+        return ()
+
+    from orbit_registry.checks.approval import judged  # few changes touch a record
+
+    return tuple(judged(workspace.git, inputs.policy, changes_of(inputs, inputs.policy, records)))
+
+
+def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Change]:
+    """Return what a change does to what its base protects."""
+    from orbit_registry.checks.protected import (
+        Sides,
+        changed_files,
+        changed_records,
+        changed_settings,
+        text_paths,
+        with_text,
     )
+
+    workspace = inputs.workspace
+    changed = inputs.facts.changed or frozenset()
+    now = {record.uid: record for record in records}
+    touched: list[Record] = []
+    for record in inputs.before:
+        files = (record.path, *text_paths(record))
+        current = now.get(record.uid)
+        is_same = current is not None and current.status.name == record.status.name
+        if not is_same or not changed.isdisjoint(files):
+            touched.append(record)
+
+    paths = set(chain.from_iterable(map(text_paths, touched)))
+    names = {f"{policy.commit}:{workspace.git.prefix}{path}": path for path in paths}
+    blobs = workspace.git.blobs(names, check=False)
+    contents = {names[name]: content for name, content in blobs.items()}
+    before = {record.uid: with_text(record, contents) for record in touched}
+    problems = filter(hides_record, inputs.reading.collection.problems)
+    sides = Sides(
+        before,
+        {uid: row for uid, row in now.items() if uid in before or row.path in changed},
+        workspace.kinds,
+        frozenset(problem.location.path for problem in problems),
+    )
+
+    changes = [*changed_records(sides), *changed_settings(policy, workspace.config)]
+    head = Policy(workspace.git, "HEAD")
+    changes += changed_files(policy, head, changed, records)
+    return changes
 
 
 def _renames(workspace: Workspace, start: datetime | str, files: Sequence[str]) -> Renames | None:

@@ -5,13 +5,22 @@ written again.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
+from orbit_registry.formats.wording import Contrast, Words, contrast, normalised
+from orbit_registry.judgements.is_duplicate import (
+    Likeness,
+    Limits,
+    Wording,
+    alike_by_headline,
+    is_duplicate,
+    limits_of,
+    wording_of,
+)
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
-from orbit_registry.search.similarity import Contrast, Words, contrast, normalised, similar_pairs
+from orbit_registry.search.similarity import similar_pairs
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.workspace import Workspace
 
@@ -58,38 +67,41 @@ def says_the_same(first: str, second: str, share: float) -> bool:
     return common >= share * fewer and not (differs is not None and differs.alone)
 
 
-FEWEST_TO_ERR = 20  # among fewer records a word's weight says little, so only copies are errors
-COPY = 0.95  # texts this much alike are copies, however few records there are
 _NEW = "\0"
+_COPIES = Limits(2.0, 2.0)  # no likeness of texts reaches them
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A near duplicate; `score` is at most 1, and 0 for a rejected record that has only the title
-    in common.
-    """
+    """A near duplicate; of a rejected record it may be the title alone that is the same."""
 
     record: Record
-    score: float
-    is_exact: bool
-    contrast: Contrast | None
-    is_duplicate: bool
-    """Whether the gate would call the pair an error,
-    or a review rejected that record under its title or nearly in its words.
-    """
+    likeness: Likeness
+
+    @property
+    def score(self) -> float:
+        """How alike the texts are, at most 1."""
+        return self.likeness.score
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether they say the same, word for word."""
+        return self.likeness.reason == "copy"
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether the gate would call the pair an error."""
+        return self.likeness.level == "error"
+
+    @property
+    def contrast(self) -> Contrast | None:
+        """Where a negation or a number tells them apart."""
+        return self.likeness.contrast
 
     @property
     def words(self) -> str:
         """How alike they are, and where a negation or a number tells them apart."""
-        alike = "the same title"
-        if self.is_exact:
-            alike = "the same, word for word"
-        elif self.score:
-            alike = f"{self.score:.0%} alike"
-
-        if self.contrast is not None:
-            alike += self.contrast.sentence_end
-        return alike
+        return self.likeness.words
 
     @property
     def rejection(self) -> str:
@@ -128,47 +140,46 @@ def near_duplicates_of_all(
         return []
 
     compared = [record for record in records if _is_compared(record, news[0])]
-    texts = {record.path: wording(record) for record in compared}
     by_path = {record.path: record for record in compared}
-    wordings = [wording(new) for new in news]
-    words_of = cache(lambda path: Words.of(texts[path]))
+    wordings = {record.path: wording_of(record, wording(record)) for record in compared}
+    new_wordings = [wording_of(new, wording(new)) for new in news]
+    texts = {path: each.text for path, each in wordings.items()}
+    scores = _scores(workspace, texts, [each.text for each in new_wordings])
 
-    configured = workspace.config.duplicates["error"]
-    upper = error_threshold(configured, is_enough=len(compared) + 1 >= FEWEST_TO_ERR)
+    configured = workspace.config.duplicates
+    limits = limits_of(configured, len(compared) + 1)
+    of_rejected = Limits(configured["warning"], configured["error"])
     neighbours = []
-    for new, words, scores in zip(news, wordings, _scores(workspace, texts, wordings), strict=True):
+    titled = _near_headlines(wordings, new_wordings)
+    for new, words, of_new, paths in zip(news, new_wordings, scores, titled, strict=True):
         near = []
-        letters = normalised(words)
-        cut = Words.of(words)
         apart = _apart(new)
-        titled = _of_rejected_titles(compared, new)
-        for path, score in {**titled, **scores}.items():
+        for path in {**of_new, **dict.fromkeys(paths)}:
             record = by_path[path]
-            is_exact = normalised(texts[path]) == letters
-            if record.uid == new.uid or (
-                _is_named(record, apart) and not (is_exact and record.is_rejected)
-            ):
-                continue
+            judged = of_rejected if record.is_rejected else limits
+            likeness = is_duplicate(words, wordings[path], of_new.get(path, 0.0), judged)
+            is_turned_down = likeness.reason == "copy" and record.is_rejected
+            is_settled = _is_named(record, apart) and not is_turned_down
+            if likeness.level and record.uid != new.uid and not is_settled:
+                near.append(Neighbour(record, likeness))
 
-            differs = None if is_exact else contrast(cut, words_of(path))
-            limit = configured if record.is_rejected else upper
-            is_refused = score >= limit and not is_apart(differs)
-            is_duplicate = is_exact or is_refused or path in titled
-            near.append(Neighbour(record, score, is_exact, differs, is_duplicate))
-
-        near.sort(key=lambda each: (not each.is_exact, -each.score, each.record.sort_key))
+        near.sort(key=lambda each: (not each.is_duplicate, -each.score, each.record.sort_key))
         neighbours.append(near)
 
     return neighbours
 
 
-def _of_rejected_titles(records: Iterable[Record], new: Record) -> dict[str, float]:
-    title = normalised(new.title)
-    return {
-        record.path: 0.0
-        for record in records
-        if record.is_rejected and normalised(record.title) == title
-    }
+def _near_headlines(wordings: Mapping[str, Wording], news: Sequence[Wording]) -> list[list[str]]:
+    """Return for each new record the paths of those with the same headline or nearly so."""
+    numbers = {f"{_NEW}{number}": number for number in range(len(news))}
+    compared = {**wordings, **dict(zip(numbers, news, strict=True))}
+    near: list[list[str]] = [[] for _ in news]
+    for pair in alike_by_headline(compared):
+        for new, other in (pair, pair[::-1]):
+            if new in numbers and other in wordings:
+                near[numbers[new]].append(other)
+
+    return near
 
 
 def refusing_copies(
@@ -190,15 +201,19 @@ def copies_of(records: Iterable[Record], new: Record) -> list[Neighbour]:
     """Return those of some records, with their prose,
     that say the same as a new one but for form.
     """
-    letters = normalised(wording(new))
+    words = wording_of(new, wording(new))
     apart = _apart(new)
-    return [
-        Neighbour(record, 1.0, is_exact=True, contrast=None, is_duplicate=True)
-        for record in records
-        if _is_compared(record, new)
-        and normalised(wording(record)) == letters
-        and (record.is_rejected or not _is_named(record, apart))
-    ]
+    copies = []
+    for record in records:
+        if not _is_compared(record, new):
+            continue
+
+        likeness = is_duplicate(words, wording_of(record, wording(record)), 0.0, _COPIES)
+        is_settled = _is_named(record, apart) and not record.is_rejected
+        if likeness.level == "error" and not is_settled:
+            copies.append(Neighbour(record, likeness))
+
+    return copies
 
 
 def _is_compared(record: Record, new: Record) -> bool:
@@ -212,20 +227,6 @@ def _is_named(record: Record, apart: set[str]) -> bool:
 
 def _apart(new: Record) -> set[str]:
     return {*new.words("distinct_from"), *new.supersedes}
-
-
-def error_threshold(configured: float, *, is_enough: bool) -> float:
-    """Return from where on likeness is an error:
-    as configured among enough records, else for copies alone.
-    """
-    return configured if is_enough else max(configured, COPY)
-
-
-def is_apart(differs: Contrast | None) -> bool:
-    """Say whether a negation or a number is all that tells two texts apart:
-    however alike, they say two things.
-    """
-    return differs is not None and differs.alone
 
 
 def _scores(

@@ -18,6 +18,7 @@ from orbit_registry.cli.output import (
     visibility_text,
 )
 from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.formats.wording import normalised
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.operations.adr import NewAdr
@@ -25,7 +26,6 @@ from orbit_registry.registry import Registry
 from orbit_registry.render.hits import neighbours_data, show_commands
 from orbit_registry.render.records import record_data
 from orbit_registry.repository.ids import IN_THE_TREE
-from orbit_registry.search.similarity import normalised
 
 group = kind_group("adr")
 

@@ -107,32 +107,29 @@ def replay(name: str, most: int, since: str, output: str) -> None:
     lines += [
         f"    {row.key}  {row.commit[:9]} {row.path}: {row.text}" for row in result.kept[:SHOWN]
     ]
-    labels = [f"orbit enforce label {result.check} {row.key} true" for row in result.kept[:1]]
     emit(
         output,
         result.as_data(),
         "\n".join(lines),
-        next_commands=[*labels, f"orbit enforce promote {result.check}"],
+        next_commands=[f"orbit enforce promote {result.check}"],
     )
 
 
-@group.command("label")
+@group.command("label", hidden=True)
 @click.argument("name", metavar="ID/CHECK")
 @click.argument("key")
 @click.argument("verdict", type=click.Choice(["true", "false"]))
 @format_option
 def label(name: str, key: str, verdict: str, output: str) -> None:
-    """Say whether a match breaks the decision.
-
-    `orbit enforce replay` lists the keys of matches that are still there. `false` is a false alarm.
+    """Do nothing: labels no longer decide on a level.
 
     orbit enforce label ADR-0042/no-mysql 1f0c9a3e false
     """
-    open_registry().label_match(name, key, is_true=verdict == "true")
     emit(
         output,
         {"check": name, "key": key, "true": verdict == "true"},
-        f"{key} of {name} is {verdict}",
+        "labels no longer do anything: a person sets the level of a check",
+        next_commands=[f"orbit enforce promote {name}"],
     )
 
 
@@ -140,10 +137,9 @@ def label(name: str, key: str, verdict: str, output: str) -> None:
 @click.argument("name", metavar="ID/CHECK")
 @format_option
 def promote(name: str, output: str) -> None:
-    """Raise a check's level if its replay allows it.
+    """Raise a check's level by one: advice, warning, error.
 
-    From advice to warning it needs a replay. From warning to error, false alarms are at most 1 % of
-    changes and at least 80 % of matches are right, each at its 95 % bound.
+    A person decides. `orbit enforce replay` says what the check would have found.
 
     orbit enforce promote ADR-0042/no-mysql
     """

@@ -46,6 +46,7 @@ from orbit_registry.cli.records import (
 )
 from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.formats.untrusted import visible
+from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import SHIPPED, Kind, load_kinds
@@ -65,11 +66,21 @@ from orbit_registry.render.records import record_data, vote_data
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import fields_of
+from orbit_registry.review.review import by_evidence
 from orbit_registry.workspace.author import Review, acting_role
 from orbit_registry.workspace.files import read_text
 from orbit_registry.workspace.journal import unified_diff
 
 _EXAMPLE = '"Retry uploads with a new token"'
+
+
+def note_unclear(records: Sequence[Record]) -> None:
+    """Name on standard error the records that are left, as their documents state some status."""
+    for record in records[:MOST_NAMED]:
+        click.echo(f"left: {record.id}: {evidence_of(record)}", err=True)
+
+    if len(records) > MOST_NAMED:
+        click.echo(f"left: {len(records) - MOST_NAMED} more: `orbit review` lists them", err=True)
 
 
 def kind_of(name: str) -> Kind:
@@ -190,7 +201,10 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
         registry = open_registry()
         if of_status is not None:
             records = registry.collection.records.of_kind(kind.name)
-            any_ids = [record.id for record in records if record.status.name == of_status]
+            with_status = [record for record in records if record.status.name == of_status]
+            silent, unclear = by_evidence(with_status)
+            any_ids = [record.id for record in silent]
+            note_unclear(unclear)
 
         reviewed = review_of(
             any_ids, review, expect, yes or not live or dry_run or of_status is not None, output

@@ -28,6 +28,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.workspace.journal import unified_diff
 
 if TYPE_CHECKING:
+    from orbit_registry.matching.suggest import Proposal
     from orbit_registry.matching.visibility import Visibility
 
 
@@ -231,67 +232,73 @@ def group() -> None:
 @click.option("--apply", "write", is_flag=True, help="Write it; else nothing is written.")
 @format_option
 def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
-    """Propose globs for records as one diff to review.
+    """Propose packages and globs for records as one diff to review.
 
-    Clues are paths in a record's text, files that cite it, and commits that name it, its task, or
-    both. `git apply` takes the diff or a part of it; comments above it give the reasons.
+    Clues are the packages that a title or decision names and files import, code that cites the
+    record, the commits that made or name it, folders that its title names, and paths in its text.
+    `git apply` takes the diff or a part of it; comments above it give the reasons.
 
     orbit scope suggest
     orbit scope suggest ADR-0042 --apply
     """
     registry = open_registry()
     suggestions = registry.suggest_scopes(any_ids)
-    changes = registry.add_globs(suggestions, write=write)
+    changes = registry.add_suggestions(suggestions, write=write)
     records = {record.path: record for record in registry.collection.records}
-    lines: list[str] = []
-
-    for path, proposals in suggestions.items():
-        for proposal in proposals:
-            head = f"# {records[path].id}: {proposal.glob} ({plural(proposal.files, 'file')})"
-            lines.append(escaped_line(f"{head}: {'; '.join(proposal.reasons)}"))
-
-    none = sum(not proposals for proposals in suggestions.values())
     diff = unified_diff(changes)
-    end = (
-        f"# {plural(len(changes), 'record')} "
-        f"{'changed' if write else 'would change: `--apply` writes it'}"
-    )
-    without = (
-        f"# no suggestion for {plural(none, 'record')}: orbit adr update ID --path GLOB"
-        if none
-        else ""
-    )
-
-    complete = "" if suggestions else "# every record that waits or holds names paths"
-    text = "\n".join(
-        part
-        for part in (*lines, diff.rstrip("\n"), end if changes else "", without, complete)
-        if part
-    )
-
     data = {
         "suggestions": [
-            {
-                "id": records[path].id,
-                "path": path,
-                "globs": [
-                    {
-                        "glob": proposal.glob,
-                        "files": proposal.files,
-                        "reasons": list(proposal.reasons),
-                    }
-                    for proposal in proposals
-                ],
-            }
+            _suggestion_data(records[path].id, path, proposals)
             for path, proposals in suggestions.items()
         ],
         "diff": diff,
         "written": write and bool(changes),
     }
 
+    lines = [
+        _suggestion_line(records[path].id, proposal)
+        for path, proposals in suggestions.items()
+        for proposal in proposals
+    ]
+    if diff:
+        lines.append(diff.rstrip("\n"))
+    if changes:
+        done = "changed" if write else "would change: `--apply` writes it"
+        lines.append(f"# {plural(len(changes), 'record')} {done}")
+
+    none = sum(not proposals for proposals in suggestions.values())
+    if none:
+        lines.append(
+            f"# no suggestion for {plural(none, 'record')}: orbit adr update ID --path GLOB"
+        )
+    if not suggestions:
+        lines.append("# every record that waits or holds names paths or packages")
+
     emit(
         output,
         data,
-        text,
+        "\n".join(lines),
         next_commands=["orbit coverage"] if write else ["orbit scope suggest --apply"],
     )
+
+
+def _suggestion_line(record_id: str, proposal: Proposal) -> str:
+    what = proposal.glob
+    if proposal.package:
+        what = f"uses {proposal.package}"
+
+    head = f"# {record_id}: {what} ({plural(proposal.files, 'file')})"
+    return escaped_line(f"{head}: {'; '.join(proposal.reasons)}")
+
+
+def _suggestion_data(record_id: str, path: str, proposals: Sequence[Proposal]) -> dict[str, object]:
+    globs: list[dict[str, object]] = []
+    packages: list[dict[str, object]] = []
+    for proposal in proposals:
+        entry = {"files": proposal.files, "reasons": list(proposal.reasons)}
+        if proposal.package:
+            packages.append({"package": proposal.package, **entry})
+        else:
+            globs.append({"glob": proposal.glob, **entry})
+
+    return {"id": record_id, "path": path, "globs": globs, "uses": packages}

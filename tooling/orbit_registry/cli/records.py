@@ -27,6 +27,7 @@ from orbit_registry.cli.output import (
 )
 from orbit_registry.errors import OrbitError, UsageError, listed, plural
 from orbit_registry.formats.untrusted import inert_line, visible
+from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import FRESH
 from orbit_registry.model.ids import DIRECTIONS, Link
@@ -308,12 +309,11 @@ def _moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False
             else "is"
         )
         lines.append(f"{after.id} {becomes} {after.status.name}  {after.title}")
-        replaced = (
-            inert_line(before.text("status_raw") or "")[:80]
-            if before.status.name != after.status.name
-            else ""
-        )
-        lines += [f"  the status was `{replaced}`"] if len(replaced.split()) > 1 else []
+        evidence = evidence_of(before)
+        is_unclear = evidence.statement in ("not understood", "not read")
+        says_more = len(evidence.words.split()) > 1
+        if (is_unclear or says_more) and before.status.name != after.status.name:
+            lines.append(f"  the status was `{inert_line(evidence.words)}`")
 
     documents = [
         record.source.path for record in changed if record.source and record.kind.in_document

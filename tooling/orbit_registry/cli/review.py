@@ -109,9 +109,13 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     )
     emit(output, data, text, next_commands=following)
 
-    if unknown and output == "text":
-        command = review.approval_command(unknown)
-        click.echo(f"no status stated for {plural(len(unknown), 'record')}: `{command}`", err=True)
+    silent, unclear = review.by_evidence(unknown)
+    if silent and output == "text":
+        command = review.approval_command(silent)
+        click.echo(f"no status stated for {plural(len(silent), 'record')}: `{command}`", err=True)
+    if unclear and output == "text":
+        of_records = plural(len(unclear), "record")
+        click.echo(f"status not understood for {of_records}: `orbit review`", err=True)
 
     warn_of_unread(registry)
 
@@ -122,7 +126,8 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
 def review_command(kind: str | None, output: str) -> None:
     """List what needs a person's attention.
 
-    The sections are: waiting for review, no status stated, may no longer hold, failed.
+    The sections are: waiting for review, no status stated, status not understood,
+    may no longer hold, failed.
 
     orbit review
     orbit review --kind learning
@@ -142,10 +147,11 @@ def review_command(kind: str | None, output: str) -> None:
         if kind in (None, record.kind.name)
     ]
 
-    accept_unknown = review.approval_command(unknown)
+    silent, unclear = review.by_evidence(unknown)
     sections = (
         ("Waiting for review", waiting, "orbit accept ID, or orbit reject ID --reason WHY"),
-        ("No status stated", unknown, accept_unknown),
+        ("No status stated", silent, review.approval_command(silent)),
+        ("Status not understood", unclear, "orbit show ID, then orbit accept ID"),
         ("May no longer hold", stale, "orbit stale"),
         ("Failed, not tried again", failed, "orbit clear TARGET"),
     )
@@ -168,7 +174,9 @@ def review_command(kind: str | None, output: str) -> None:
 
     text = "\n".join(lines).rstrip() or "nothing needs attention"
     following = [f"orbit show {waiting[0].id}"] if waiting else []
-    following += [command for _, listed, command in sections[1:3] if listed]
+    following += [review.approval_command(silent)] if silent else []
+    following += [f"orbit show {unclear[0].id}"] if unclear else []
+    following += ["orbit stale"] if stale else []
     emit(output, data, text, next_commands=following)
     warn_of_unread(registry)
 

@@ -31,7 +31,7 @@ from orbit_registry.operations.init import DRIVER, attributes, has_logs, project
 from orbit_registry.render.records import unread_text
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.votes import BROKEN
-from orbit_registry.review.review import approval_command, queue, without_status
+from orbit_registry.review.review import approval_command, by_evidence, queue, without_status
 from orbit_registry.snapshot.sync import sync
 from orbit_registry.workspace.author import UNKNOWN, current_author
 from orbit_registry.workspace.event_log import LoggedEvent, LogScan, log_files, logged_events
@@ -143,16 +143,18 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     records, orbit = collection.records, str(workspace.orbit)
     live = sum(record.phase == "live" and record.status.pushed for record in records)
     waiting = len(queue(records))
-    unknown = without_status(records)
+    silent, unclear = by_evidence(without_status(records))
     wait = "waits" if waiting == 1 else "wait"
-    have = "has" if len(unknown) == 1 else "have"
+    have = "has" if len(silent) == 1 else "have"
     message = (
         f"{plural(len(records), 'record')}: {live} can be shown, {waiting} {wait} for review, "
-        f"{len(unknown)} {have} no status stated"
+        f"{len(silent)} {have} no status stated"
     )
+    if unclear:
+        message += f", {len(unclear)} with a status that is not known"
 
-    if unknown:
-        step = approval_command(unknown)
+    if silent:
+        step = approval_command(silent)
     elif live:
         step = ""
     else:

@@ -5,11 +5,11 @@ those before it, and the lines that it adds.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from orbit_registry.enforce.kind import FILE_LIMIT, Tree, decoded
+from orbit_registry.enforce.kind import FILE_LIMIT, Tree, UnreadableError, decoded
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT
 
@@ -53,9 +53,44 @@ class Change:
     def texts(self) -> Mapping[str, str]:
         """The texts of the changed files before the change."""
         return {
-            path: decoded(content[:FILE_LIMIT])
+            path: _readable(content[:FILE_LIMIT], path)
             for path, content in self.contents(self.before).items()
         }
+
+    def aliases(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield names under which changed files count too, each with the file: the name before a
+        move, and the names that links give; an empty file where a new link leaves the project.
+        """
+        for path, old in self.earlier.items():
+            if old not in ("", path):
+                yield old, path
+
+        root = self.git.folder.resolve()
+        for link in self._links:
+            try:
+                target = (root / link).resolve(strict=True)
+            except (OSError, RuntimeError):  # it leads nowhere, or in a circle
+                continue
+
+            is_new = link in self.earlier
+            if not target.is_relative_to(root) or target == root:
+                if is_new:
+                    yield link, ""
+                continue
+
+            inner = target.relative_to(root).as_posix()
+            for path in paths if is_new else self.earlier:
+                if path == inner or path.startswith(f"{inner}/"):
+                    yield link + path[len(inner) :], path
+
+    @cached_property
+    def _links(self) -> list[str]:
+        """The symbolic links that git tracks, and the new ones."""
+        rows = self.git.run("ls-files", "-s", "-z").split(b"\0")
+        links = [row.partition(b"\t")[2] for row in rows if row.startswith(b"120000 ")]
+        names = [link.decode("utf-8", "surrogateescape") for link in links]
+        fresh = (path for path in self.earlier if (self.git.folder / path).is_symlink())
+        return list(dict.fromkeys([*names, *fresh]))
 
     def tree_before(self, tree: Tree) -> Tree:
         """Return the files before the change; those that it leaves alone are in the tree of
@@ -74,6 +109,13 @@ class Change:
         )
         rows = ((int(first), int(count or 1)) for first, count in _ADDED.findall(hunks))
         return {line for first, count in rows for line in range(first, first + count)}
+
+
+def _readable(content: bytes, path: str) -> str:
+    try:
+        return decoded(content, path)
+    except UnreadableError:
+        return ""
 
 
 def change_since(git: Git, base: str, untracked: Sequence[str] = ()) -> Change:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orbit_registry.enforce import kinds
+from orbit_registry.formats.encodings import UndecodableError, source_text
 from orbit_registry.formats.syntax import line_starts
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.schema import RecordSchema
@@ -167,9 +168,14 @@ def match_at(text: str, start: int, end: int) -> Match:
     return Match(line, column, end_line, excerpt, lines)
 
 
-def decoded(content: bytes) -> str:
-    """Return the text of a file as checks read it."""
-    return content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+def decoded(content: bytes, path: str = "") -> str:
+    """Return the text of a file as checks read it; raises UnreadableError."""
+    try:
+        text = source_text(content, path)
+    except UndecodableError as error:
+        raise UnreadableError(str(error)) from None
+
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 WORDS = {

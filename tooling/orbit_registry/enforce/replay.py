@@ -22,7 +22,6 @@ from orbit_registry.enforce.kind import (
     Tree,
     decoded,
 )
-from orbit_registry.enforce.run import enforce
 from orbit_registry.enforce.spec import DecisionCheck
 from orbit_registry.errors import UsageError
 from orbit_registry.workspace.git import Git
@@ -83,7 +82,7 @@ class Replay:
 
     @property
     def kept(self) -> list[Introduction]:
-        """The introductions that are still there, which a person labels."""
+        """The introductions that are still there."""
         return [entry for entry in self.introductions if entry.fate == "kept"]
 
     def as_data(self) -> dict[str, object]:
@@ -107,9 +106,7 @@ class Replay:
 def replay_check(
     workspace: Workspace, check: DecisionCheck, most: int = MOST_COMMITS, since: str = ""
 ) -> Replay:
-    """Replay a check and write the result into the evidence;
-    labels of matches that are still there stay.
-    """
+    """Replay a check and write the result into the evidence."""
     try:
         finder = check.finder
     except (InvalidCheckError, NotRunError) as error:
@@ -150,11 +147,7 @@ def replay_check(
         message = f"no commit to replay {check.name} over{f' since {start}' if start else ''}"
         raise UsageError(message, hint="name an earlier day: `--since`")
 
-    rows = enforce(workspace, [check.record], *workspace.git.files(), name=check.name)
-    allowed = sum(bool(row.allowed) for row in rows)
-    data = {**result.as_data(), **({"allowed": allowed} if allowed else {})}
-    write_replay(workspace, check.name, data, {entry.key for entry in result.introductions})
-
+    write_replay(workspace, check.name, result.as_data())
     return result
 
 
@@ -277,7 +270,7 @@ def _lines_of(git: Git, check: DecisionCheck, finder: Finder, steps: Sequence[Co
         content = blobs.get(blob, b"")
         try:
             matches[path, blob] = (
-                [*finder.find(path, decoded(content))] if len(content) <= FILE_LIMIT else None
+                [*finder.find(path, decoded(content, path))] if len(content) <= FILE_LIMIT else None
             )
         except NotRunError:
             matches[path, blob] = None

@@ -13,8 +13,16 @@ from typing import Any
 
 from orbit_registry.enforce.allowances import Allow
 from orbit_registry.enforce.change import Change, change_since
-from orbit_registry.enforce.evidence import FILE, Evidence, exceptions_of, is_stale, read_evidence
-from orbit_registry.enforce.kind import FILE_LIMIT, Finder, NotRunError, Survey, Tree, decoded
+from orbit_registry.enforce.evidence import evidence_notes
+from orbit_registry.enforce.kind import (
+    FILE_LIMIT,
+    Finder,
+    NotRunError,
+    Survey,
+    Tree,
+    UnreadableError,
+    decoded,
+)
 from orbit_registry.enforce.kinds.pattern import NO_AST_GREP
 from orbit_registry.enforce.matches import (
     Break,
@@ -34,11 +42,10 @@ from orbit_registry.formats.yaml import load
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import count_matches
-from orbit_registry.repository.codec import data_in, list_in
-from orbit_registry.repository.inherited import namespaced, source_of
+from orbit_registry.repository.inherited import source_of
 from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import inside, read_bytes, read_text, walk
-from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace
+from orbit_registry.workspace.workspace import CONFIG, ORBIT, Workspace
 
 TIME_LIMIT_SECONDS = 60.0
 
@@ -49,8 +56,8 @@ def tree_of(workspace: Workspace, tracked: Sequence[str] | None, untracked: Sequ
 
     def text(path: str) -> str | None:
         try:
-            return decoded(read_bytes(inside(workspace.root, path), limit=FILE_LIMIT))
-        except OrbitError:
+            return decoded(read_bytes(inside(workspace.root, path), limit=FILE_LIMIT), path)
+        except (OrbitError, UnreadableError):
             return None
 
     return Tree([path for path in paths if not path.startswith(f"{ORBIT}/")], text)
@@ -63,14 +70,16 @@ def enforce(
     untracked: Sequence[str],
     *,
     against: str | None = None,
+    before: Sequence[Record] = (),
     proposed: bool = False,
     definitions_only: bool = False,
     name: str = "",
 ) -> tuple[Diagnostic, ...]:
     """Return what the checks of live records find, and what is wrong with them.
 
-    With `against`, only what was not found then; `definitions_only` looks at no file. `name`: only
-    this check.
+    With `against`, only what was not found then, and what the checks of the records that were in
+    force `before` find where this change alters them. `definitions_only` looks at no file. `name`:
+    only this check.
     """
     records = list(records)
     base = workspace.git.merge_base(against) if against is not None else None
@@ -82,7 +91,7 @@ def enforce(
         for check in checks_of(record)
         if name in ("", check.name)
     ]
-    evidence = _with_evidence(workspace, checks, report, base)
+    report.diagnostics += evidence_notes(workspace, checks)
 
     for check in checks:
         for problem in check.problems:
@@ -102,12 +111,14 @@ def enforce(
         return tuple(report.diagnostics)
 
     change = change_since(workspace.git, base, untracked) if base is not None else None
-    run = Run(runnable, tree_of(workspace, tracked, untracked), report, evidence, change)
+    run = Run(runnable, tree_of(workspace, tracked, untracked), report, change)
     run.add_blind()
     run.add_all()
 
     if change is not None:
-        _add_weakened(run, change, _at_base(workspace, records, change))
+        altered = _runnable(_altered(run, records, before), Report(workspace))
+        _add_altered(run, change, altered)
+        _add_moved_out(run, change, {**run.checks, **altered})
 
     return tuple(report.diagnostics)
 
@@ -126,13 +137,10 @@ def check_text(
         for check in checks_of(record)
         if check.covers(path) and check.is_about_one_file
     ]
-    evidence = _with_evidence(workspace, checks, report, None)
     text = decoded(text.encode("utf-8", "replace"))
-    Run(
-        _runnable(checks, report), Tree([path], {path: text}.get), report, evidence, paths=[path]
-    ).add_all()
-
-    return tuple(row for row in report.diagnostics if row.code != "ORB1010")
+    tree = Tree([path], {path: text}.get)
+    Run(_runnable(checks, report), tree, report, paths=[path]).add_all()
+    return tuple(report.diagnostics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,34 +193,6 @@ def record_of_file(workspace: Workspace, path: str) -> Record:
     return Record(kind, data, path)
 
 
-def _with_evidence(
-    workspace: Workspace, checks: Iterable[DecisionCheck], report: Report, base: str | None
-) -> Mapping[str, Evidence]:
-    """Count checks that changed after their replay as advice; return the evidence of the work tree.
-
-    The evidence of the commit that a change starts from counts too: a change can't lower a level by
-    editing the file.
-    """
-    files: list[Mapping[str, Evidence]] = []
-    for revision in (None, base) if base is not None else (None,):
-        try:
-            files.append(read_evidence(workspace, revision))
-        except OrbitError as error:  # no evidence against a level
-            if revision is None:
-                message = f"could not read the evidence of checks: {error.message}"
-                report.diagnostics.append(
-                    Diagnostic("ORB1010", Severity.WARNING, message, Location(FILE), error.hint)
-                )
-
-    for check in checks:
-        if is_stale(check, files):
-            message = f"{check.name} changed after its replay, so it counts as advice"
-            report.add(check, "ORB1010", message, hint=f"run `orbit enforce replay {check.name}`")
-            check.counts_as_advice = True
-
-    return files[0] if files else {}
-
-
 def _runnable(checks: Iterable[DecisionCheck], report: Report) -> dict[str, DecisionCheck]:
     """Return the checks that can be run by name; the others are reported."""
     runnable: dict[str, DecisionCheck] = {}
@@ -235,7 +215,6 @@ class Run:
     """By their names."""
     tree: Tree
     report: Report
-    evidence: Mapping[str, Evidence]
     change: Change | None = None
     paths: Collection[str] | None = None
     """The files to read, without the cache; else those of the change, or all."""
@@ -255,7 +234,6 @@ class Run:
             try:
                 rows = [*self._side.breaks(check)]
                 self.needed.update((row.path, row.allow) for row in rows if row.allow)
-                self._fall_back(check, rows)
                 if rows and self._before is not None and not check.is_reference:
                     rows = new_breaks(rows, self._before.breaks(check), self._is_added)
             except NotRunError as error:
@@ -390,7 +368,12 @@ class Run:
             if time.process_time() > deadline:
                 reasons[path] = f"not reached in {TIME_LIMIT_SECONDS:.0f} s"
                 return None
-            return self._read({path: readers[path]}, lambda _: decoded(content))[path].as_json()
+            names = readers[path]
+            try:
+                text = decoded(content, path)
+            except UnreadableError as error:
+                return FileMatches({}, not_run=dict.fromkeys(names, str(error))).as_json()
+            return self._read({path: names}, lambda _: text)[path].as_json()
 
         workspace = self.report.workspace
         key = [
@@ -414,21 +397,6 @@ class Run:
 
         not_run = {path: dict.fromkeys(readers[path], reason) for path, reason in reasons.items()}
         return values | {path: FileMatches({}, not_run=rows) for path, rows in not_run.items()}
-
-    def _fall_back(self, check: DecisionCheck, rows: Sequence[Break]) -> None:
-        """Count a check as advice of which too many matches are allowed or false alarms."""
-        allowed = sum(row.allow is not None and bool(row.allow.reason) for row in rows)
-        excess = exceptions_of(self.evidence.get(check.name, {}), allowed, len(rows))
-        if check.level != "advice" and excess:
-            message = (
-                f"{excess[0]} of {excess[1]} matches of {check.name} are allowed or false alarms: "
-            )
-            hint = (
-                f"name what it should leave out under `except:`, then `orbit enforce replay "
-                f"{check.name}`"
-            )
-            self.report.add(check, "ORB1010", message + "it counts as advice", hint=hint)
-            check.counts_as_advice = True
 
     def _is_added(self, row: Break) -> bool:
         if row.match is None or self.change is None:
@@ -460,71 +428,131 @@ def _is_text(file: Path) -> bool:
         return b"\0" not in stream.read(8_000)
 
 
-def _at_base(
-    workspace: Workspace, records: Sequence[Record], change: Change
-) -> Iterator[DecisionCheck]:
-    """Yield the checks of changed records as they were, live, in the commit that a change starts
-    from.
+def _add_altered(run: Run, change: Change, checks: Mapping[str, DecisionCheck]) -> None:
+    """Add what breaks the checks of the base that this change alters or ends.
 
-    A record that is closed now has no check to weaken; one with a new id is known by its uid.
+    The base judges: a check counts as the base has it, at its level there.
     """
-    by_uid = {record.uid: record for record in records}
-    paths = [path for path in change.before if path.startswith(f"{ORBIT}/")]
-    paths += _copies_left(workspace, change) if CONFIG in paths else []
-    for path, content in change.contents(paths).items():
-        source = source_of(path)
-        home = f"{INHERITED}/{source}/" if source else f"{ORBIT}/"
-        kind = workspace.kinds.of_plural(path.removeprefix(home).split("/")[0])
-        data = data_in(content.decode("utf-8", "replace")) if kind is not None else None
+    report = run.report
+    again = Run(checks, run.tree, Report(report.workspace), change, change.earlier)
+    reported = _reported(report)
 
-        if kind is None or data is None or not kind.schema.is_valid(data):
+    for check, rows in again.breaks():
+        by_path: dict[str, Break] = {}
+        for row in rows:
+            if not _is_reported(reported, check, row):
+                by_path.setdefault(row.path, row)
+
+        for row in by_path.values():
+            message = f"this change weakens {check.name} and breaks it at {_place(check, row)}"
+            _add_evasion(report, check, message, "weaken it in a separate change")
+
+
+def _altered(
+    run: Run, records: Iterable[Record], before: Iterable[Record]
+) -> Iterator[DecisionCheck]:
+    """Yield the checks of the base that are no longer the same, under the record's present id."""
+    by_uid = {record.uid: record for record in records}
+    for record in before:
+        current = by_uid.get(record.uid)
+        if current is not None:
+            record = Record(record.kind, {**record.data, "id": current.id}, current.path)
+
+        for check in checks_of(record):
+            now = run.checks.get(check.name)
+            is_live = now is not None and now.record.phase == "live"
+            if check.is_reference:
+                continue  # another program judges, by its configuration of today
+            if now is None or not is_live or now.digest != check.digest or now.level != check.level:
+                yield check
+
+
+Reported = Mapping[tuple[str, str, int], Severity]
+"""The weight of each finding of a check, by its name, its file and its line."""
+
+
+def _reported(report: Report) -> Reported:
+    weights: dict[tuple[str, str, int], Severity] = {}
+    for row in report.diagnostics:
+        line = row.location.position.line if row.location.position else 0
+        weights[row.check or "", row.location.path, line] = row.severity
+
+    return weights
+
+
+def _is_reported(reported: Reported, check: DecisionCheck, row: Break) -> bool:
+    """Say whether a break is allowed by a reason, or a finding of the same weight already."""
+    if row.allow is not None and row.allow.reason:
+        return True
+
+    path = CONFIG if source_of(row.path) else row.path
+    weight = reported.get((check.name, path, row.match.line if row.match else 0))
+    order = list(Severity)
+    return weight is not None and order.index(weight) <= order.index(LEVELS[check.level])
+
+
+def _place(check: DecisionCheck, row: Break) -> str:
+    path = row.path or check.record.path
+    return f"{path}:{row.match.line}" if row.match else path
+
+
+def _add_evasion(report: Report, check: DecisionCheck, message: str, instead: str) -> None:
+    location = report.location(check.record, ("checks",))
+    hint = f"leave the check unchanged, or {instead}"
+    severity = LEVELS[check.level]
+    report.add(check, "ORB1008", message, location, severity=severity, hint=hint)
+
+
+def _add_moved_out(run: Run, change: Change, checks: Mapping[str, DecisionCheck]) -> None:
+    """Add what this change brings into files that it moves out of a check's files,
+    or that a link brings into them.
+    """
+    aliases = dict(change.aliases(run.tree.paths))
+    if not aliases:
+        return
+
+    report = run.report
+    for check in checks.values():
+        finder = check.finder
+        if check.record.phase != "live" or not isinstance(finder, Finder) or check.demands_one:
             continue
 
-        data = namespaced(data, source) if source else data
-        current = by_uid.get(str(data["uid"]))
-        earlier = Record(kind, data, path)
-        if earlier.phase == "live" and (current is None or current.phase != "closed"):
-            yield from checks_of(
-                Record(kind, {**data, "id": current.id}, current.path) if current else earlier
-            )
+        names = {
+            name: path
+            for name, path in aliases.items()
+            if check.covers(name) and not check.covers(path) and (finder.reads(name) or not path)
+        }
+        unread = [name for name, path in names.items() if not path]
+        for name in unread:
+            message = f"{check.name} is not run on {name}: it is a link out of the project"
+            severity = LEVELS[check.level]
+            report.add(check, "ORB1004", message, Location(name), severity=severity)
+
+        _add_aliased(run, change, check, {name: path for name, path in names.items() if path})
 
 
-def _copies_left(workspace: Workspace, change: Change) -> list[str]:
-    """Return the copies, in the commit that a change starts from,
-    of sources that it takes out of `extends`.
-    """
-    text = change.contents([CONFIG]).get(CONFIG, b"").decode("utf-8", "replace")
-    entries = [
-        entry for entry in list_in(data_in(text) or {}, "extends") if isinstance(entry, Mapping)
-    ]
-    gone = {str(entry.get("name")) for entry in entries}.difference(
-        entry.name for entry in workspace.config.extends
+def _add_aliased(run: Run, change: Change, check: DecisionCheck, names: Mapping[str, str]) -> None:
+    texts = {name: run.tree.text(path) or "" for name, path in names.items()}
+    if not texts:
+        return
+
+    there = change.contents([*names])
+    earlier = {name: name if name in there else path for name, path in names.items()}
+    lines = {name: set(range(1, text.count("\n") + 2)) for name, text in texts.items()}
+    aside = Run(
+        {check.name: check},
+        Tree([*texts], texts.get),
+        Report(run.report.workspace),
+        Change(change.git, change.base, earlier, ()),
+        [*texts],
+        added=lines,
     )
-    paths = workspace.git.files_at(change.base, INHERITED) if gone else {}
-    return [path for path in paths if source_of(path) in gone]
+    for _, rows in aside.breaks():
+        for row in rows:
+            if row.allow is not None and row.allow.reason:
+                continue
 
-
-def _add_weakened(run: Run, change: Change, before: Iterable[DecisionCheck]) -> None:
-    """Add the checks that found something in the changed files before the change weakened them."""
-    order, report = list(Severity), run.report
-    reported = {
-        (row.check, row.location.path): order.index(row.severity) for row in report.diagnostics
-    }
-    scratch = Report(report.workspace)
-    checks = _runnable(
-        (check for check in before if check.must == "not" and not check.is_reference), scratch
-    )
-
-    for check, rows in Run(
-        checks, run.tree, scratch, run.evidence, change, change.earlier
-    ).breaks():
-        for path, row in {row.path or check.record.path: row for row in reversed(rows)}.items():
-            if reported.get(
-                (check.name, CONFIG if source_of(path) else path), len(order)
-            ) > order.index(LEVELS[check.level]):
-                place = f"{path}:{row.match.line}" if row.match else path
-                message = f"this change weakens {check.name} and breaks it at {place}"
-                hint = "leave the check unchanged, or weaken it in a separate change"
-                report.add(
-                    check, "ORB1008", message, report.location(check.record, ("checks",)), hint=hint
-                )
+            line = row.match.line if row.match else 1
+            place = f"{names[row.path]}:{line}"
+            message = f"{place} breaks {check.name} as {row.path}, which this change moves or links"
+            _add_evasion(run.report, check, message, "move the file in a separate change")

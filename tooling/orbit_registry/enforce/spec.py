@@ -53,8 +53,6 @@ class DecisionCheck:
     kind: CheckKind
     invalid: Sequence[SpecProblem] = ()
     """What is wrong with its fields."""
-    counts_as_advice: bool = False
-    """Whether what its level rests on no longer holds."""
 
     @property
     def id(self) -> str:
@@ -78,8 +76,8 @@ class DecisionCheck:
 
     @property
     def level(self) -> str:
-        """`advice`, `warning` or `error`; advice where what the level rests on no longer holds."""
-        return "advice" if self.counts_as_advice else str(self.fields.get("level", "advice"))
+        """`advice`, `warning` or `error`, as a person set it."""
+        return str(self.fields.get("level", "advice"))
 
     @property
     def pointer(self) -> Pointer:

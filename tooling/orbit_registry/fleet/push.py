@@ -26,11 +26,11 @@ from orbit_registry.fleet.lake import (
     folder_name,
     valid_repository,
 )
+from orbit_registry.formats.wording import NEGATIONS
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.repository.codec import hides_record
 from orbit_registry.repository.reader import Reading
-from orbit_registry.search.similarity import NEGATIONS
 from orbit_registry.search.text import stem, words
 from orbit_registry.snapshot.export import duckdb, fill_all, quoted, shared_rows
 from orbit_registry.workspace.config import Extension

@@ -62,6 +62,11 @@ _OPEN = frozenset("([{,=+%|&*<>\\")  # before a string that is a value, and no d
 _KEYWORD = re.compile(r"\b(?:return|yield|in|is|and|or|not|if|else|assert|raise|await)\s*\Z")
 
 
+def is_foreign(path: str) -> bool:
+    """Say whether a file is in a folder of others' code, or of records."""
+    return not _FOREIGN.isdisjoint(path.split("/")[:-1])
+
+
 def is_source(path: str) -> bool | None:
     """Say whether a file is code or configuration, by its name; None where its first line tells."""
     *folders, name = path.split("/")

@@ -152,6 +152,23 @@ class Context:
         self.tokens = min(tokens, START_TOKENS) if surface == SESSION else tokens
         self.budgets = budgets or {}
         self.widths = widths or {}
+        self._writes_code: bool | None = None
+
+    @property
+    def writes_code(self) -> bool:
+        """Whether the task is work on code, so that records about how to work help.
+
+        A caller may know the class of the task, as a brief does; of a prompt its words say.
+        Unsure is no.
+        """
+        if self._writes_code is None:
+            self._writes_code = self.task_class == CODE
+            if self.surface == PROMPT and self.text and not self.task_class:
+                from orbit_registry.hook.task_class import classify
+
+                self._writes_code = classify(self.text).writes_code
+
+        return self._writes_code
 
 
 class Match:

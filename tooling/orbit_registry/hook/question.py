@@ -1,7 +1,5 @@
 """Records that the words of a text lead to, by their weights in the push index.
 
-It also says whether a text asks for code.
-
 A score is that of `search.index`: what words and words in a row weigh in a record, as a part of
 what the words weigh at most. That part would fall with each further sentence, so the divisor has
 an end, for records that weigh more than `matching.chance` explains. A word that no record has
@@ -12,7 +10,6 @@ of one is found by taking its ending off: to load a stemmer takes longer than al
 from itertools import pairwise
 
 from orbit_registry.hook.index import PAIR_SHIFT
-from orbit_registry.hook.purpose import purposes_in
 from orbit_registry.hook.words import words
 
 TYPE_CHECKING = False
@@ -116,46 +113,13 @@ def replaced_names(text: str) -> list[str]:
     return [*ids][:MOST]
 
 
-_NO_CHANGE = (
-    "what what's whats why how how's which who where when is are was does do did has have should "
-    "explain describe tell summarize summarise show list find look review compare check read "
-    "search walk investigate explore trace analyze analyse audit understand run rerun commit push "
-    "deploy open draft plan estimate translate thanks"
-)
-_FINDING_OUT = frozenset(_NO_CHANGE.split())
-"""First words of a prompt that asks for something other than a change of code."""
-_ASKING = frozenset(("can", "could", "would", "will"))
+_RUNNING = ("run", "rerun", "re-run", "check")
 
 
-def asks_for_code(text: str) -> bool:
-    """Say whether a prompt may ask to change code.
-
-    100 of 104 in tests/cases/task_class do, 16 of 143 questions.
-    """
-    start = _without_please(text[:200].casefold().replace(",", " ").split())
-    is_request = len(start) > 1 and start[0] in _ASKING and start[1] in ("you", "we")
-    if is_request:
-        start = start[2:]
-
-    start = _without_please(start)
-    if not start or start[0].strip(".:;!") in _FINDING_OUT:
-        return False
-
-    return is_request or not text.rstrip().endswith("?")
-
-
-def _without_please(start: list[str]) -> list[str]:
-    return start[1:] if start[:1] == ["please"] else start
-
-
-_RUNNING = ("run", "rerun", "re-run", "why", "check")
-
-
-def purposes_asked(text: str) -> list[str]:
-    """Return the purposes of commands (`test`, `build`, …) that a prompt about code names."""
+def asks_to_run(text: str) -> bool:
+    """Say whether a prompt begins by asking for a command to be run."""
     first = text[:50].casefold().removeprefix("please ").split()[:1]
-    is_about_code = asks_for_code(text) or (first and first[0] in _RUNNING)
-    return purposes_in(text[:LONGEST]) if is_about_code else []
+    return first != [] and first[0] in _RUNNING
 
 
 def _without_path(word: str) -> str:

@@ -11,7 +11,7 @@ from orbit_registry.hook.words import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from orbit_registry.hook.call import Payload
     from orbit_registry.hook.index import Index, Row
@@ -55,18 +55,31 @@ def options_named(index: "Index", text: str, names: "Iterable[str]") -> dict[int
     _add_matches(index, matches, query, frozenset(), query)
 
     for name in names:
-        parts = name.replace(":", "/").replace("\\", "/").split("/")
-        forms = [words(part) for part in (name, *parts)]
-        joined: list[str] = []
-        single: list[str] = []
-        for form in forms:
-            joined += " ".join(form), "".join(form)
-            single += form
-
-        exact = frozenset(joined)
-        _add_matches(index, matches, [*exact, *single], exact, forms[0])
+        whole, joined, single = forms_of(name)
+        _add_matches(index, matches, [*joined, *single], frozenset(joined), whole)
 
     return matches
+
+
+def forms_of(name: str) -> tuple[list[str], list[str], list[str]]:
+    """Return the words of a package's name, the names that it can have, and the words of its parts.
+
+    `@nats-io/transport-node` has the names `nats io` and `natsio`, too.
+    """
+    parts = name.replace(":", "/").replace("\\", "/").split("/")
+    forms = [words(part) for part in (name, *parts)]
+    joined: list[str] = []
+    single: list[str] = []
+    for form in forms:
+        joined += " ".join(form), "".join(form)
+        single += form
+
+    return forms[0], joined, single
+
+
+def is_meant(phrase: str, exact: "Collection[str]", whole: "Sequence[str]") -> bool:
+    """Say whether a name or its words mean an option that the index has as a phrase."""
+    return phrase.lstrip(EXACT) in exact or f" {phrase} " in f" {' '.join(whole)} "
 
 
 def option_line(row: "Row", position: int) -> tuple[str, str]:
@@ -98,8 +111,7 @@ def _add_matches(
 
         for number in index.lookup(f"{OPTIONS}{key}")[1]:
             phrase = index.pattern_text(number)
-            is_name = phrase.lstrip(EXACT) in exact or f" {phrase} " in joined
-            if not is_name and not _is_adopted(phrase, joined):
+            if not is_meant(phrase, exact, query) and not _is_adopted(phrase, joined):
                 continue
 
             start, end = index.range_of(number)
@@ -126,13 +138,14 @@ def added_names(arguments: "Payload", path: str, root: str, folder: str = "") ->
         names |= dict.fromkeys(_installed(command))
 
     for file, new, old in edits_in(arguments, path, root, folder):
-        before = {*_names_in(file, old)}
-        names |= dict.fromkeys(name for name in _names_in(file, new) if name not in before)
+        before = {*names_in(file, old)}
+        names |= dict.fromkeys(name for name in names_in(file, new) if name not in before)
 
     return list(names)[:MOST_NAMES]
 
 
-def _names_in(path: str, text: str) -> "Iterator[str]":
+def names_in(path: str, text: str) -> "Iterator[str]":
+    """Yield the packages and modules that lines of a file import, or of a manifest depend on."""
     file = path.rpartition("/")[2].casefold()
     if file.startswith("requirements") and file.endswith((".txt", ".in")):
         names_of = _requirement
@@ -203,8 +216,12 @@ def _imported(line: str) -> "Iterable[str]":
 def _json_names(line: str) -> "Iterator[str]":
     for part in line.split(","):
         texts = _quoted(part)
-        if len(texts) == 2 and (texts[1][:1] in _VERSION or texts[1].startswith(_SOURCES)):
-            yield texts[0]
+        if len(texts) < 2:
+            continue
+
+        name, version = texts[-2:]
+        if version[:1] in _VERSION or version.startswith(_SOURCES):
+            yield name
 
 
 def _requirement(line: str) -> "Iterable[str]":

@@ -6,7 +6,6 @@ A hook waits for it at each tool call, so it imports built-in modules only.
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import (
     BRIEF,
-    CODE,
     PER_CALL,
     PER_SESSION,
     PROMPT,
@@ -254,13 +253,18 @@ def _hits_by_name(index: "Index", context: Context) -> "Iterator[tuple[str, list
 
 
 def _purposes(context: Context) -> "Sequence[str]":
-    if context.surface != PROMPT or not context.text:
+    if context.surface not in (PROMPT, BRIEF) or not context.text:
         return context.purposes
 
     # Tool calls, which most calls are, have no use for it.
-    from orbit_registry.hook.question import purposes_asked
+    from orbit_registry.hook.purpose import purposes_in
+    from orbit_registry.hook.question import LONGEST, asks_to_run
 
-    return purposes_asked(context.text)
+    purposes = purposes_in(context.text[:LONGEST])
+    if not purposes or asks_to_run(context.text) or context.writes_code:
+        return purposes
+
+    return []
 
 
 def _find_by_words(
@@ -481,7 +485,7 @@ def _pointer_line(row: "Row", now: float, *, is_cited: bool = False) -> str:
         first, _, more = row.teaser.partition(reader.MORE_LINE)
         status = f"status {row.values[reader.STATUS]}, so it may not hold"
         if row.values[reader.STATUS] == "unknown":
-            status = "no status stated, so it may not hold"
+            status = "no known status, so it may not hold"
         elif is_cited:
             status = f"{row.values[reader.STATUS]}, not decided"
 
@@ -525,7 +529,7 @@ def _drop_reason(
     by = _ways(triggers)
     gate = row.values[reader.GATE]
     procedural = row.flags & reader.PROCEDURAL or gate == "procedural"
-    if procedural and context.task_class != CODE and not _helps_here(context, triggers, by):
+    if procedural and by.isdisjoint((Via.ERROR, Via.COMMAND)) and not context.writes_code:
         return "procedural"
     is_about_path = not by.isdisjoint((Via.PATH, Via.CITES))
     if gate == BY_PATH and not is_about_path and (Via.PROJECT, "") not in triggers:
@@ -562,17 +566,6 @@ def _audience_reason(row: "Row", context: Context) -> str:
         return "context"
 
     return ""
-
-
-def _helps_here(context: Context, triggers: "Sequence[tuple[str, str]]", by: set[str]) -> bool:
-    if Via.ERROR in by or Via.COMMAND in by:
-        return True
-    if context.surface != PROMPT:
-        return False
-
-    from orbit_registry.hook.question import asks_for_code
-
-    return (Via.TEXT, "") in triggers or asks_for_code(context.text)
 
 
 def _is_relevant_rule(

@@ -4,7 +4,7 @@ and the baseline of the imported findings.
 
 import os
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,15 +14,14 @@ import orbit_registry.importers
 from orbit_registry.checks import engine
 from orbit_registry.errors import UsageError, did_you_mean, plural
 from orbit_registry.importers.documents import DocumentImporter
-from orbit_registry.matching.visibility import (
-    SUGGEST,
-    overlooked,
-    summaries,
-    surroundings_of,
-    visibilities,
-)
+from orbit_registry.matching.suggest import note_on_scopes
+from orbit_registry.matching.visibility import overlooked, surroundings_of, visibilities
+from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.import_report import NO_FORMAT, TakeoverReport
+from orbit_registry.repository.reader import Reading, read_collection
 from orbit_registry.workspace.workspace import Workspace, find_workspace
+
+STATUS_AND_SUCCESSOR = "ORB304"
 
 
 class Importer(Protocol):
@@ -110,41 +109,45 @@ def import_and_baseline(
     if dry_run or not report.records:
         return report
 
-    report = _with_overlooked(report, folders)
     count = 0
     for folder in folders:
         workspace = _workspace_at(folder)
         if workspace is not None and workspace.root not in roots:
             roots.add(workspace.root)
             count += engine.take_into_baseline(
-                workspace, before.get(folder, ()), engine.run(workspace).diagnostics
+                workspace, before.get(folder, ()), _without_questions(workspace)
             )
 
-    if not count:
-        return report
+    notes: list[str] = []
+    if count:
+        older = plural(count, "older finding is baselined", "older findings are baselined")
+        notes.append(f"{older}: `orbit check --all` lists them")
 
-    older = plural(count, "older finding is baselined", "older findings are baselined")
-    return replace(report, notes=(*report.notes, f"{older}: `orbit check --all` lists them"))
+    ids: list[str] = []
+    for root in roots:
+        workspace = find_workspace(root)
+        reading = Reading(workspace)
+        records = [*reading.prose.filled(reading.collection.records)]
+        judged = visibilities(records, surroundings_of(workspace))
+        notes.append(note_on_scopes(workspace, records, judged))
+        ids += (record.id for record in overlooked(records, judged))
+
+    made = tuple(record_id for record_id in ids if record_id in report.records)
+    return replace(report, notes=(*report.notes, *filter(None, notes)), overlooked=made)
 
 
-def _with_overlooked(report: TakeoverReport, folders: Iterable[Path]) -> TakeoverReport:
-    """Return a report that says how many of its records no edit shows."""
-    for folder in folders:
-        workspace = _workspace_at(folder)
-        if workspace is None:
-            continue
-
-        around = surroundings_of(workspace)
-        taken = [record for record in around.records if record.id in report.records]
-        if not taken:
-            continue
-
-        judged = visibilities(taken, around)
-        ids = tuple(record.id for record in overlooked(taken, judged))
-        notes = [f"{text}: `{SUGGEST}` proposes paths" for text in summaries(taken, judged)]
-        return replace(report, notes=(*report.notes, *notes), overlooked=ids)
-
-    return report
+def _without_questions(workspace: Workspace) -> list[Diagnostic]:
+    """Return the findings, but for those that the report asks about: a replaced decision whose
+    document says that it is accepted stays a finding until a person answers.
+    """
+    records = read_collection(workspace).records
+    in_question = {record.id for record in records if record.is_replaced}
+    findings = engine.run(workspace).diagnostics
+    return [
+        finding
+        for finding in findings
+        if finding.code != STATUS_AND_SUCCESSOR or finding.record not in in_question
+    ]
 
 
 def _workspace_at(folder: Path) -> Workspace | None:

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
+from operator import mul
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,29 +28,27 @@ def chances(weights: Weights, numbers: Mapping[str, int], records: int, unit: in
     """Return for each record, by number, the mean and the deviations that count, in parts of
     `unit`; `numbers` are those of the records that words lead to, by path.
     """
-    lengths = [0] * records
-    total = 0
-    for _, by_path in weights.terms.values():
-        for path in by_path:
-            if path in numbers:
-                lengths[numbers[path]] += 1
-                total += 1
+    by_number: dict[int, Mapping[str, float]] = {}
+    for path, number in numbers.items():
+        if path in weights.by_path:
+            by_number[number] = weights.by_path[path]
 
-    means = [0.0] * records
-    squares = [0.0] * records
-    for _, by_path in weights.terms.values():
-        others = sum(path in numbers for path in by_path) - 1
-        for path, weight in by_path.items() if others > 0 else ():
-            if path in numbers:
-                number = numbers[path]
-                share = others / (total - lengths[number])
-                means[number] += share * weight
-                squares[number] += share * weight**2
-
+    frequencies = Counter(chain.from_iterable(by_number.values()))
+    total = sum(frequencies.values())
     deviations = math.sqrt(2 * math.log(max(len(numbers), 1))) + ABOVE
-    result = array("I")
-    for mean, square in zip(means, squares, strict=True):
+    result = array("I", [0, 0] * records)
+    for number, by_term in by_number.items():
+        others = total - len(by_term)
+        if not others:
+            continue
+
+        # How many other records have each term: one fewer than all.
+        counts = [frequencies[term] - 1 for term in by_term]
+        products = list(map(mul, counts, by_term.values()))
+        mean = sum(products) / others
+        square = sum(map(mul, products, by_term.values())) / others
         spread = deviations * math.sqrt(max(square - mean**2, 0.0))
-        result.extend((round(mean * unit), round(spread * unit)))
+        result[2 * number] = round(mean * unit)
+        result[2 * number + 1] = round(spread * unit)
 
     return result

@@ -34,7 +34,7 @@ VERDICTS: Mapping[str, str] = {
     "procedural": (
         "matches, and is about how work is done: shown at an edit or a write, not at a read"
     ),
-    "unstated": "matches, but no status is stated: shown as one line that says so",
+    "unstated": "matches, but its status is not known: shown as one line that says so",
     "rule": "matches, and is a rule: shown if it fits the text of the task, or if there is no text",
     "overridden": "matches, but is a personal record that a record of the project overrides",
     "link": "linked with a record that is shown here: shown with that, as a rule is",

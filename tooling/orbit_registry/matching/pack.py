@@ -185,23 +185,18 @@ def _citation_uses(
 
 
 def _word_uses(weights: Weights, numbers: Mapping[str, int]) -> dict[Use, list[int]]:
-    """Return the hits of each word in the records that have a number;
+    """Return the hits of each word in the records that have a number, given in its order;
     words of one term share them.
     """
-    hits = {
-        term: [
-            *sorted(
-                [
-                    numbers[path] << 32 | round(weight * WEIGHT_UNIT)
-                    for path, weight in by_path.items()
-                    if path in numbers
-                ]
-            ),
-            _WORTH | _fixed(worth),
-            _TERM | position,
-        ]
-        for position, (term, (worth, by_path)) in enumerate(weights.terms.items())
-    }
+    hits: dict[str, list[int]] = {term: [] for term in weights.worths}
+    for path, number in numbers.items():
+        base = number << 32
+        for term, weight in weights.by_path.get(path, {}).items():
+            hits[term].append(base | round(weight * WEIGHT_UNIT))
+
+    for position, (term, worth) in enumerate(weights.worths.items()):
+        hits[term] += (_WORTH | _fixed(worth), _TERM | position)
+
     return {(f"w{word}", "", "", ""): hits[term] for word, term in weights.term_of.items()}
 
 

@@ -20,7 +20,7 @@ from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import index_file, stamp
 from orbit_registry.matching import compile as compiler
-from orbit_registry.matching.pack import is_whole, pack
+from orbit_registry.matching.pack import Part, is_whole, pack
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
 from orbit_registry.matching.routes import routes_of
 from orbit_registry.model.freshness import Cause
@@ -60,7 +60,7 @@ from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
 
 if TYPE_CHECKING:
-    from orbit_registry.search.index import Weights
+    from orbit_registry.search.index import Index as WordIndex
 
 _BRANCHES = (
     "refs/remotes/origin/main",
@@ -194,6 +194,7 @@ class Inputs:
     reading: Reading
     entries: Sequence[RecordFolder]
     records: Sequence[Record]
+    report: FreshnessReport
     prose: ProseReading
     breadth: Breadth
     causes: Mapping[str, str]  # why records are out of date, by path
@@ -276,7 +277,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     open_records = [
         record for record in records if record.status.pushed and record.phase != "closed"
     ]
-    report = evaluate_freshness(workspace, open_records)
+    report = evaluate_freshness(workspace, [*reading.collection.records])
     moves = moves_by_record(open_records, report, partial(_renames, workspace))
     causes = _causes(report, moves)
 
@@ -286,7 +287,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
     personal = personal_of(workspace)
     competing = [compiler.globs_of(record, moves.get(record.path, ())) for record in open_records]
     competing += map(compiler.globs_of, personal.records if personal is not None else ())
-    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported)
+    memo = workspace.cache.memo
+    breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported, memo)
     key = digest(
         code_version(),
         workspace.kinds.fingerprint,
@@ -308,6 +310,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
         reading,
         entries,
         records,
+        report,
         prose,
         breadth,
         causes,
@@ -377,31 +380,18 @@ def _followed_anchors(moves: Iterable[Move]) -> set[str]:
 
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
-    from orbit_registry.matching.rejected import (
+    from orbit_registry.search.rejected import (
         rejected_rows,
     )  # syncs that find nothing to do need no stemmer
 
     config = workspace.config
-    half_life, windows = half_life_days(), volatility_windows(config)
-    entries = {entry.path: entry for entry in inputs.entries}
     records = inputs.prose.filled(inputs.records)
-    weights = _weights(workspace, inputs, records)
+    words = _words(workspace, inputs, records)
 
     clean = free_of_secrets(records)
-    rejected = rejected_rows(clean, weights.count_of)
-    parts = [
-        compiler.part_of(
-            record,
-            _origin(workspace, inputs, entries[record.path]),
-            half_life,
-            windows,
-            rejected.get(record.path, ()),
-            inputs.moves.get(record.path, ()),
-        )
-        for record in clean
-    ]
+    parts = _parts(workspace, inputs, clean, rejected_rows(clean, words.records_with))
     routes = routes_of(inputs.sources, {entry.path for entry in inputs.entries if entry.pending})
-    unread = len(entries) - len(parts)
+    unread = len(inputs.entries) - len(parts)
     parts += personal_parts(workspace, inputs.personal, clean)
     parts = compiler.with_breadth(sorted(parts, key=compiler.order_in), inputs.breadth)
     content = pack(
@@ -410,13 +400,53 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         unread=unread,
         settings=compiler.settings_of(config),
         min_relevance=config.setting("push", "min_relevance"),
-        weights=weights,
+        weights=words.record_weights(),
         successors=_successors(inputs.records),
         imported=routes.imported,
         cited=routes.cited,
     )
 
     return content, len(parts)
+
+
+def _parts(
+    workspace: Workspace,
+    inputs: Inputs,
+    records: Sequence[Record],
+    rejected: Mapping[str, Sequence[str]],
+) -> list[Part]:
+    """Return the records compiled; the cache has those of which nothing changed."""
+    half_life = half_life_days()
+    windows = volatility_windows(workspace.config)
+    entries = {entry.path: entry for entry in inputs.entries}
+    by_path = {record.path: record for record in records}
+
+    def key(record: Record) -> str:
+        path = record.path
+        votes = [(vote.voter_model, vote.voted_at, vote.task_id) for vote in record.votes]
+        moves = [(move.field, move.old, move.new) for move in inputs.moves.get(path, ())]
+        return digest(
+            (workspace.kinds.fingerprint, half_life, windows),
+            (path, record.data, record.prose, votes),
+            _line(workspace, inputs.reading, entries[path]),
+            (inputs.causes.get(path), path in inputs.untrusted),
+            (rejected.get(path), moves),
+        )
+
+    def make(path: str) -> list[object]:
+        part = compiler.part_of(
+            by_path[path],
+            _origin(workspace, inputs, entries[path]),
+            half_life,
+            windows,
+            rejected.get(path, ()),
+            inputs.moves.get(path, ()),
+        )
+        return [list(part.row), part.flags, part.pushed]
+
+    keys = {path: key(record) for path, record in by_path.items()}
+    rows = workspace.cache.values("parts", keys, make)
+    return [Part(tuple(row), flags, pushed) for row, flags, pushed in rows.values()]
 
 
 def _successors(records: Sequence[Record]) -> dict[str, list[str]]:
@@ -445,7 +475,7 @@ def _successors(records: Sequence[Record]) -> dict[str, list[str]]:
     return successors
 
 
-def _weights(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> Weights:
+def _words(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> WordIndex:
     from orbit_registry.search.index import (
         index_of,
     )  # syncs that find nothing to do need no stemmer
@@ -458,7 +488,7 @@ def _weights(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> 
             for record in inputs.personal.records
         )
 
-    return index_of(records, with_pairs=True).record_weights()
+    return index_of(records, workspace.cache, with_pairs=True)
 
 
 def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compiler.Origin:

@@ -48,7 +48,7 @@ def note_of(record: Record) -> str:
         return _first_sentence(record.prose)
 
     return next(
-        filter(None, (_first_sentence(_section(record.prose, key)) for key in _TELLING)), ""
+        filter(None, (_first_sentence(section_of(record.prose, key)) for key in _TELLING)), ""
     )
 
 
@@ -66,7 +66,8 @@ def _first_sentence(text: str) -> str:
     return cut(paragraph[: end.end()].rstrip() if end is not None else paragraph, LONGEST_NOTE)
 
 
-def _section(prose: str, key: str) -> str:
+def section_of(prose: str, key: str) -> str:
+    """Return the text of a section, by the key of its heading; empty if there is none."""
     from orbit_registry.formats.adr.headings import (
         section_key,
     )  # its patterns take 30 ms, and most syncs write nothing

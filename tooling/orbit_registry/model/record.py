@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orbit_registry.formats.adr.model import NO_OPTIONS, Options, RejectedOption
 from orbit_registry.model.ids import Link, natural_key
@@ -12,6 +12,7 @@ from orbit_registry.model.scope import Scope, scope_from
 from orbit_registry.model.votes import Vote
 
 SUPERSEDED = "superseded"  # status of a record that another replaced
+UNREAD_STATUS = "x-status-syntax"  # field: the syntax that states a status and is not read
 BODY = "body.md"  # file in a decision's folder that holds its prose if no document does
 
 
@@ -38,6 +39,14 @@ class Record:
     first_commit: str = ""
     """Day of the first commit of its document if that states no date, set by a build."""
     options: Options = NO_OPTIONS  # the options that its long text states, filled in with it
+    unclear_status: tuple[str, str] | None = None
+    """Word and sentence for a status that its document states and that is not known; set where
+    records are read together.
+    """
+    is_replaced: bool = False
+    """Whether a live record takes its place, so that its own status no longer counts; set where
+    records are read together.
+    """
 
     @property
     def id(self) -> str:
@@ -80,7 +89,20 @@ class Record:
 
     @property
     def status(self) -> Status:
-        """The status, with its kind's properties of it."""
+        """The status that counts, with its kind's properties of it: superseded, if a live record
+        takes the record's place, else the stated one.
+        """
+        if self.is_replaced:
+            return self.kind.statuses[SUPERSEDED]
+        if self.unclear_status is None:
+            return self.stated_status
+
+        word, banner = self.unclear_status
+        return replace(self.stated_status, word=word, banner=banner)
+
+    @property
+    def stated_status(self) -> Status:
+        """The status that its file states, whatever other records say of it."""
         name = str(self.data["status"])
         # Most checks ask every record.
         return self.kind.statuses.get(name) or self.kind.status(name)

@@ -24,6 +24,8 @@ from orbit_registry.formats.adr.reader import (
 )
 from orbit_registry.formats.adr.vocabulary import date_orders
 from orbit_registry.formats.untrusted import cut
+from orbit_registry.judgements.in_force import read_together
+from orbit_registry.judgements.status_evidence import StatusEvidence, status_evidence
 from orbit_registry.model.ids import new_uid, sequence_id
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -44,6 +46,7 @@ from orbit_registry.operations.import_report import (
     PathMoves,
     TakeoverReport,
     reason_of_error,
+    replaced_question,
     with_step,
 )
 from orbit_registry.operations.link_targets import (
@@ -57,7 +60,7 @@ from orbit_registry.operations.link_targets import (
     read_edges,
     tabulate,
 )
-from orbit_registry.repository.codec import list_in
+from orbit_registry.repository.codec import data_in, list_in, record_of
 from orbit_registry.repository.documents import Document, decision_paths, heading_of
 from orbit_registry.repository.guard import refuse_for_agent, write_step
 from orbit_registry.repository.ids import new_ids, numbers_of_folders
@@ -120,6 +123,7 @@ def plan_adoption(
 
     adopted = {decision.id for decision in numbered}
     changes += _changed_records(workspace, existing, edges, table, adopted, outcomes)
+    outcomes += _one_sided(kind, records, numbered, changes)
     changes += config_changes(workspace, [decision.candidate for decision in numbered], outcomes)
     return AdoptionPlan(tuple(changes), tuple(outcomes))
 
@@ -292,8 +296,36 @@ def _new_records(
         yield FileChange(path, None, text)
 
 
+def _one_sided(
+    kind: Kind,
+    records: RecordSet,
+    numbered: Sequence[NumberedDecision],
+    changes: Sequence[FileChange],
+) -> Iterator[Outcome]:
+    """Ask about each decision that says it is accepted although another one replaces it."""
+    written = {change.path: data_in(change.after) for change in changes}
+    new = [record_of(data, kind, path) for path, data in written.items() if data is not None]
+    unchanged = [record for record in records if record.path not in written]
+    together = RecordSet(read_together([*unchanged, *new]))
+    labels = {decision.id: decision.candidate.label for decision in numbered}
+
+    before = {record.path for record in records if record.is_replaced}
+    for record in together:
+        if not record.is_replaced or record.path in before:
+            continue
+
+        later = together.live_successors(record)
+        source = record.source.path if record.source is not None else record.path
+        reason = replaced_question(record, later)
+        yield Outcome("changed", labels.get(record.id, source), record.id, reason)
+
+
 def _is_unstated(candidate: Candidate) -> bool:
-    return candidate.entry.status == "unknown" and not candidate.entry.status_raw.strip()
+    return _evidence(candidate.entry).is_silent
+
+
+def _evidence(entry: AdrDocument) -> StatusEvidence:
+    return status_evidence(entry.status, entry.status_raw, entry.status_syntax)
 
 
 def _remarks(
@@ -311,11 +343,7 @@ def _remarks(
             else UNSTATED
         )
     elif entry.status == "unknown":
-        quoted = _quoted(entry.status_raw)
-        yield (
-            f"the status {quoted} is not recognised, {UNKNOWN}: `orbit adr accept ID` or "
-            f"`reject` ends that"
-        )
+        yield (f"{_evidence(entry)}, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that")
 
     yield from _status_remarks(entry)
 

@@ -16,8 +16,9 @@ from orbit_registry.formats.adr.file_names import (
     read_series_name,
 )
 from orbit_registry.formats.adr.model import AdrDocument
+from orbit_registry.formats.adr.prompts import cost_in
 from orbit_registry.formats.adr.reader import read_document
-from orbit_registry.formats.adr.templates import cost_in, new_document, template_from
+from orbit_registry.formats.adr.templates import new_document, template_from
 from orbit_registry.formats.adr.vocabulary import language_of
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.kind import Kind

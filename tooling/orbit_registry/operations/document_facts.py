@@ -18,6 +18,7 @@ from orbit_registry.formats.adr.file_names import (
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.model.ids import SEQUENCE_WIDTH, sequence_id
+from orbit_registry.model.record import UNREAD_STATUS
 from orbit_registry.model.votes import format_time
 from orbit_registry.repository.documents import LOG_NAME, Document, heading_of
 
@@ -290,6 +291,7 @@ def document_fields(decision: NumberedDecision) -> dict[str, object]:
         "title": cut_line(entry.title, 300) or posixpath.basename(candidate.path),
         "status": entry.status,
         "status_raw": entry.status_raw.strip()[:STATUS_LIMIT],
+        UNREAD_STATUS: entry.status_syntax,
         "date": (entry.date or "")[:40],
         "tasks": words(entry.tasks),
         "deciders": words(entry.deciders),

@@ -10,6 +10,7 @@ from typing import Literal
 
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.adr.classifier import PLACE_REASONS
+from orbit_registry.model.record import Record
 
 OutcomeKind = Literal["taken", "changed", "left", "present"]
 ORDER: tuple[OutcomeKind, ...] = ("taken", "changed", "left", "present")
@@ -117,8 +118,8 @@ class TakeoverReport:
     def _next_step(self) -> str:
         if self.dry_run and any(self.of(what) for what in ("taken", "changed")):
             return "the same command without `--dry-run`"
-        if any(map(_is_unknown, self.outcomes)):
-            return "`orbit adr accept --status unknown`, if you follow them all"
+        if any(map(_is_unstated, self.outcomes)):
+            return "`orbit adr accept --status unknown`, if you follow all that state no status"
         if not self.outcomes:
             return '`orbit adr new "Title"`'
         if not self.records:
@@ -162,8 +163,12 @@ def _first(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"  and {remaining} more: --verbose"
 
 
-def _is_unknown(outcome: Outcome) -> bool:
-    return UNKNOWN in outcome.reason
+def _is_unstated(outcome: Outcome) -> bool:
+    return outcome.reason == UNSTATED
+
+
+def _is_unclear(outcome: Outcome) -> bool:
+    return UNKNOWN in outcome.reason and not _is_unstated(outcome)
 
 
 def _line(outcome: Outcome) -> str:
@@ -218,6 +223,22 @@ _OF_EXPERIENCE = re.compile(
 """
 _DECIDES_NOTHING = ("no status and no section", "it holds no decision", "a status, as pages")
 """Parts of the reasons for which a document that could be read is left."""
+
+
+def replaced_question(record: Record, later: Sequence[Record]) -> str:
+    """Ask about a record that says it is accepted although others say that they replace it."""
+    names = " and ".join(successor.id for successor in later)
+    verb = "say" if len(later) > 1 else "says"
+    status = record.stated_status.word
+    commands = " and ".join(f"`{_supersede(record, successor)}`" for successor in later)
+    return (
+        f"its status is {status}, but {names} {verb} that it is replaced, so agents see {names} "
+        f"alone; is that right? Then run {commands}; if not, correct the document of {names}"
+    )
+
+
+def _supersede(record: Record, successor: Record) -> str:
+    return f"orbit {record.kind.name} supersede {record.id} --with {successor.id}"
 
 
 def with_step(reason: str, which: str = "") -> str:
@@ -304,14 +325,22 @@ def _patterns(paths: Iterable[str], suffix: str) -> list[str]:
 
 
 def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield how many decisions state no status that is known,
-    and the commands that settle them at once.
+    """Yield how many decisions state no status, with the commands that settle them at once, and
+    how many state one that is not known.
     """
-    number = sum(map(_is_unknown, outcomes))
+    outcomes = list(outcomes)
+    number = sum(map(_is_unstated, outcomes))
     if number:
         decisions = plural(number, "decision")
         yield (
-            f"no known status for {decisions}: `orbit adr accept --status unknown` accepts them "
-            f"all and writes "
-            "it into their documents; an import with `--assume accepted` changes no document"
+            f"no status for {decisions}: `orbit adr accept --status unknown` accepts them all and "
+            "writes it into their documents; an import with `--assume accepted` changes no document"
+        )
+
+    unclear = sum(map(_is_unclear, outcomes))
+    if unclear:
+        state, them = ("states", "it") if unclear == 1 else ("state", "each")
+        yield (
+            f"{plural(unclear, 'decision')} {state} a status that Orbit does not know: "
+            f"read {them}, then `orbit adr accept ID`, or `reject`; `orbit review` lists them"
         )

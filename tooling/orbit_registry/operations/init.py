@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.scope import TASK_SCHEMA
 from orbit_registry.operations.adoption import backfill
-from orbit_registry.operations.lifecycle import transition
+from orbit_registry.operations.lifecycle import change_fields, transition
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.writer import create_record
 from orbit_registry.workspace.author import Author
@@ -429,8 +430,10 @@ def add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: b
 
 AUTHOR = Author("Ada", "human")
 COMMANDS = (
-    "orbit list",
-    "orbit match src/importer/read.py",
+    "orbit hook install claude",
+    "orbit hook test claude",
+    "orbit explain src/billing/charge.py",
+    "orbit explain src/importer/store.py",
     "orbit show ADR-0003",
     "orbit search 'charged twice'",
     "orbit check",
@@ -464,6 +467,10 @@ def make_demo(folder: Path, kinds: KindTable) -> Path:
     return root
 
 
+def _with_scope(scope: object, data: dict[str, object]) -> dict[str, object]:
+    return {**data, "scope": scope}
+
+
 def _fill(root: Path, kinds: KindTable) -> None:
     demo: Any = load(DEMO.read_text("utf-8"))
     for path, text in demo["files"].items():
@@ -475,6 +482,9 @@ def _fill(root: Path, kinds: KindTable) -> None:
     setup_workspace(root, kinds)
     workspace = open_workspace(root)
     backfill(workspace)
+
+    for record_id, scope in demo["scopes"].items():
+        change_fields(workspace, record_id, partial(_with_scope, scope), author=AUTHOR)
 
     for entry in demo["records"]:
         kind = workspace.kinds[entry.pop("kind")]

@@ -65,18 +65,34 @@ def transition(
     and `dry_run` writes nothing.
     """
     with nullcontext() if dry_run else writer.writing(workspace):
-        record = read_collection(workspace).records.get(any_id)
+        records = read_collection(workspace).records
+        record = records.get(any_id)
         if review is not None and review.expected:
             _refuse_other_digest(workspace, record, review.expected)
 
-        if str(record.data["status"]) == to:
+        if record.status.name == to:
             return record
 
+        _refuse_replaced(records, record, to)
         changes, result = _transition_changes(workspace, record, to, author, review)
         if not dry_run:
             write_step(workspace, f"{record.kind.name}-{to}", changes, author=author)
 
         return result
+
+
+def _refuse_replaced(records: RecordSet, record: Record, to: str) -> None:
+    """Raise where a record would go live although it names what replaced it."""
+    names = records.replaced_by(record)
+    if not names or record.kind.status(to).phase != "live":
+        return
+
+    successors = " and ".join(names)
+    raise RefusedError(
+        f"{record.id} is replaced by {successors}, so it can't become {to}",
+        hint=f"`orbit show {names[0]}` says what holds now; if {record.id} is valid again, take "
+        "the line out of both records first",
+    )
 
 
 def _refuse_other_digest(workspace: Workspace, record: Record, expected: str) -> None:
@@ -103,9 +119,11 @@ def transitions(
 
         for any_id in ids:
             try:
+                record = records.get(any_id)
+                _refuse_replaced(records, record, to)
                 record_changes, result = _transition_changes(
                     workspace,
-                    records.get(any_id),
+                    record,
                     to,
                     author,
                 )
@@ -291,6 +309,13 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
             hint=f"add one with `orbit {old.kind.name} new`, or link the two: `related_to`",
         )
 
+    if old.id in records.reachable(new.id, "superseded_by"):
+        raise RefusedError(
+            f"{new.id} is itself replaced by {old.id}; that would close a circle",
+            hint=f"add a new {old.kind.label.lower()} that says what holds now, and let it "
+            f"replace {old.id}",
+        )
+
     if new.phase != "live":
         hint = f"name a live record: `orbit {new.kind.name} list --phase live`"
         if new.phase == "pending":
@@ -301,17 +326,10 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
             hint=hint,
         )
 
-    if old.id in records.reachable(new.id, "superseded_by"):
-        raise RefusedError(
-            f"{new.id} is itself replaced by {old.id}; that would close a circle",
-            hint=f"add a new {old.kind.label.lower()} that says what holds now, and let it "
-            f"replace {old.id}",
-        )
-
     if old.status.name != SUPERSEDED:
         refuse_transition(old, SUPERSEDED)
-    elif new.id not in old.superseded_by:
-        by = ", ".join(old.superseded_by)
+    elif new.id not in (names := records.replaced_by(old)):
+        by = ", ".join(names)
         hint = f"replace {by} with {new.id}"
         if not by:
             by, hint = "another record", f"name its successor in `superseded_by` of {old.path}"
@@ -390,6 +408,7 @@ def _document_status(
         raise RefusedError(message, hint="`orbit check` says what is missing; add that first")
 
     document, entry = home
+    _refuse_unread(document, entry)
     text = None
     if successor is not None:
         new, form = successor
@@ -414,6 +433,17 @@ def _document_status(
     # The words last agreed on tell a document that changed since from one that is older than the
     # record.
     return changes, {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]}
+
+
+def _refuse_unread(document: Document, entry: AdrDocument) -> None:
+    """Raise where a second status would contradict the one that the document states."""
+    if entry.status_syntax:
+        message = (
+            f"{document.path} states `{entry.status_raw}` in {entry.status_syntax}, which Orbit "
+            f"does not write; nothing was changed"
+        )
+        hint = "put the status into a section `## Status` there instead, then `orbit check --fix`"
+        raise RefusedError(message, hint=hint)
 
 
 def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:

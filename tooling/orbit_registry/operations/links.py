@@ -129,20 +129,22 @@ def _matches(entry: object, rel: str, names: Sequence[str]) -> bool:
     return isinstance(entry, Mapping) and entry.get("rel") == rel and entry.get("to") in names
 
 
-def add_globs(
-    workspace: Workspace, additions: Sequence[tuple[Record, Sequence[str]]], *, write: bool
+def add_to_scopes(
+    workspace: Workspace,
+    additions: Sequence[tuple[Record, Mapping[str, Sequence[str]]]],
+    *,
+    write: bool,
 ) -> list[FileChange]:
-    """Return the changes that add globs to the records' scopes;
+    """Return the changes that add entries to lists of the records' scopes, such as `paths`;
     `write` writes them, all or none.
     """
     with writing(workspace) if write else nullcontext():
         changes: list[FileChange] = []
-        for record, globs in additions:
-            if not globs:
+        for record, lists in additions:
+            if not any(lists.values()):
                 continue
 
-            edit = partial(_with_globs, tuple(globs))
-            change, _ = prepare_edit(workspace, record, edit)
+            change, _ = prepare_edit(workspace, record, partial(_with_scope, lists))
             if change.before != change.after:
                 changes.append(change)
 
@@ -152,7 +154,12 @@ def add_globs(
     return changes
 
 
-def _with_globs(globs: tuple[str, ...], data: dict[str, object]) -> Mapping[str, object]:
-    scope = mapping_in(data, "scope")
-    paths = dict.fromkeys((*list_in(scope, "paths"), *globs))
-    return {**data, "scope": {**scope, "paths": [*paths]}}
+def _with_scope(
+    lists: Mapping[str, Sequence[str]], data: dict[str, object]
+) -> Mapping[str, object]:
+    scope = {**mapping_in(data, "scope")}
+    for name, entries in lists.items():
+        if entries:
+            scope[name] = [*dict.fromkeys((*list_in(scope, name), *entries))]
+
+    return {**data, "scope": scope}

@@ -212,6 +212,11 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
     rejected = (
         {"rejected": [option.as_data() for option in record.rejected]} if record.rejected else {}
     )
+    replaced = (
+        {"status": record.status.name, "stated_status": record.stated_status.name}
+        if record.is_replaced
+        else {}
+    )
     votes = (
         {"votes": vote_data(record.votes)} if record.votes or (prose and record.kind.voted) else {}
     )
@@ -219,6 +224,7 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
         **head,
         "title": record.title,
         **record.data,
+        **replaced,
         **rejected,
         **head,
         **({"expired": True} if _is_expired(record) else {}),

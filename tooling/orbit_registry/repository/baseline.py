@@ -20,7 +20,11 @@ VERSION = 1
 BROKEN = "ORB109"
 UNPROVED = "ORB411"
 """Code of an approval without proof: a change must not silence it."""
-NEVER_BASELINED = frozenset({BROKEN, "ORB290", "ORB310", "ORB410", UNPROVED, "ORB1004", "ORB1008"})
+PROTECTED = "ORB412"
+"""Code of a change of what the gate protects."""
+NEVER_BASELINED = frozenset(
+    {BROKEN, "ORB290", "ORB310", "ORB410", UNPROVED, PROTECTED, "ORB1004", "ORB1008"}
+)
 """Findings about one run or change, which are never accepted."""
 _COUNTS = re.compile(r"(?<![\w.:/-])\d+(?:[.,]\d+)*%?(?![\w/-])")
 """Numbers outside ids, paths, dates and positions."""

@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.judgements.in_force import read_together
+from orbit_registry.judgements.status_evidence import with_evidence
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_error
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.model.kind import Kind
@@ -211,7 +213,9 @@ class Reading:
         if self._inherits:
             records = with_overrides(records)
 
-        return Collection(RecordSet(records, problems), tuple(problems))
+        return Collection(
+            RecordSet(with_evidence(read_together(records)), problems), tuple(problems)
+        )
 
     def record(self, entry: RecordFolder) -> Record | None:
         """Return one record; None where its file has none."""

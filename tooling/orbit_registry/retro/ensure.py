@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from orbit_registry.checks.duplicates import near_duplicates_of_all, says_the_same, wording
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, UsageError
 from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.formats.wording import normalised
 from orbit_registry.hook.events import ENSURED
 from orbit_registry.model.ids import code_id, new_uid
 from orbit_registry.model.kind import Kind
@@ -19,7 +20,6 @@ from orbit_registry.operations import lifecycle
 from orbit_registry.repository import writer
 from orbit_registry.repository.guard import refuse_for_agent, refuse_secrets, write_step
 from orbit_registry.repository.reader import read_collection
-from orbit_registry.search.similarity import normalised
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.files import document_text

@@ -9,6 +9,7 @@ from typing import Any
 from orbit_registry.capture.candidates import propose
 from orbit_registry.errors import OrbitError, RefusedError, UsageError, plural
 from orbit_registry.formats.untrusted import cut
+from orbit_registry.formats.wording import normalised
 from orbit_registry.hook import events
 from orbit_registry.model.freshness import created_at, last_reviewed
 from orbit_registry.model.ids import Link
@@ -36,7 +37,6 @@ from orbit_registry.retro.form import (
 )
 from orbit_registry.retro.gather import GatheredRetro
 from orbit_registry.retro.note import LEARNING
-from orbit_registry.search.similarity import normalised
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import write_event
 from orbit_registry.workspace.files import document_text

@@ -19,6 +19,7 @@ from orbit_registry.formats.citations import find_citations
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import cut, inert_line
+from orbit_registry.formats.wording import Words, contrast, normalised
 from orbit_registry.hook.events import PROPOSED
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -28,7 +29,7 @@ from orbit_registry.repository.writer import create_record, prepare_edit, writin
 from orbit_registry.retro.form import Retro
 from orbit_registry.retro.keep import ALIKE as NEARLY_SAME
 from orbit_registry.retro.keep import recorded_retros
-from orbit_registry.search.similarity import TermWeights, Words, contrast, normalised
+from orbit_registry.search.similarity import TermWeights
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.author import Author
 from orbit_registry.workspace.event_log import LoggedEvent, write_event

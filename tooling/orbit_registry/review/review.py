@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.hook.events import APPROVED, REJECTED
+from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.model.freshness import created_at
 from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
@@ -46,6 +47,16 @@ def without_status(records: Iterable[Record], kind: str | None = None) -> list[R
         and not record.status.waits
         and kind in (None, record.kind.name)
     ]
+
+
+def by_evidence(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
+    """Return the records whose documents state no status, and those that state an unknown one."""
+    silent: list[Record] = []
+    unclear: list[Record] = []
+    for record in records:
+        (silent if evidence_of(record).is_silent else unclear).append(record)
+
+    return silent, unclear
 
 
 def approval_command(records: Sequence[Record]) -> str:

@@ -10,23 +10,18 @@ the counts and does the same. The hook also gets what words in a row weigh.
 from __future__ import annotations
 
 import math
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain, pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.record import Record
-from orbit_registry.model.schema import shared_fields
-from orbit_registry.search.text import indexed_words, stem, words
+from orbit_registry.search.text import stem
+from orbit_registry.search.texts import WEIGHTS, Counts, Order, TextWords, orders_of, words_of
+from orbit_registry.workspace.cache import Cache
 
-if TYPE_CHECKING:
-    from orbit_registry.search.chunks import Chunk
-
-WEIGHTS = 3, 3, 1  # of title, tags and body
 K1, B = 3.0, 0.75
 """A term that counts `K1` in a text of average length weighs half of what it can.
 
@@ -39,82 +34,60 @@ PAIR = 0.5
 On 1,303 questions of five collections MRR was .018 to .052 higher with it, over whole texts, and
 each interval was above 0.
 """
-PAIR_TEXT = 4_000
-"""Characters of a field in which words in a row are counted: its start says what it is about."""
 SHORTEST_GRAM, LONGEST_GRAM = 3, 5
 # what is added to ranks before they are turned over: the usual constant of reciprocal rank fusion
 SMOOTHING = 60
-_STATE = (
-    "source date tasks feature status_raw confidence basis versions path file source_ref "
-    "content_hash chunking"
-)
 UNKNOWN = 1.5
 """Most that a term of no text is worth, in terms of one text.
 
 Among few texts it would outweigh all that is found.
 """
-NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
-"""Fields that are not read as text: identity, state and what has another weight."""
-
-Fields = tuple[str, str, str]
-Counts = Mapping[str, int]
 Key = tuple[str, int]  # a record's path and the number of its chunk, 0 for its own text
 Hits = list[tuple[int, float]]  # slots, each with its score
-TermWeight = tuple[float, Mapping[str, float]]  # the worth of a term, and its weight by path
 PairWeights = tuple[str, Mapping[int, float]]  # a path, and what pairs of terms add there
 PAIR_BITS = 24
 """Two terms that follow each other are one number, of their places among all terms."""
 
 
 class Weights(NamedTuple):
-    """What words weigh: each word's term, each term's worth and its weight by path.
-
-    `unknown` is the worth of an unknown word. `pairs` are the path of each text and what terms that
-    follow each other add there.
-    """
+    """What words weigh in records."""
 
     term_of: Mapping[str, str]
-    terms: Mapping[str, TermWeight]
+    """The term of each word."""
+    worths: Mapping[str, float]
+    """What each term weighs at most."""
+    by_path: Mapping[str, Mapping[str, float]]
+    """What the terms of each record weigh there, by its path."""
     unknown: float
+    """The worth of an unknown word."""
     pairs: Iterable[PairWeights] = ()
-
-    def count_of(self, word: str) -> int:
-        """Return in how many records a word is."""
-        _, by_path = self.terms.get(self.term_of.get(word, ""), (0.0, ()))
-        return len(by_path)
+    """The path of each text, and what terms that follow each other add there."""
 
 
 class Index:
     """Texts by key, ranked by terms; a text's slot is its place among the keys."""
 
     def __init__(
-        self, texts: Mapping[Key, Counts], fields: Mapping[Key, Fields] = MappingProxyType({})
+        self, texts: Mapping[Key, TextWords], orders: Mapping[Key, Order] = MappingProxyType({})
     ) -> None:
-        """`texts` are what words count, by key; `fields` say which words follow each other."""
+        """`texts` are what words count, by key; `orders` say which terms follow each other."""
         self.keys = sorted(texts)
-        self._fields = fields
-        self.stems = {
-            word: stem(word) for word in dict.fromkeys(chain.from_iterable(texts.values()))
-        }
-        """The term of each word."""
-        self.texts: list[dict[str, int]] = []  # what each term of a text counts there, by slot
-        self._slots: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
+        self.texts: list[Counts] = [texts[key].counts for key in self.keys]
+        """What each term of a text counts there, by slot."""
+        self._forms = frozenset(chain.from_iterable(words.forms for words in texts.values()))
+        self._orders = orders
+        self._holders: dict[str, list[int]] = {}
 
-        for slot, key in enumerate(self.keys):
-            counts: dict[str, int] = {}
-            for word, count in texts[key].items():
-                term = self.stems[word]
-                counts[term] = counts.get(term, 0) + count
+    @cached_property
+    def frequencies(self) -> Counts:
+        """In how many texts each term is."""
+        return Counter(chain.from_iterable(self.texts))
 
-            for term in counts:
-                self._slots[term].append(slot)
-
-            self.texts.append(counts)
-
-    @property
-    def terms(self) -> Iterable[str]:
-        """Every term."""
-        return self._slots
+    @cached_property
+    def term_of(self) -> Mapping[str, str]:
+        """The term of each word; a term that is no word is its own."""
+        term_of = {term: term for term in self.frequencies}
+        return term_of | {form: stem(form) for form in self._forms}
 
     @cached_property
     def lengths(self) -> list[int]:
@@ -129,11 +102,16 @@ class Index:
 
     def holders(self, term: str) -> Sequence[int]:
         """Return the slots of the texts that have a term."""
-        return self._slots.get(term, ())
+        slots = self._holders.get(term)
+        if slots is None:
+            slots = [slot for slot, counts in enumerate(self.texts) if term in counts]
+            self._holders[term] = slots
+
+        return slots
 
     def worth(self, term: str) -> float:
         """Return what a term weighs at most in a text."""
-        frequency = len(self.holders(term))
+        frequency = self.frequencies.get(term, 0)
         worth = self._worth_of(frequency)
         if frequency or not self.keys:
             return worth
@@ -153,14 +131,17 @@ class Index:
             yield slot, worth * count / (count + norms[slot])
 
     def _pair_weights(self) -> Iterator[PairWeights]:
-        if not self._fields:
+        if not self._orders:
             return
 
-        numbers = {term: number for number, term in enumerate(self._slots)}
-        by_slot = [self._pairs_of(self._fields[key], numbers) for key in self.keys]
+        numbers = {term: number for number, term in enumerate(self.frequencies)}
+        by_slot = [
+            _pairs_in(self._orders[key], list(map(numbers.__getitem__, counts)))
+            for key, counts in zip(self.keys, self.texts, strict=True)
+        ]
         # A pair is worth less the more texts it is in, as a term is.
         frequencies = Counter(chain.from_iterable(by_slot))
-        worths = {number: PAIR * self._worth_of(number) for number in {*frequencies.values()}}
+        worths = [PAIR * self._worth_of(number) for number in range(len(self.keys) + 1)]
 
         for (path, _), norm, counts in zip(self.keys, self.norms, by_slot, strict=True):
             weights = {
@@ -169,37 +150,30 @@ class Index:
             }
             yield path, weights
 
-    def _pairs_of(self, fields: Fields, numbers: Mapping[str, int]) -> Counter[int]:
-        """Return how often terms follow each other in a text."""
-        counts = Counter[int]()
-        for text, weight in zip(fields, WEIGHTS, strict=True):
-            start = words(without_secrets(text)[:PAIR_TEXT])
-            # The last word may be a part of one.
-            terms = [numbers[self.stems[word]] for word in start if word in self.stems]
-            pairs = [first << PAIR_BITS | second for first, second in pairwise(terms)]
-            counts.update(pairs * weight)
-
-        return counts
-
     def record_weights(self) -> Weights:
         """Return what words weigh in records, for readers that only add.
 
         The best of a record's texts counts.
         """
-        terms = {}
-        paths = [path for path, _ in self.keys]
+        worths = {term: self.worth(term) for term in self.frequencies}
+        by_path: dict[str, dict[str, float]] = {}
+        for (path, part), norm, counts in zip(self.keys, self.norms, self.texts, strict=True):
+            weights = {
+                term: worths[term] * count / (count + norm) for term, count in counts.items()
+            }
+            if part:
+                earlier = by_path[path]
+                for term, weight in weights.items():
+                    earlier[term] = max(weight, earlier.get(term, 0.0))
+            else:
+                by_path[path] = weights
 
-        for term in self._slots:
-            by_path: dict[str, float] = {}
-            for slot, weight in self.weights(term):
-                path = paths[slot]
-                if weight > by_path.get(path, 0.0):
-                    by_path[path] = weight
+        return Weights(self.term_of, worths, by_path, self.worth(""), self._pair_weights())
 
-            terms[term] = (self.worth(term), by_path)
-
-        term_of = {**{term: term for term in terms}, **self.stems}
-        return Weights(term_of, terms, self.worth(""), self._pair_weights())
+    def records_with(self, word: str) -> int:
+        """Return in how many records a word is."""
+        holders = self.holders(self.term_of.get(word, word))
+        return len({self.keys[slot][0] for slot in holders})
 
     def search(
         self, query: Iterable[str], most: int | None = None, allowed: Sequence[int] | None = None
@@ -243,7 +217,7 @@ class Index:
     def _terms_by_gram(self) -> Mapping[str, list[str]]:
         """The terms by their shortest runs: two terms that share a longer one share these."""
         terms_by_gram = defaultdict(list)
-        for term in self._slots:
+        for term in self.frequencies:
             for gram in set(_grams_of(term, SHORTEST_GRAM)):
                 terms_by_gram[gram].append(term)
 
@@ -277,7 +251,7 @@ class Index:
         for term in terms:
             near[term] = [gram for gram in _grams_of(term) if gram in query_grams]
             for gram in set(near[term]):
-                frequencies[gram] += len(self.holders(term))
+                frequencies[gram] += self.frequencies[term]
 
         # A text with two terms of one run counts twice, hence the `min`.
         number = len(self.keys)
@@ -314,77 +288,31 @@ def _places(scores: Sequence[float]) -> dict[float, int]:
     return ranks
 
 
-def index_of(records: Iterable[Record], with_pairs: bool = False) -> Index:
-    """Return the index of records.
+def index_of(
+    records: Iterable[Record], cache: Cache | None = None, *, with_pairs: bool = False
+) -> Index:
+    """Return the index of records; `cache` has what the words of unchanged ones count."""
+    indexed = list(records)
+    texts: dict[Key, TextWords] = {}
+    for record, of_record in zip(indexed, words_of(indexed, cache), strict=True):
+        for part, of_text in enumerate(of_record):
+            texts[record.path, part] = of_text
 
-    It is made anew each time: 0.15 s for 1,000, of which a cache would save the half.
-    """
-    texts = {}
-    for record in records:
-        for part, fields in enumerate(texts_of(record)):
-            texts[record.path, part] = fields
+    orders: dict[Key, Order] = {}
+    if with_pairs:
+        for record, in_order in zip(indexed, orders_of(indexed, cache), strict=True):
+            for part, of_part in enumerate(in_order):
+                orders[record.path, part] = of_part
 
-    counts = {key: counts_of(fields) for key, fields in texts.items()}
-    return Index(counts, texts if with_pairs else {})
-
-
-@lru_cache(maxsize=1 << 14)
-def counts_of(fields: Fields) -> Counts:
-    """Return what each word of a text counts, without secrets; a sync and a site ask twice."""
-    counts = Counter[str]()
-    for text, weight in zip(fields, WEIGHTS, strict=True):
-        counts.update(indexed_words(without_secrets(text)) * weight)
-
-    return dict(counts)
+    return Index(texts, orders)
 
 
-def texts_of(record: Record) -> list[Fields]:
-    """Return the texts that a record is found by: its own, then those of its chunks."""
-    return [parts_of(record), *((chunk.breadcrumb, "", chunk.body) for chunk in chunks(record))]
+def _pairs_in(order: Order, numbers: Sequence[int]) -> Counter[int]:
+    """Return how often terms follow each other in a text; `numbers` are those of its terms."""
+    counts = Counter[int]()
+    for places, weight in zip(order, WEIGHTS, strict=True):
+        terms = [numbers[place] for place in places]
+        pairs = [first << PAIR_BITS | second for first, second in pairwise(terms)]
+        counts.update(pairs * weight)
 
-
-def parts_of(record: Record) -> Fields:
-    """Return a record's title, its tags with labels, symbols and packages, and its text.
-
-    A file's own text is not part of it.
-    """
-    scope = record.data.get("scope")
-    if not isinstance(scope, Mapping):
-        scope = {}
-
-    tags: list[str] = []
-    for axis in ("tags", "symbols", "uses"):
-        tags += map(str, scope.get(axis, ()))
-
-    tags += record.words("labels")
-
-    # A file's own text is in its chunks.
-    body = ["" if record.kind.in_file else record.prose]
-    without = NO_TEXT | {record.kind.headline, record.kind.prose}
-    for name, value in record.data.items():
-        if name not in without:
-            body += _texts(value)
-
-    body.append(str(scope.get("semantic_seed") or ""))
-    return record.title, "\n".join(tags), "\n".join(body)
-
-
-def chunks(record: Record) -> Sequence[Chunk]:
-    """Return the chunks of a record whose prose is a whole file; there is none of another."""
-    if not record.kind.in_file:
-        return ()
-
-    # Markdown's parser, which most searches do without.
-    from orbit_registry.search.chunks import chunks_of
-
-    return chunks_of(record)
-
-
-def _texts(value: object) -> Iterable[str]:
-    """Return a field that is a text, or the texts in a list."""
-    if isinstance(value, str):
-        return (value,)
-    if isinstance(value, list):
-        return [text for text in value if isinstance(text, str)]
-
-    return ()
+    return counts

@@ -23,10 +23,11 @@ from orbit_registry.model.record_set import RecordSet, Retirement
 from orbit_registry.model.scope import version_factor
 from orbit_registry.repository.documents import is_prompt, prompts_of
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.index import chunks, index_of, parts_of
+from orbit_registry.search.index import index_of
 from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor
 from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.search.text import terms
+from orbit_registry.search.texts import chunks, parts_of
 from orbit_registry.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class Searcher:
         self._note = ""
         self._imported: dict[str, frozenset[str]] = {}  # what a file imports of scopes, by its path
         self._records = {record.path: record for record in records}
-        self._index = index_of(self._records.values())
+        self._index = index_of(self._records.values(), workspace.cache)
         self._owners = self._index.keys
 
     def search(self, query: Query) -> SearchResult:

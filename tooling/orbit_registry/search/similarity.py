@@ -7,18 +7,15 @@ depends on the texts that are compared and on nothing else, not on their order.
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import chain, pairwise
+from functools import cache
+from itertools import chain
 from operator import mul
 from typing import Self
 
-from orbit_registry.errors import UsageError, listed
-from orbit_registry.hook.words import MARKS
+from orbit_registry.errors import UsageError
 from orbit_registry.search.text import terms
 
 MOST_PAIRS = 100_000  # thousands of texts that are all alike would make millions of pairs
@@ -27,7 +24,6 @@ Scores = dict[tuple[str, str], float]  # cosines by pairs of keys, the smaller k
 
 _SLACK = 1e-9  # more than what rounding can add up to
 _SCALE_BITS = 8  # shares are counted in 256ths
-_PUNCTUATION = re.compile(f"(?:_|[^\\w{MARKS}])+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +90,6 @@ class TermWeights:
             weight = self._idf[term] = math.log(1 + self.documents / frequency)
 
         return weight
-
-
-@lru_cache(maxsize=4096)  # two checks ask about the same texts
-def normalised(text: str) -> str:
-    """Return a text without differences of case, punctuation and white space."""
-    return _PUNCTUATION.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
 def similar_pairs(
@@ -210,107 +200,3 @@ def _positions_of(number: int) -> list[int]:
         number ^= lowest
 
     return positions
-
-
-_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
-_DENYING = (
-    "not no never none nothing nobody neither nor without cannot nowhere"  # codespell:ignore nobody
-)
-NEGATIONS = frozenset(_DENYING.split())
-_AUXILIARIES = (
-    "do does did is are be was were can must should shall will would may might has have had it"
-)
-_SUPPORT = frozenset(_AUXILIARIES.split())
-"""Words that come and go with a negation: `retry`, `do not retry`."""
-_SHORTENED = re.compile(r"(.*)n['’]t")
-_LISTED = 4
-_SENTENCE = 40
-"""Texts of up to so many distinct words differ by a moved negation too: `tabs, not spaces`."""
-_ROOTS = {"ca": "can", "wo": "will", "sha": "shall"}
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """The negations and numbers that only one of two texts has, each in order.
-
-    `alone` says that nothing else differs.
-    """
-
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    alone: bool
-
-    @property
-    def sentence_end(self) -> str:
-        """The contrast as it follows what two texts have in common."""
-        return f"; but {self}" if self.alone else f"; {self}"
-
-    def __str__(self) -> str:
-        if not self.first or not self.second:
-            return f"only one of them says {_some(self.first or self.second)}"
-        return f"one says {_some(self.first)}, the other {_some(self.second)}"
-
-
-def _some(words: Sequence[str]) -> str:
-    """Return the first few words: two long texts may differ in a hundred numbers."""
-    return listed([f"`{word}`" for word in words], _LISTED)
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The words of a text, cut once for all texts that it is compared with."""
-
-    counts: Counter[str]
-    negated: Counter[str]  # each negation with the word after it
-
-    @classmethod
-    def of(cls, text: str) -> Words:
-        """Return the words of a text."""
-        words = _words(text)
-        negated = Counter[str]()
-        for word, after in pairwise(words):
-            if word in NEGATIONS and not _is_mark(after):
-                negated[f"{word} {after}"] += 1
-
-        return cls(Counter(words), negated)
-
-
-def contrast(first: Words, second: Words) -> Contrast | None:
-    """Return in which negations and numbers two texts differ; None if in none."""
-    more = first.counts - second.counts
-    less = second.counts - first.counts
-    more_marks = tuple(sorted(filter(_is_mark, more)))
-    less_marks = tuple(sorted(filter(_is_mark, less)))
-    if more_marks or less_marks:
-        others = {*more, *less}.difference(more_marks, less_marks, _SUPPORT)
-        return Contrast(more_marks, less_marks, alone=not others)
-
-    if more or less or len(first.counts) > _SENTENCE:
-        return None
-
-    moved = first.negated - second.negated
-    back = second.negated - first.negated
-    if not moved and not back:
-        return None
-
-    return Contrast(tuple(sorted(moved)), tuple(sorted(back)), alone=True)
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of a text, shortened negations in full: `can't` is `can not`."""
-    words = []
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
-        shortened = _SHORTENED.fullmatch(word)
-        if shortened is not None:
-            words += [_ROOTS.get(shortened[1], shortened[1]), "not"]
-        elif word == "cannot":
-            words += ["can", "not"]
-        else:
-            words.append(word)
-
-    return words
-
-
-def _is_mark(word: str) -> bool:
-    """Say whether a word is a negation or a number."""
-    return word in NEGATIONS or word[0].isdigit()

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from orbit_registry.formats.citations import NUMBERED_NAME, IdForms
@@ -137,8 +138,9 @@ class SourceFiles:
             folder = posixpath.dirname(folder)
 
         is_real = self._folders.get(folder, True)
+        root = self.workspace.root
         for name in reversed(new):
-            is_real = is_real and not (self.workspace.root / name).is_symlink()
+            is_real = is_real and not Path(f"{root}/{name}").is_symlink()
             self._folders[name] = is_real
 
         return is_real

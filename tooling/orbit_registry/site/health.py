@@ -18,12 +18,13 @@ from urllib.parse import quote
 
 from orbit_registry.errors import GitError, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
+from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.matching.visibility import Visibility, overlooked, summaries
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, State
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import remedies, unread_files
-from orbit_registry.review.review import approval_command, without_status
+from orbit_registry.review.review import approval_command, by_evidence, without_status
 from orbit_registry.site import explorer
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
@@ -113,7 +114,7 @@ def concerns_of(
     unknown = [
         (
             record,
-            record.text("status_raw") or "the document states none",
+            str(evidence_of(record)),
             _deciding(record, record.id),
         )
         for record in without_status(records)
@@ -121,7 +122,8 @@ def concerns_of(
 
     bare = [_bare(record, judged[record.path]) for record in overlooked(live, judged)]
     counts = "".join(f" {text}." for text in summaries(live, judged))
-    settle = approval_command([record for record, _, _ in unknown]) or "orbit review"
+    silent, _ = by_evidence(record for record, _, _ in unknown)
+    settle = approval_command(silent) or "orbit review"
     decides = _deciding(late[0]) if late else "orbit show ID"
 
     return [
@@ -144,7 +146,7 @@ def concerns_of(
         ),
         Concern(
             "unknown",
-            "No status stated",
+            "No status that is known",
             settle,
             "lists what it accepts without --dry-run.",
             unknown,

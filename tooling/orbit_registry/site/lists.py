@@ -108,9 +108,7 @@ class Index:
         if len(self.records) < FEWEST_RECORDS:
             return ""
 
-        chips = "".join(
-            _status_chips(kind, Counter(str(record.data["status"]) for record in self.records))
-        )
+        chips = "".join(_status_chips(kind, Counter(record.status.name for record in self.records)))
         selects = "".join(_choice(name, counts) for name, counts in self.choices.items())
         places = {
             "records": relative(page, "records.json"),

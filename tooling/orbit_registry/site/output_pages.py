@@ -25,7 +25,7 @@ from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.index import counts_of, texts_of
+from orbit_registry.search.texts import counts_of, texts_of
 from orbit_registry.site import console, explorer, feeds, health, lists, llms, search_data, timeline
 from orbit_registry.site import map as record_map
 from orbit_registry.site.check import (

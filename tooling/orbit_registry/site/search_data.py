@@ -14,8 +14,9 @@ from typing import NamedTuple
 from orbit_registry.formats.markdown import content_start
 from orbit_registry.hook.words import STOP_WORDS
 from orbit_registry.model.record import Record
-from orbit_registry.search.index import Counts, counts_of, norm_of
+from orbit_registry.search.index import norm_of
 from orbit_registry.search.text import stem
+from orbit_registry.search.texts import Counts, counts_of
 from orbit_registry.site.sanitize import unmarked
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.words import status_css, title_of

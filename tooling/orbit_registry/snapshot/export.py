@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,14 +21,15 @@ from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
 from orbit_registry.hook.words import LONGEST_WORD, STOP_WORDS, UNSPACED
 from orbit_registry.hook.words import MARKS as LETTER_MARKS
-from orbit_registry.operations.freshness.evaluate import evaluate_freshness
+from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.index import Fields, Index, counts_of
+from orbit_registry.search.index import Index
 from orbit_registry.search.search import MARKS
+from orbit_registry.search.texts import TextWords
 from orbit_registry.snapshot.publication import publication_of
 from orbit_registry.snapshot.references import references_in
 from orbit_registry.snapshot.rows import (
@@ -63,9 +65,9 @@ ENDINGS = "[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|men
 
 
 def _search_tables(
-    connection: duckdb.DuckDBPyConnection, texts: Mapping[tuple[str, int], Fields], folder: Path
+    connection: duckdb.DuckDBPyConnection, texts: Mapping[tuple[str, int], TextWords], folder: Path
 ) -> None:
-    index = Index({key: counts_of(fields) for key, fields in texts.items()})
+    index = Index(texts)
     tables = {"search_words": _search_words(index), "search_texts": _search_texts(index)}
     fill_all(connection, tables, folder)
 
@@ -77,7 +79,7 @@ def _search_tables(
 
 def _search_words(index: Index) -> Iterator[str]:
     words = [("", "", index.worth("")), *((word, "", 0.0) for word in STOP_WORDS)]
-    for word, term in {**{term: term for term in index.terms}, **index.stems}.items():
+    for word, term in index.term_of.items():
         if word not in STOP_WORDS:
             words.append((word, term, index.worth(term)))
 
@@ -446,6 +448,7 @@ def shared_rows(
         sources_of(reading, prose, paths, with_times=False),
         half_life_days=half_life_days(),
         references=references,
+        cache=workspace.cache,
     )
 
 
@@ -455,10 +458,19 @@ def local_rows(
     prose: ProseReading,
     skills: Sequence[Skill],
     imports: Mapping[str, Sequence[str]],
+    report: FreshnessReport | None = None,
 ) -> Rows:
-    """Return the rows of this machine's snapshot, free of secrets."""
+    """Return the rows of this machine's snapshot, free of secrets.
+
+    `report` is the freshness of all records, if it was just evaluated.
+    """
     collection = reading.collection
-    records = free_of_secrets(prose.filled(collection.records))
+    filled = prose.filled(collection.records)
+    records = free_of_secrets(filled)
+    # Its reasons quote the records, so it is evaluated again where one has a secret.
+    if report is None or not all(map(is_, records, filled)):
+        report = evaluate_freshness(workspace, records)
+
     paths = {record.path for record in records}
     inbox = ""
     if workspace.config.inbox == "local":
@@ -473,13 +485,14 @@ def local_rows(
         records,
         sources,
         problems,
-        freshness=evaluate_freshness(workspace, records).freshness,
+        freshness=report.freshness,
         inbox=inbox,
         half_life_days=half_life_days(),
         references=references_in(workspace, records, prose),
         citations=citations_of(workspace, records),
         imports=imports,
         skills=list(map(_without_secrets, skills)),
+        cache=workspace.cache,
     )
 
 

@@ -30,8 +30,9 @@ from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.chunks import Chunk, chunks_of
-from orbit_registry.search.index import Fields, texts_of
+from orbit_registry.search.texts import TextWords, words_in, words_of
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
+from orbit_registry.workspace.cache import Cache
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import Workspace
 
@@ -222,8 +223,8 @@ class Rows:
     shared: Mapping[str, Sequence[str]]  # what git carries
     local: Mapping[str, Sequence[str]]  # what only this machine has: its inbox, its findings
     hashes: Mapping[str, str]  # each record's path and a hash of all its rows but links
-    texts: Mapping[tuple[str, int], Fields]
-    """What searches find: texts by a record's id or a skill's path, and the number of the chunk."""
+    texts: Mapping[tuple[str, int], TextWords]
+    """What words count, by a record's id or a skill's path, and the number of the chunk."""
 
     def of(self, table: str) -> Iterator[str]:
         """Yield every row of a table."""
@@ -243,25 +244,27 @@ def rows_of(
     citations: Iterable[Row] = (),
     imports: Mapping[str, Sequence[str]] = MappingProxyType({}),
     skills: Sequence[Skill] = (),
+    cache: Cache | None = None,
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; if an id is there
     and in git, the one in git counts. `references` are what the texts of records refer to, by path
     (`references_in`), `citations` what other files name (`citation_rows`), `imports` what files
-    import of scopes. `skills` are free of secrets.
+    import of scopes. `skills` are free of secrets. `cache` has what the words of unchanged records
+    count.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
     chosen = _chosen(list(records), inbox)
     local_ids = frozenset(record.id for record in chosen if _is_in(record, inbox))
     hashes: dict[str, str] = {}
-    texts: dict[tuple[str, int], Fields] = {}
-    for record in chosen:
+    texts: dict[tuple[str, int], TextWords] = {}
+    for record, words in zip(chosen, words_of(chosen, cache), strict=True):
         is_local = record.id in local_ids
         hashes[record.path] = _add(local if is_local else shared, record, is_local)
-        for number, fields in enumerate(texts_of(record)):
-            texts[record.id, number] = fields
+        for number, of_text in enumerate(words):
+            texts[record.id, number] = of_text
 
         key = None if half_life_days is None else vote_key(record.votes, half_life_days)
         if key is not None:
@@ -303,7 +306,7 @@ def rows_of(
         }
         local["skills"].append(encode(row))
         title = ": ".join(filter(None, (skill.name, skill.description)))
-        texts[skill.path, 0] = (title, "", skill.body)
+        texts[skill.path, 0] = words_in((title, "", skill.body))
 
     return Rows(shared, local, hashes, texts)
 

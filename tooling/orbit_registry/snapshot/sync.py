@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.matching.sync import IndexSync, inputs_of, sync_index
+from orbit_registry.operations.freshness.evaluate import FreshnessReport
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill, read_skills
@@ -56,6 +57,8 @@ class SyncResult:
     seconds: float = 0.0  # of the snapshot and the push index together
     index: IndexSync | None = None
     """What was done to the push index; None where it was not asked for."""
+    reading: Reading | None = None
+    """The records as they were read."""
 
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
@@ -112,8 +115,9 @@ def sync(workspace: Workspace, *, rebuild: bool = False) -> SyncResult:
     began = time.perf_counter()
     inputs = inputs_of(workspace)
     index = sync_index(workspace, inputs, rebuild=rebuild)
-    result = sync_snapshot(workspace, inputs.reading, rebuild=rebuild)
-    return replace(result, index=index, seconds=time.perf_counter() - began)
+    result = sync_snapshot(workspace, inputs.reading, inputs.report, rebuild=rebuild)
+    seconds = time.perf_counter() - began
+    return replace(result, index=index, seconds=seconds, reading=inputs.reading)
 
 
 def last_built(workspace: Workspace) -> float | None:
@@ -124,8 +128,17 @@ def last_built(workspace: Workspace) -> float | None:
     return None if state is None else state.stamp[0] / 1e9
 
 
-def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = False) -> SyncResult:
-    """Bring the snapshot alone up to date with what was read. Raises what `sync` does."""
+def sync_snapshot(
+    workspace: Workspace,
+    reading: Reading,
+    report: FreshnessReport | None = None,
+    *,
+    rebuild: bool = False,
+) -> SyncResult:
+    """Bring the snapshot alone up to date with what was read. Raises what `sync` does.
+
+    `report` is the freshness of all records, if it was just evaluated.
+    """
     prose = reading.prose
     skills, commit = read_skills(workspace)[0], workspace.git.commit("HEAD")
     imports = _imports(workspace, reading)
@@ -140,7 +153,7 @@ def sync_snapshot(workspace: Workspace, reading: Reading, *, rebuild: bool = Fal
                 # changed.
                 from orbit_registry.snapshot.export import local_rows
 
-                rows = local_rows(workspace, reading, prose, skills, imports)
+                rows = local_rows(workspace, reading, prose, skills, imports, report)
                 return _publish(workspace, folder, rows, commit, inputs)
 
     return SyncResult(0, 0, 0, state.records, state.digest, folder / state.file, built=False)

@@ -8,12 +8,12 @@ import sqlite3
 import time
 import weakref
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, cast, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.secrets import has_secret
@@ -28,6 +28,10 @@ CREATE TABLE IF NOT EXISTS files (
 CREATE TABLE IF NOT EXISTS memos (
     namespace TEXT PRIMARY KEY, key TEXT, checksum INTEGER, value TEXT
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS parts (
+    namespace TEXT, key TEXT, checksum INTEGER, value TEXT,
+    PRIMARY KEY (namespace, key)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS version (code TEXT);
 """
 PACKAGE = Path(__file__).parent.parent
@@ -41,6 +45,9 @@ LARGEST = 200_000_000
 stay until then.
 """
 Parse = Callable[[str, bytes], object]
+Memo = Callable[[str, str, Callable[[], object]], Any]
+"""What `Cache.memo` does: a namespace, a key and what makes the value."""
+Name = TypeVar("Name", bound=Hashable)
 
 
 class FileValue(NamedTuple):
@@ -95,7 +102,7 @@ class Cache:
 
             if connection.execute("SELECT code FROM version").fetchall() != [(self._version,)]:
                 with _transaction(connection):
-                    for table in ("files", "memos", "version"):
+                    for table in ("files", "memos", "parts", "version"):
                         connection.execute(f"DELETE FROM {table}")
                     connection.execute("INSERT INTO version VALUES (?)", [self._version])
         except BaseException:
@@ -206,23 +213,36 @@ class Cache:
         return value
 
     def values(
-        self, namespace: str, keys: Mapping[str, str], make: Callable[[str], object]
-    ) -> dict[str, Any]:
-        """Return a value for each name: the stored one under the same key,
-        else what `make` returns for the name.
+        self, namespace: str, keys: Mapping[Name, str], make: Callable[[Name], object]
+    ) -> dict[Name, Any]:
+        """Return a value for each name: the stored one of its key, else what `make` returns.
+
+        A key says all that a value is made from, so that names with one key share a value.
         """
-        stored: dict[str, list[Any]] = self.recall(namespace, "") or {}
-        rows: dict[str, list[Any]] = {}
+        stored = self._parts(namespace, [*keys.values()])
+        rows: list[tuple[object, ...]] = []
         for name, key in keys.items():
-            row = stored.get(name)
-            if row is None or row[0] != key:
-                row = [key, make(name)]
-            rows[name] = row
+            if key not in stored:
+                stored[key] = make(name)
+                text = _storable(stored[key])
+                if text is not None:
+                    rows.append((namespace, key, _checksum(key, text), text))
 
-        if rows != stored:
-            self.remember(namespace, "", rows)
+        self._write("INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?)", rows)
+        return {name: stored[key] for name, key in keys.items()}
 
-        return {name: value for name, (_, value) in rows.items()}
+    def _parts(self, namespace: str, keys: Sequence[str]) -> dict[str, Any]:
+        rows = self._rows(
+            "SELECT parts.key, checksum, parts.value FROM json_each(?) AS names "
+            "CROSS JOIN parts ON namespace = ? AND parts.key = names.value",
+            json.dumps(keys),
+            namespace,
+        )
+        return {
+            key: json.loads(text)
+            for key, checksum, text in rows
+            if checksum == _checksum(key, text)
+        }
 
     def recall(self, namespace: str, key: str) -> Any:
         """Return the value stored under a key, or None."""
@@ -255,6 +275,11 @@ class Cache:
                 self.db.executemany(statement, rows)
         except (sqlite3.Error, UnicodeError) as error:
             self._fail(error)
+
+
+def not_kept(namespace: str, key: str, make: Callable[[], object]) -> Any:
+    """Return the value made: the `Memo` of who has no cache."""
+    return make()
 
 
 _OPEN: weakref.WeakSet[Cache] = weakref.WeakSet()

@@ -538,7 +538,7 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
 
 MOST_COMMITS = 5000
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-_FORMAT = "--format=%x00%x00%H%x00%h%x00%P%x00%ct%x00%aN <%aE>%x00%B%x00"
+_FORMAT = "--format=%x00%x00%H%x00%h%x00%P%x00%ct%x00%an <%ae>%x00%B%x00"
 """Messages and file names may have any character but NUL."""
 _LOG_OPTIONS = ("-z", "--raw", "--relative", _FORMAT)
 
@@ -595,16 +595,17 @@ def commits_since(git: Git, revision: str | None) -> list[Commit]:
 
 
 def commits_touching(
-    git: Git, folder: str, revisions: str, *, is_first_parent: bool = True
+    git: Git, paths: Sequence[str], revisions: str, *, is_first_parent: bool = True
 ) -> Iterator[Commit]:
-    """Yield commits that change a folder, newest first;
+    """Yield commits that change some files or folders, newest first;
     `is_first_parent` takes a merge as one step.
     """
     options = ["--topo-order", "--no-renames", "--no-abbrev"]
     if is_first_parent:
         options += ("--first-parent", "-m")
 
-    yield from _commits(git.run_fields("log", *options, *_LOG_OPTIONS, revisions, "--", folder))
+    names = [f":(literal){path}" for path in paths]
+    yield from _commits(git.run_fields("log", *options, *_LOG_OPTIONS, revisions, "--", *names))
 
 
 def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:

@@ -18,6 +18,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import NOTHING, is_prompt, lines_outside_code, prompts_of
 
 if TYPE_CHECKING:
+    from orbit_registry.checks.protected import Change
     from orbit_registry.formats.adr.model import AdrDocument, Section
 
 
@@ -311,11 +312,13 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
                 was = "made by an agent"
             if not record.approval.get("approved_by"):
                 review = "without review"
-        elif record.kind.status(before.status).phase == "pending":
+        elif record.kind.status(before.status).phase != "live":
             was = before.status
 
         if was:
-            message = f"{record.id} was {was} and is {record.status.name} {review}: {record.title}"
+            message = (
+                f"{record.id} was {was} and is {record.stated_status.name} {review}: {record.title}"
+            )
             yield went_live.at(context.at(record, "status"), message, record)
 
 
@@ -323,15 +326,38 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
 @check(
     "ORB411",
     Severity.ERROR,
-    "accept it again in a commit that a person signs, or merge it with `Approved-by:` and a "
+    "let a person sign the commit that makes the change, or merge it with `Approved-by:` and a "
     "code owner's name",
 )
 def unproved_approval(context: CheckContext) -> Iterator[Diagnostic]:
-    """An accepted record has no proof that a person accepted it."""
-    for entry in context.approvals(tuple(context.records)):
-        severity = Severity.NOTE if entry.is_open else Severity.ERROR
-        where = context.at(entry.record, "status")
-        yield unproved_approval.at(where, entry.message, entry.record, severity=severity)
+    """An accepted record, or a change of what the gate protects, has no proof that a person
+    approved it.
+    """
+    for row in context.judged:
+        if row.problem:
+            severity = Severity.NOTE if row.is_open else Severity.ERROR
+            message = f"{row.change.message} {row.problem}"
+            where = _place_of(context, row.change)
+            record = row.change.record
+            yield unproved_approval.at(where, message, record, severity=severity)
+
+
+# Approved already, or in a project that asks for no proof.
+@check("ORB412", Severity.NOTE, "approve the change only if you approve of this")
+def protected_change(context: CheckContext) -> Iterator[Diagnostic]:
+    """A change alters an accepted record, or what the gate and approvals obey."""
+    for row in context.judged:
+        if not row.problem and not row.change.is_acceptance:
+            where = _place_of(context, row.change)
+            yield protected_change.at(where, row.change.message, row.change.record)
+
+
+def _place_of(context: CheckContext, change: Change) -> Location:
+    if change.record is not None:
+        return context.at(change.record, *change.pointer)
+    if change.pointer:
+        return context.in_config(*change.pointer)
+    return Location(change.subject.path)
 
 
 def _approver(record: Record, author: str | None) -> str:

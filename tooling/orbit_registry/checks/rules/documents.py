@@ -482,13 +482,13 @@ def _finding(
         message += f", but {reason}"
         verb = next((name for name, to in record.kind.verbs.items() if to == entry.status), None)
         step = f"set `status: {entry.status}` in {record.path}"
-        if verb is not None and entry.status in record.status.to:
+        if verb is not None and entry.status in record.stated_status.to:
             step = f"run `orbit {record.kind.name} {verb} {record.id}`"
 
         hint = f"if it is {entry.status}, {step}"
-        if record.status.name != "unknown":
+        if record.stated_status.name != "unknown":
             hint = (
-                f"if {record.id} is {record.status.name}, write `{_written_status(record)}` "
+                f"if {record.id} is {record.stated_status.name}, write `{_written_status(record)}` "
                 f"in {source.path}; {hint}"
             )
 
@@ -509,17 +509,17 @@ def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str
     """Return why a fix leaves the status: it makes none live,
     and closes a live one on a change or order.
     """
-    if entry.status == record.status.name:
+    if entry.status == record.stated_status.name:
         return None
 
     phase = record.kind.status(entry.status).phase
-    if _NEARNESS[phase] > _NEARNESS[record.phase]:
-        return f"a fix never makes a {record.status.name} decision {entry.status}"
-    if context.authority is not None or record.phase != "live" or phase == "live":
+    if _NEARNESS[phase] > _NEARNESS[record.stated_status.phase]:
+        return f"a fix never makes a {record.stated_status.name} decision {entry.status}"
+    if context.authority is not None or record.stated_status.phase != "live" or phase == "live":
         return None
     if entry.status_raw.strip()[:STATUS_LIMIT] == (record.text("status_raw") or ""):
         return "it has not changed since they last agreed"
-    if entry.status not in record.status.to:
+    if entry.status not in record.stated_status.to:
         return f"an accepted decision becomes {entry.status} only by `orbit adr`"
 
     return None
@@ -536,8 +536,10 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
     source = record.source
     follows = source is not None and source.authority == "document"
     never_stated = follows and not entry.status_raw.strip() and not record.text("status_raw")
-    if record.status.name != entry.status and not never_stated:
-        differing.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
+    if record.stated_status.name != entry.status and not never_stated:
+        differing.append(
+            ("status", record.stated_status.name, entry.status_raw.strip() or entry.status)
+        )
 
     # `2026-05` and `2026-05-17` agree; an unclear date is ORB711.
     date = record.text("date")
@@ -601,9 +603,9 @@ def _document_follows(
 
 def _written_status(record: Record) -> str:
     by = record.superseded_by
-    if record.status.name == "superseded" and by:
+    if record.stated_status.name == "superseded" and by:
         return f"Superseded by {', '.join(by)}"
-    return record.status.name
+    return record.stated_status.name
 
 
 def _record_follows(

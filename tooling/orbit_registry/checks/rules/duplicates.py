@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, grouped, is_ours
-from orbit_registry.checks.duplicates import FEWEST_TO_ERR, error_threshold, is_apart
+from orbit_registry.judgements.is_duplicate import (
+    Likeness,
+    Reason,
+    Wording,
+    alike_by_headline,
+    is_duplicate,
+    limits_of,
+)
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import Record
-from orbit_registry.search.similarity import (
-    Contrast,
-    Pair,
-    Words,
-    contrast,
-    normalised,
-    similar_pairs,
-)
+from orbit_registry.search.similarity import Pair, similar_pairs
 from orbit_registry.workspace.cache import digest, row_reader, to_row
 
 MOST_NAMED = 3
@@ -81,37 +80,51 @@ def _can_be_error(context: CheckContext, record: Record) -> bool:
 # An error only where the record changed.
 @check("ORB601", Severity.ERROR, "delete one of them, or let one replace the other")
 def same_text(context: CheckContext) -> Iterator[Diagnostic]:
-    """Two records say the same, word for word."""
+    """Two records say the same, word for word, or have the same headline."""
     for records in groups(context.records).values():
         for same in _copies(context, records):
             for index, record in enumerate(same[1:], start=1):
-                for earlier in same[:index]:
-                    if not is_settled(context, earlier, record):
-                        yield _pair(context, earlier, record)
-                        break
+                others = (other for other in same[:index] if not is_settled(context, other, record))
+                earlier = next(others, None)
+                if earlier is not None:
+                    yield _same(context, earlier, record, "copy")
+
+        for pair in _judged_pairs(context, records):
+            if pair.likeness.reason == "headline":
+                yield _same(context, pair.neighbour, pair.record, "headline")
 
 
 def _copies(context: CheckContext, records: Iterable[Record]) -> list[list[Record]]:
     """Return the records that say the same but for case, punctuation and spaces,
     in groups of two and more.
     """
-    by_form = grouped(records, lambda record: normalised(context.wordings[record.path]))
+    by_form = grouped(records, lambda record: context.compared[record.path].plain)
     return [same for form, same in by_form.items() if form and len(same) > 1]
 
 
-def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
+_SAYINGS = {
+    "copy": "says the same as {other}, word for word",
+    "headline": "has the same headline as {other}",
+}
+
+
+def _same(context: CheckContext, first: Record, second: Record, reason: Reason) -> Diagnostic:
     blamed, other = _blamed_first(context, first, second)
     name = blamed.kind.headline
     replace = f"`orbit {blamed.kind.name} supersede {other.id} --with {blamed.id}`"
+    hint = f"delete one of them, or let it replace the other: {replace}"
+    if reason == "headline":
+        hint += f"; if they differ: {_differ(blamed, other)}"
 
-    return same_text.at(
-        context.at(blamed, name),
-        f"{blamed.id} says the same as {other.id}, word for word: {other.title}",
-        blamed,
-        severity=Severity.ERROR if _can_be_error(context, blamed) else Severity.WARNING,
-        related=[context.at(other, name)],
-        hint=f"delete one of them, or let it replace the other: {replace}",
-    )
+    message = f"{blamed.id} {_SAYINGS[reason].format(other=other.id)}: {other.title}"
+    severity = Severity.ERROR if _can_be_error(context, blamed) else Severity.WARNING
+    related = [context.at(other, name)]
+    where = context.at(blamed, name)
+    return same_text.at(where, message, blamed, severity=severity, related=related, hint=hint)
+
+
+def _differ(record: Record, other: Record) -> str:
+    return f"`orbit {record.kind.name} update {record.id} --distinct-from {other.id}`"
 
 
 # From the warning threshold up; an error from the higher one up, where the record changed.
@@ -123,32 +136,48 @@ def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
 def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records say nearly the same."""
     for records in groups(context.records).values():
-        pairs = grouped(_near_pairs(context, records), lambda pair: pair.record.path)
-        for of_record in pairs.values():
+        near = (
+            pair
+            for pair in _judged_pairs(context, records)
+            if pair.likeness.reason in ("text", "near headline")
+        )
+        for of_record in grouped(near, lambda pair: pair.record.path).values():
             yield from _nearest(context, of_record)
 
 
-def _near_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[_Pair]:
-    """Yield the pairs among records of one kind that say nearly the same."""
-    copies: set[str] = set()  # ORB601's
+def _judged_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[_Pair]:
+    """Yield the pairs among records of one kind that say the same or nearly so,
+    but for copies after the first.
+    """
+    copies: set[str] = set()
     for _, *repeated in _copies(context, records):
         copies.update(record.path for record in repeated)
 
     alone = {record.path: record for record in records if record.path not in copies}
-    texts = {path: context.wordings[path] for path in alone}
-    words_of = cache(lambda path: Words.of(texts[path]))
+    wordings = {path: context.compared[path] for path in alone}
+    texts = {path: wording.text for path, wording in wordings.items()}
+    pairs = _similar_pairs(context, f"pairs {records[0].kind.name}", texts)
+    scores = {(pair.a, pair.b): pair.score for pair in pairs}
+    candidates = {*scores, *_of_headlines(alone, wordings)}
 
-    upper = context.config.duplicates["error"]
-    least = error_threshold(upper, is_enough=len(records) >= FEWEST_TO_ERR)
-    for pair in _similar_pairs(context, f"pairs {records[0].kind.name}", texts):
-        first = alone[pair.a]
-        second = alone[pair.b]
-        if is_settled(context, first, second):
+    limits = limits_of(context.config.duplicates, len(records))
+    for first, second in sorted(candidates):
+        score = scores.get((first, second), 0.0)
+        likeness = is_duplicate(wordings[first], wordings[second], score, limits)
+        if not likeness.level or is_settled(context, alone[first], alone[second]):
             continue
 
-        record, neighbour = _blamed_first(context, first, second)
-        may_be_error = pair.score >= least and _can_be_error(context, record)
-        yield _Pair(record, neighbour, pair.score, may_be_error, words_of)
+        record, neighbour = _blamed_first(context, alone[first], alone[second])
+        yield _Pair(record, neighbour, likeness, _can_be_error(context, record))
+
+
+def _of_headlines(
+    records: Mapping[str, Record], wordings: Mapping[str, Wording]
+) -> Iterator[tuple[str, str]]:
+    """Yield the pairs by their headlines; series of adopted documents may share theirs."""
+    for first, second in alike_by_headline(wordings):
+        if is_ours(records[first]) or is_ours(records[second]):
+            yield first, second
 
 
 def _similar_pairs(
@@ -170,24 +199,19 @@ def _similar_pairs(
 class _Pair:
     record: Record
     neighbour: Record
-    score: float
+    likeness: Likeness
     may_be_error: bool
-    words_of: Callable[[str], Words]
-
-    @property
-    def contrast(self) -> Contrast | None:
-        return contrast(self.words_of(self.record.path), self.words_of(self.neighbour.path))
 
     @property
     def is_error(self) -> bool:
-        return self.may_be_error and not is_apart(self.contrast)
+        return self.may_be_error and self.likeness.level == "error"
 
 
 def _nearest(context: CheckContext, pairs: Sequence[_Pair]) -> Iterator[Diagnostic]:
     """Yield the findings of one record: its nearest pairs,
     an error among them where any pair is one.
     """
-    ranked = sorted(pairs, key=lambda pair: (-pair.score, pair.neighbour.sort_key))
+    ranked = sorted(pairs, key=lambda pair: (-pair.likeness.score, pair.neighbour.sort_key))
     listed = ranked[:MOST_NAMED]
     error = next((pair for pair in ranked if pair.is_error), None)
     if error is not None and error not in listed:
@@ -205,10 +229,7 @@ def _finding(context: CheckContext, pair: _Pair, more: str) -> Diagnostic:
     record = pair.record
     neighbour = pair.neighbour
     kind = pair.record.kind
-    alike = f"{pair.score:.0%} alike"
-    differs = pair.contrast
-    if differs is not None:
-        alike += differs.sentence_end
+    alike = pair.likeness.words
     message = f"{record.id} says nearly the same as {neighbour.id} ({alike}): {neighbour.title}"
 
     # Votes were given to one text: it stays, and takes the other's place.
@@ -217,13 +238,12 @@ def _finding(context: CheckContext, pair: _Pair, more: str) -> Diagnostic:
         keeper, replaced = neighbour, record
 
     supersede = f"`orbit {kind.name} supersede {replaced.id} --with {keeper.id}`"
-    differ = f"`orbit {kind.name} update {record.id} --distinct-from {neighbour.id}`"
 
     return near_duplicate.at(
         context.at(record, kind.headline),
         message,
         record,
         severity=Severity.ERROR if pair.is_error else Severity.WARNING,
-        hint=f"merge them, or {supersede}; if they differ: {differ}{more}",
+        hint=f"merge them, or {supersede}; if they differ: {_differ(record, neighbour)}{more}",
         related=[context.at(neighbour, kind.headline)],
     )

@@ -1,14 +1,17 @@
-"""Checks of records' own checks (10xx); `enforce` finds what they report."""
+"""Checks of decisions in code (10xx): what `enforce` finds by records' own checks, and what a
+change brings back.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from orbit_registry.checks.check import passed_on
+from orbit_registry.checks.check import check, passed_on
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rewriting import follow_moves
-from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.formats.position import Position
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 
 _CODES = (
     (
@@ -63,8 +66,8 @@ _CODES = (
     (
         "ORB1008",
         "check-weakened",
-        Severity.WARNING,
-        "A change weakens a check and breaks it.",
+        Severity.ERROR,
+        "A change breaks a check of its base that it weakens, ends or moves files out of.",
         "leave the check unchanged, or weaken it in a separate change",
     ),
     (
@@ -77,8 +80,8 @@ _CODES = (
     (
         "ORB1010",
         "evidence-stale",
-        Severity.WARNING,
-        "A check changed after the replay that its level rests on.",
+        Severity.NOTE,
+        "A replay says nothing of its check any more, or has fields without effect.",
         "replay it: `orbit enforce replay ID/CHECK`",
     ),
 )
@@ -103,3 +106,20 @@ def _enforced(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 CHECKS = tuple(passed_on(*code, _enforced, _FIXES.get(code[0])) for code in _CODES)
+
+
+@check("ORB1020", Severity.WARNING, "leave it out, or propose a decision that supersedes this one")
+def rejected_option(context: CheckContext) -> Iterator[Diagnostic]:
+    """A change adds an import or a dependency that a live decision ruled out."""
+    if not context.added:
+        return
+
+    from orbit_registry.search.rejected import ruled_out  # its words take 10 ms to load
+
+    names = [added.name for added in context.added]
+    for number, record, option in ruled_out([*context.with_options()], names):
+        added = context.added[number]
+        reason = f": {option.reason}" if option.reason else ""
+        message = f"`{added.name}` was ruled out by {record.id}, {record.title}{reason}"
+        where = Location(added.path, Position(added.line))
+        yield rejected_option.at(where, message, record, related=(Location(record.path, None),))

@@ -200,7 +200,7 @@ def _circles(edges: Mapping[str, set[str]]) -> Iterator[tuple[str, ...]]:
 
 def _write_successors(context: CheckContext, diagnostic: Diagnostic) -> Sequence[FileChange]:
     for record in context.records.with_id(diagnostic.record or ""):
-        if record.status.name == SUPERSEDED and not record.superseded_by:
+        if record.stated_status.name == SUPERSEDED and not record.superseded_by:
             successors = successors_in_document(context, record)
             return changes_for(context, record, record.data, successors)
 
@@ -211,7 +211,7 @@ def _write_successors(context: CheckContext, diagnostic: Diagnostic) -> Sequence
 def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
     """The status of a record and its successor contradict each other."""
     for record in context.records:
-        status = record.status
+        status = record.stated_status
         if status.name != SUPERSEDED and "superseded_by" not in record.data:
             continue
 

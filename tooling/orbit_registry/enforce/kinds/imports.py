@@ -107,6 +107,27 @@ def imported_names(path: str, text: str, names: Sequence[str]) -> list[str]:
     return [name for name in candidates if _is_imported(name, path, text)]
 
 
+def all_imports(path: str, text: str) -> Iterator[str]:
+    """Yield the full name of each module that a file imports; a name that begins with `/` is a
+    file's. Nothing where the file can't be read, or its language needs a parser that is missing.
+    """
+    language = language_of(path)
+    if language not in ("python", *RULES):
+        return
+
+    if language == "python":
+        text = _import_statements(path, text)
+
+    try:
+        statements = _imports(path, text, language, True)
+    except (NotRunError, UnreadableError):
+        return
+
+    for names, _, _ in statements:
+        is_list = language == "python" and len(names) > 1 and names[1].startswith(names[0])
+        yield from names[:1] if is_list else names
+
+
 def _is_imported(name: str, path: str, text: str) -> bool:
     try:
         return any(True for _ in _finder_of(name).find(path, text))

@@ -125,6 +125,7 @@ class AdrDocument:
     date_span: Span | None
     facts: tuple[Fact, ...]
     problems: tuple[Problem, ...] = ()
+    status_syntax: str = ""  # the syntax that states `status_raw`, if that syntax is not read
 
     @property
     def has_cost(self) -> bool:

@@ -55,6 +55,7 @@ from orbit_registry.formats.adr.relations import (
 )
 from orbit_registry.formats.adr.status_line import normalise_status
 from orbit_registry.formats.adr.styles import BADGE, BULLETS, FRONT_MATTER, LINES, SECTIONS, TABLE
+from orbit_registry.formats.adr.unread import unread_status
 from orbit_registry.formats.adr.vocabulary import (
     Order,
     is_iso_date,
@@ -131,6 +132,10 @@ def _assemble(header: Header, outline: Outline) -> AdrDocument:
     sections = read_sections(document, header.headings, outline.body)
     status_fact = facts.first("status")
     status, status_raw = _status(facts)
+    status_syntax = ""
+    if status == "unknown" and not status_raw.strip():
+        status_raw, status_syntax = unread_status(outline.span.of(document.text))
+
     date, date_raw, date_source, date_span = _date(facts, outline)
 
     title, titles = _title(facts, outline)
@@ -143,6 +148,7 @@ def _assemble(header: Header, outline: Outline) -> AdrDocument:
         number=number,
         status_raw=status_raw,
         status=status,
+        status_syntax=status_syntax,
         date=date,
         date_raw=date_raw,
         date_source=date_source,

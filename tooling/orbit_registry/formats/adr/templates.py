@@ -10,37 +10,13 @@ from string import Template
 from orbit_registry.formats.adr.header import read_fields, scalar
 from orbit_registry.formats.adr.headings import fields_span, heading_value
 from orbit_registry.formats.adr.model import AdrDocument, Section
+from orbit_registry.formats.adr.prompts import prompts_in
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.status_line import read_statement
-from orbit_registry.formats.adr.vocabulary import VOCABULARY, Language, field_of, language_of
+from orbit_registry.formats.adr.vocabulary import field_of, language_of
 from orbit_registry.formats.adr.writer import heading_title, newline_of
 from orbit_registry.formats.markdown import Document, parse_markdown
 from orbit_registry.formats.position import Span
-
-PROMPTS: Mapping[str, str] = VOCABULARY["english"]  # prompts of sections, by their standard names
-COST = PROMPTS["negative"].removeprefix("- ")
-
-
-def prompts_in(language: Language | None) -> Mapping[str, str]:
-    """Return the prompts in a language; untranslated ones are `_…_`."""
-    if language is None:
-        return PROMPTS
-
-    translated = {
-        "context": f"_{language.why}_",
-        "decision": f"_{language.what}_",
-        "options": f"- _{language.option}_",
-        "consequences": f"- _{language.follows}_\n- {cost_in(language)}",
-        "positive": f"- _{language.better}_",
-        "negative": f"- {cost_in(language)}",
-    }
-    return {key: translated.get(key, "_…_") for key in PROMPTS}
-
-
-def cost_in(language: Language | None) -> str:
-    """Return the prompt for a decision's cost."""
-    return COST if language is None else f"{language.cost}: _{language.harder}_"
-
 
 _PLACEHOLDERS = {
     name: f"${name}" for name in ("title", "status", "date", "deciders", "tags", "tasks")

@@ -27,6 +27,7 @@ from orbit_registry.model.scope import symbol_problem
 from orbit_registry.operations.freshness.fingerprints import Fingerprints
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.vcs_state import missing_files
+from orbit_registry.workspace.cache import Memo, digest, not_kept
 from orbit_registry.workspace.config import Config
 from orbit_registry.workspace.files import inside, is_inside
 from orbit_registry.workspace.git import Git
@@ -133,9 +134,9 @@ def changed_sources(
     states = workspace.cache.hashes(root, inside_root)
 
     changed: dict[tuple[str, str], bool] = {}
-    for path, digest in pairs:
-        if path not in states or f"sha256:{states[path].sha256}" != digest:
-            changed[path, digest] = path not in inside_root or not (root / path).is_file()
+    for path, sha256 in pairs:
+        if path not in states or f"sha256:{states[path].sha256}" != sha256:
+            changed[path, sha256] = path not in inside_root or not (root / path).is_file()
 
     return changed
 
@@ -238,6 +239,7 @@ class FreshnessReport:
     now: datetime
     config: Config
     dependencies: Dependencies = field(default_factory=Dependencies)  # what was looked at
+    memo: Memo = not_kept
 
     @cached_property
     def freshness(self) -> Mapping[str, Freshness]:
@@ -261,7 +263,7 @@ class FreshnessReport:
 
         return result
 
-    @property
+    @cached_property
     def files(self) -> tuple[str, ...]:
         """Tracked files, and those that git would add."""
         return (*(self.tracked or ()), *self.untracked)
@@ -275,7 +277,13 @@ class FreshnessReport:
     @cached_property
     def counts(self) -> Mapping[str, int]:
         """How many of the files each glob matches."""
-        return count_matches(set().union(*(paths for _, paths in self.scoped)), self.files)
+        globs = sorted(set().union(*(paths for _, paths in self.scoped)))
+        files = self.files
+        key = digest(globs, "\0".join(files))
+        counts: Mapping[str, int] = self.memo(
+            "glob counts", key, lambda: dict(count_matches(globs, files))
+        )
+        return counts
 
     @cached_property
     def dead(self) -> Mapping[str, tuple[str, ...]]:
@@ -356,6 +364,7 @@ def evaluate_freshness(
         moment,
         workspace.config,
         dependencies,
+        workspace.cache.memo,
     )
 
 

@@ -4,7 +4,7 @@ the words by which a prompt or an import names one.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -12,6 +12,7 @@ from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.hook.index import EXACT, PHRASES
+from orbit_registry.hook.rejected_options import forms_of, is_meant
 from orbit_registry.hook.words import words
 from orbit_registry.model.record import Record
 from orbit_registry.search.text import stem
@@ -50,6 +51,11 @@ _INSTEAD = re.compile(
     r"longer|avoid|drop|remove|replac\w+|reject\w*)\b",
     re.I,
 )
+_REPLACE = re.compile(
+    r"\b(?:replac(?:e|es|ed|ing)|(?:migrat|switch|mov)(?:e|es|ed|ing|ch|ching)?\s+from)\b"
+    r"[^.\n]{1,80}?\b(?:with|by|to)\s+(?=\S)",
+    re.IGNORECASE,
+)
 
 
 class _Decision(NamedTuple):
@@ -71,10 +77,51 @@ def rejected_rows(
     """Return rejected options of live decisions as rows of the index;
     `count_of`: how many records have a word.
     """
+    rows: dict[str, tuple[str, ...]] = {}
+    for record, options in _options_of(records, count_of):
+        rows[record.path] = tuple(
+            PHRASES.join((*phrases, _line(option))) for option, phrases in options
+        )
+
+    return rows
+
+
+def ruled_out(
+    records: Sequence[Record], names: Sequence[str]
+) -> Iterator[tuple[int, Record, RejectedOption]]:
+    """Yield the packages, by their places in `names`, that live decisions rejected as options.
+
+    Each with every decision and its first option that the name means. The records have their prose.
+    """
+    forms = [forms_of(name) for name in names]
+    for record, options in _options_of(records, partial(_count, records)):
+        for number, (whole, joined, _) in enumerate(forms):
+            for option, phrases in options:
+                if any(is_meant(phrase, joined, whole) for phrase in phrases):
+                    yield number, record, option
+                    break
+
+
+def _count(records: Iterable[Record], word: str) -> int:
+    """Return how many records have a word."""
+    pattern = re.compile(rf"(?<![a-z]){re.escape(word)}(?![a-z])", re.IGNORECASE)
+    return sum(
+        pattern.search(record.title) is not None or pattern.search(record.prose) is not None
+        for record in records
+    )
+
+
+_Options = Sequence[tuple[RejectedOption, Sequence[str]]]
+
+
+def _options_of(
+    records: Iterable[Record], count_of: Callable[[str], int]
+) -> Iterator[tuple[Record, _Options]]:
+    """Yield the live decisions with their rejected options, each with the phrases that name it."""
     live = [record for record in records if record.phase == "live"]
     with_options = [record for record in live if record.rejected]
     if not with_options:
-        return {}
+        return
 
     decisions = [
         _Decision(_order(record), record.path, _accepted(record))
@@ -84,15 +131,12 @@ def rejected_rows(
 
     most = max(_COMMON_COUNT, _COMMON_SHARE * len(live))
 
+    @cache
     def is_common(word: str) -> bool:
-        return (
-            len(word) < 3
-            or word.isdigit()
-            or stem(word) in _common_stems()
-            or count_of(word) >= most
-        )
+        return len(word) < 3 or word.isdigit() or is_common_word(word) or count_of(word) >= most
 
-    return {record.path: tuple(_rows(record, decisions, is_common)) for record in with_options}
+    for record in with_options:
+        yield record, list(_named_options(record, decisions, is_common))
 
 
 def _order(record: Record) -> tuple[str, str]:
@@ -100,27 +144,29 @@ def _order(record: Record) -> tuple[str, str]:
 
 
 def _accepted(record: Record) -> tuple[str, ...]:
-    texts = (_INSTEAD.split(record.title, maxsplit=1)[0], record.options.chosen)
-    return tuple(f" {' '.join(words(form))} " for text in texts for form in (text, text.lower()))
+    title, chosen = accepted_part(record.title), record.options.chosen
+    forms = (title, title.lower(), chosen, chosen.lower())
+    return tuple(f" {' '.join(words(form))} " for form in forms)
 
 
-def _rows(record: Record, decisions: Sequence[_Decision], is_common: IsCommon) -> Iterator[str]:
-    later = [
-        decision.accepted
-        for decision in decisions
-        if decision.path == record.path
-        or decision.order > _order(record)
-        or not all(decision.order)
-    ]
-    accepted = [text for texts in later for text in texts]
+def _named_options(
+    record: Record, decisions: Sequence[_Decision], is_common: IsCommon
+) -> Iterator[tuple[RejectedOption, Sequence[str]]]:
+    accepted: list[str] = []
+    for decision in decisions:
+        is_later = decision.order > _order(record) or not all(decision.order)
+        if is_later or decision.path == record.path:
+            accepted += decision.accepted
+
     for option in record.rejected:
-        phrases = [
-            phrase
-            for phrase in dict.fromkeys(_phrases(option.option, is_common))
-            if not any(f" {phrase.lstrip(EXACT)} " in text for text in accepted)
-        ]
+        phrases: list[str] = []
+        for phrase in dict.fromkeys(_phrases(option.option, is_common)):
+            name = f" {phrase.lstrip(EXACT)} "
+            if not any(name in text for text in accepted):
+                phrases.append(phrase)
+
         if phrases:
-            yield PHRASES.join((*phrases, _line(option)))
+            yield option, phrases
 
 
 def _line(option: RejectedOption) -> str:
@@ -165,6 +211,23 @@ def _names(name: str) -> Iterator[tuple[str, bool]]:
         for part in parts:
             if not _OPPOSITE.match(part):
                 yield _LEAD.sub("", part, count=1), text is bare and len(parts) == 1
+
+
+def accepted_part(sentence: str) -> str:
+    """Return what a sentence takes, without what it takes it instead of: `Use A` of `Use A over B`.
+
+    Of `Replace B with A` it is `A`.
+    """
+    replaced = _REPLACE.search(sentence)
+    if replaced is not None:
+        return sentence[replaced.end() :]
+
+    return _INSTEAD.split(sentence, maxsplit=1)[0]
+
+
+def is_common_word(word: str) -> bool:
+    """Say whether many projects write a word, so that it names nothing by being there."""
+    return stem(word.lower()) in _common_stems()
 
 
 @cache

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from orbit_registry.search.suggest import (
+from orbit_registry.matching.suggest import (
     LIKELY,
     MOST_GLOBS,
     SURE,

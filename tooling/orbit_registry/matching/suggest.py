@@ -1,17 +1,22 @@
-"""Suggested globs for a record's scope, from texts, citations and commits about it and files."""
+"""Suggested packages and globs for a record's scope: code that its words, files that cite it and
+the commits that made it lead to.
+"""
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
-from orbit_registry.formats.citations import find_citations
 from orbit_registry.formats.globs import Glob, match_any, matches, parse_glob, readable_globs
+from orbit_registry.formats.sources import is_source
+from orbit_registry.matching.packages import Imports, packages_named
+from orbit_registry.matching.visibility import SUGGEST, Visibility, overlooked, summary
 from orbit_registry.model.record import Record
-from orbit_registry.operations.citation_rewrite import mentioning_files
 from orbit_registry.repository.documents import decision_paths
-from orbit_registry.workspace.files import document_text, without_sites
+from orbit_registry.search.source_files import SourceFiles
+from orbit_registry.workspace.files import without_sites
 from orbit_registry.workspace.git import Commit, newest_commits
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -28,12 +33,15 @@ _PATH = re.compile(
     r"(?<![\w./-])(?:\./)?(?P<path>(?:[\w@.+*{},\[\]-]{1,255}/)+[\w@.+*{},\[\]-]{0,255}"
     r"|[\w@+-][\w@.+-]{0,255}\.\w{1,8})"
 )
-_NO_CODE = re.compile(
-    r"(?:^|/)(?:\.|CHANGELOG|CHANGES|README|LICEN[CS]E|CONTRIBUTING|CLAUDE|AGENTS|GEMINI"
-    r"|[^/]*\.lock$|[^/]*-lock\.|uv\.lock|go\.sum)"
-    r"|\.(?:png|jpe?g|gif|svg|webp|drawio|pdf|excalidraw)$",
+_DATA = re.compile(
+    r"\.(?:json[c5]?|xml|html?|env[\w.-]*)$|(?:^|/)requirements[^/]*$"
+    r"|(?:^|/)(?:backlog|board|dump|export|issue|milestone|note|plan|report|roadmap|task|ticket|todo)"
+    r"s?(?:[._-][^/]*)?\.(?:ya?ml|toml|ini|cfg|conf|sql)$"
+    r"|(?:^|/)(?:\.(?!github/)|[^/]*[.-]lock\b|go\.sum$)",
     re.IGNORECASE,
 )
+"""Files that are read or made along with much else: data, plans, settings of tools, locks."""
+_TEST = re.compile(r"(?:^|/)(?:__tests__|specs?|tests?)/|(?:^|/)test_|[._](?:spec|test)\.\w+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +55,17 @@ class Clue:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A glob, how many tracked files it matches, and why it is proposed."""
+    """A glob or a package, how many files it matches or import it, and why it is proposed."""
 
     glob: str
     files: int
     reasons: tuple[str, ...]
+    package: str = ""
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The tracked files that a scope may name: no hidden files, change logs, locks, pictures.
+    """The tracked files that a scope may name: code and configuration, never prose.
 
     Those of `without` are documents of decisions: a record about them would be about itself.
     """
@@ -66,10 +75,17 @@ class Tree:
 
     @cached_property
     def files(self) -> frozenset[str]:
-        """Those that are left."""
+        """Those that a text may name."""
         return frozenset(
-            path for path in self.tracked if path not in self.without and not _NO_CODE.search(path)
+            path
+            for path in self.tracked
+            if is_source(path) and path not in self.without and not path.startswith(f"{ORBIT}/")
         )
+
+    @cached_property
+    def code(self) -> frozenset[str]:
+        """Those that a commit or a citation may mean: no data, no plans, no locks."""
+        return frozenset(path for path in self.files if not _DATA.search(path))
 
     @cached_property
     def folders(self) -> Mapping[str, frozenset[str]]:
@@ -197,87 +213,142 @@ def _reasons(glob: str, clues_by_path: Mapping[str, Mapping[str, Clue]]) -> tupl
 
 MOST_FILES = 25  # a commit that touches more files says little of any two of them
 FEW_FILES = 8
-"""A commit that names a record and touches at most so many files is about the record in each."""
-PROSE = (".md", ".txt", ".rst", ".adoc")  # what is changed along with much else
+"""A commit that makes or names a record and touches at most so many files is about it in each."""
+_PLAIN = """
+api app apps bin cmd code common config core data doc docs include internal lib libs main modules
+packages pkg plugins public scripts server services shared source src static test tests tools utils
+web
+"""
+_PLAIN_FOLDERS = frozenset(_PLAIN.split())
+"""Names of folders that titles use as words."""
 
 
-def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str, list[Proposal]]:
-    """Return for each record's path the globs that its scope may want.
+def suggestions(
+    workspace: Workspace, records: Sequence[Record], chosen: Collection[str]
+) -> Mapping[str, list[Proposal]]:
+    """Return for the path of each chosen record what its scope may want: packages, then globs.
 
-    The records have their prose.
+    The records, all there are, have their prose.
     """
     tracked = workspace.git.tracked() or []
     documents = {record.source.path for record in records if record.source is not None}
     pages = {*tracked}.difference(without_sites(tracked, workspace.root))
     tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *pages}))
+    imports = Imports(workspace, sorted(tree.files), tracked)
     history = [
         commit for commit in newest_commits(workspace.git) if len(commit.files) <= MOST_FILES
     ]
 
-    cited = _citing_files(workspace, records, tree)
-    proposals = {}
-    for record in records:
-        clues = list(clues_in_text(f"{record.title}\n{record.prose}", tree))
-        for path in cited.get(record.id, ()):
-            clues.append(Clue(path, f"`{path}` cites it", SURE))
+    citing: defaultdict[str, list[str]] = defaultdict(list)
+    for path, cited in SourceFiles(workspace, records, tracked).cited.items():
+        for record in cited:
+            citing[record.path].append(path)
 
-        clues += _from_history(record, history, tree)
-        proposals[record.path] = propose(clues, tree)
+    proposals: dict[str, list[Proposal]] = {}
+    for record in records:
+        if record.path not in chosen:
+            continue
+
+        clues = list(clues_in_text(f"{record.title}\n{record.prose}", tree))
+        clues += folders_in_title(record.title, tree)
+        clues += [
+            Clue(path, f"`{path}` cites it", SURE)
+            for path in citing[record.path]
+            if path in tree.code
+        ]
+        # A text that names files means these, not all that came in the same commit.
+        clues += _from_history(record, history, tree, is_silent=not clues)
+        packages = _packages(record, imports, tree)
+        proposals[record.path] = [*packages, *propose(clues, tree)]
 
     return proposals
 
 
-def _citing_files(
-    workspace: Workspace, records: Sequence[Record], tree: Tree
-) -> Mapping[str, list[str]]:
-    ids = {_without_zeros(record.id): record.id for record in records}
-    citing = defaultdict(list)
-    forms = workspace.kinds.id_forms
-    patterns = [f"{prefix}[0-9]" for prefix in forms.numbered]
-    patterns += [f"{prefix}[0-9a-hjkmnp-tv-z]{{5}}" for prefix in forms.coded]
-
-    for path in mentioning_files(workspace, patterns):
-        if path not in tree.files:
-            continue
-
-        citations = find_citations(document_text(workspace.root, path) or "", forms)
-        for cited in dict.fromkeys(_without_zeros(citation.id) for citation in citations):
-            if cited in ids:
-                citing[ids[cited]].append(path)
-
-    return citing
+def wants_scope(record: Record) -> bool:
+    """Say whether a record that waits or holds names neither files nor packages."""
+    return record.phase != "closed" and not record.globs and not record.uses
 
 
-def _without_zeros(record_id: str) -> str:
-    """Return an id without the zeros before its number: `ADR 12` cites ADR-0012."""
-    word, dash, number = record_id.partition("-")
-    if not number.isdecimal():
-        return record_id
+def note_on_scopes(
+    workspace: Workspace, records: Sequence[Record], judged: Mapping[str, Visibility]
+) -> str:
+    """Return a line on accepted decisions that no edit shows; empty where each has one.
 
-    return f"{word}{dash}{int(number)}"
+    The records have their prose; `judged` says where agents are shown them, by path.
+    """
+    decisions = [record for record in records if record.kind.in_document]
+    count = summary(decisions, judged)
+    if not count:
+        return ""
+
+    without = {record.path for record in overlooked(decisions, judged) if wants_scope(record)}
+    proposals = suggestions(workspace, records, without)
+    helped = sum(bool(entries) for entries in proposals.values())
+    if not helped:
+        return f"{count}; say where they apply: `orbit adr update ID --path GLOB`"
+
+    return f"{count}; suggestions for {helped} of them: `{SUGGEST}`"
 
 
-def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iterator[Clue]:
-    """Yield a clue for each file of the commits that touch a record's files, or name it."""
+def _packages(record: Record, imports: Imports, tree: Tree) -> list[Proposal]:
+    """Return the packages that a record names, but for those that much of the project imports."""
+    most = max(MOST_SHARE * len(tree.code), 1)
+    result: list[Proposal] = []
+    for package in packages_named(record, imports):
+        if package.files <= most:
+            reason = f"its {package.place} names {package.word}"
+            result.append(Proposal("", package.files, (reason,), package.name))
+
+    return result[:MOST_GLOBS]
+
+
+def folders_in_title(title: str, tree: Tree) -> Iterator[Clue]:
+    """Yield the folder whose name a title has, if only one folder of code has that name."""
+    words = re.findall(r"\w+", title.lower())
+    phrases = {*words, *map("".join, pairwise(words))}
+    by_name: defaultdict[str, list[str]] = defaultdict(list)
+    for folder, files in tree.folders.items():
+        name = folder.rpartition("/")[2]
+        word = re.sub(r"[\W_]", "", name.lower())
+        if word in phrases and word not in _PLAIN_FOLDERS and not files.isdisjoint(tree.code):
+            by_name[word].append(folder)
+
+    for folders in by_name.values():
+        if len(folders) == 1:
+            name = folders[0].rpartition("/")[2]
+            yield Clue(f"{folders[0]}/", f"its title names the folder `{name}`", SURE)
+
+
+def _from_history(
+    record: Record, history: Sequence[Commit], tree: Tree, *, is_silent: bool
+) -> Iterator[Clue]:
+    """Yield a clue for each file of code in the commits that made a record, touch it or name it.
+
+    That it was made with a record tells enough only of a silent one, which no other clue is about.
+    """
     record_files = {record.path}
     if record.source is not None:
         record_files.add(record.source.path)
 
     names = (record.id, *record.words("tasks"), *record.scope.tasks)
+    touching = [commit for commit in history if not record_files.isdisjoint(commit.files)]
+    # A first commit has all there was.
+    made_in = {commit.name for commit in touching[-1:] if is_silent and commit.parents}
     for commit in history:
-        touches = not record_files.isdisjoint(commit.files)
         cited_name = next((name for name in names if _names_id(commit.message, name)), None)
-        if not touches and cited_name is None:
+        if cited_name is not None:
+            words = f"commit {commit.short} names {cited_name}"
+        elif commit.name in made_in:
+            words = f"commit {commit.short} made both"
+        elif commit in touching:
+            words = f"commit {commit.short} touched both"
+        else:
             continue
 
-        words = f"commit {commit.short} touched both"
-        if cited_name:
-            words = f"commit {commit.short} names {cited_name}"
-
-        is_about_it = cited_name is not None and len(commit.files) <= FEW_FILES
+        is_telling = cited_name is not None or commit.name in made_in
+        weight = SURE if is_telling and len(commit.files) <= FEW_FILES else LIKELY
         for path in commit.files:
-            if path in tree.files and not path.startswith(f"{ORBIT}/"):
-                weight = SURE if is_about_it and not path.endswith(PROSE) else LIKELY
+            if path in tree.code and not _TEST.search(path):
                 yield Clue(path, words, weight)
 
 

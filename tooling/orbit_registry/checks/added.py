@@ -1,0 +1,66 @@
+"""Packages and modules that a change adds, as imports and dependencies, each with its line."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.formats.sources import SOURCE_LIMIT, is_foreign
+from orbit_registry.hook.rejected_options import names_in
+from orbit_registry.workspace.files import inside, read_bytes
+from orbit_registry.workspace.workspace import ORBIT, Workspace
+
+MOST_FILES = 2_000
+"""Files of a change that are read; a larger change is a move or an import of others' code."""
+
+
+class AddedName(NamedTuple):
+    """A package or module, and where the change adds it first."""
+
+    name: str
+    path: str
+    line: int
+
+
+def added_names(
+    workspace: Workspace, base: str, changed: Collection[str] | None
+) -> tuple[AddedName, ...]:
+    """Return what the changed files import and depend on now, and none of them did at a commit."""
+    paths = sorted(path for path in changed or () if not _is_left_out(path))
+    if not paths or len(paths) > MOST_FILES:
+        return ()
+
+    git = workspace.git
+    blobs = {f"{base}:{git.prefix}{path}": path for path in paths}
+
+    # Names of all files at once: what moves from one to another is not added.
+    known: set[str] = set()
+    for blob, content in git.blobs(blobs, check=False).items():
+        known.update(names_in(blobs[blob], _text(content)))
+
+    added: list[AddedName] = []
+    for path in paths:
+        for number, line in enumerate(_current(workspace, path).split("\n"), 1):
+            for name in names_in(path, line):
+                if name not in known:
+                    known.add(name)
+                    added.append(AddedName(name, path, number))
+
+    return tuple(added)
+
+
+def _is_left_out(path: str) -> bool:
+    return path.startswith(f"{ORBIT}/") or is_foreign(path)
+
+
+def _current(workspace: Workspace, path: str) -> str:
+    try:
+        return _text(read_bytes(inside(workspace.root, path), limit=SOURCE_LIMIT))
+    except OrbitError:
+        return ""
+
+
+def _text(content: bytes) -> str:
+    if len(content) > SOURCE_LIMIT or b"\0" in content:
+        return ""
+
+    return content.decode("utf-8-sig", "replace")

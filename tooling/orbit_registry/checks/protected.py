@@ -1,0 +1,406 @@
+"""What a change does to the things that its base protects: accepted records, and what the gate and
+approvals obey. `protected.yaml` is the list; everything here goes from values to values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, cast
+
+from orbit_registry.formats.adr.headings import section_key
+from orbit_registry.formats.codeowners import OWNER_FILES
+from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.formats.yaml import load
+from orbit_registry.model.kind import KindTable
+from orbit_registry.model.record import SUPERSEDED, Record
+from orbit_registry.repository.codec import data_in, list_in
+from orbit_registry.repository.documents import Document, Documents, prose_in, with_prose
+from orbit_registry.repository.policy import Policy, record_at, setting_of
+from orbit_registry.workspace.config import Config, config_of
+from orbit_registry.workspace.workspace import CONFIG, ORBIT
+
+Contents = Mapping[str, bytes]
+"""What files hold in one commit, by their names from the project's root."""
+AMENDMENTS = "amendments"
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Something that a change may alter: its files, and its state in a commit."""
+
+    path: str
+    """The file whose owners approve."""
+    paths: tuple[str, ...]
+    state: Callable[[Contents], str]
+    """Returns its state as a digest; empty where it is not there or not accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that a change does to what its base protects."""
+
+    message: str
+    """What it does, in words."""
+    subject: Subject
+    record: Record | None = None
+    pointer: tuple[str | int, ...] = ()
+    """Where it is in the record or the configuration."""
+    is_light: bool = False
+    """Whether what was approved stays unchanged, so that no proof is needed."""
+    is_acceptance: bool = False
+    """Whether it makes a record accepted."""
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    file = Path(__file__).with_name("protected.yaml")
+    return cast("Mapping[str, Any]", load(file.read_text("utf-8")))
+
+
+def is_reviewed(record: Record) -> bool:
+    """Say whether a record states that it is accepted, and is of a kind in which what an agent
+    writes is not.
+    """
+    first = record.kind.status(record.kind.initial["agent"])
+    return record.stated_status.phase == "live" and first.phase == "pending"
+
+
+def is_protected(record: Record) -> bool:
+    """Say whether a record is accepted, no other takes its place, and agents are shown it."""
+    return is_reviewed(record) and record.phase == "live" and record.status.pushed
+
+
+def judging(policy: Policy, head: Config) -> Config:
+    """Return the configuration that a change is judged by: the base's, to which it may only add."""
+    if policy.config is None:
+        return head
+
+    raw: dict[str, Any] = dict(head.raw)
+    for row in _table()["settings"]:
+        rule = _JUDGES.get(row.get("judges", ""))
+        if rule is None:
+            continue
+
+        key = row["key"]
+        value = rule(policy.setting(key), setting_of(head.raw, key))
+        section, _, name = key.partition(".")
+        raw[section] = {**raw.get(section, {}), name: value} if name else value
+
+    return config_of(raw)
+
+
+def _both(before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
+    return [value for value in after if value in before]
+
+
+def _union(before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
+    return list(dict.fromkeys([*before, *after]))
+
+
+_JUDGES: Mapping[str, Callable[[Any, Any], Any]] = {
+    "both": _both,
+    "either": lambda before, after: before or after,
+    "least": min,
+    "union": _union,
+}
+
+
+def changed_settings(policy: Policy, head: Config) -> Iterator[Change]:
+    """Yield the settings that the gate or approvals obey and a change alters."""
+    if not policy.raw:
+        return
+
+    for row in _table()["settings"]:
+        key = row["key"]
+        before, after = policy.setting(key), setting_of(head.raw, key)
+        rule = _JUDGES.get(row.get("judges", ""))
+        if before == after or (rule is not None and rule(before, after) == after):
+            continue
+
+        what = f"alters `{key}` from {_shown(before)} to {_shown(after)}"
+        if "words" in row:
+            added = _added(before, after)
+            what = f"{row['words'].format(added=added)} (`{key}`)"
+
+        subject = Subject(CONFIG, (CONFIG,), _setting_state(key))
+        yield Change(f"this change {what}", subject, None, tuple(key.split(".")))
+
+
+def _added(before: object, after: object) -> str:
+    old = before if isinstance(before, list) else []
+    new = after if isinstance(after, list) else []
+    return ", ".join(str(value) for value in new if value not in old)
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _setting_state(key: str) -> Callable[[Contents], str]:
+    def state(contents: Contents) -> str:
+        value = load_mapping(contents.get(CONFIG, b""))
+        return digest_of(setting_of(value, key))
+
+    return state
+
+
+def load_mapping(content: bytes) -> Mapping[str, object]:
+    """Return the mapping in a YAML file; empty where it has none."""
+    return data_in(content.decode("utf-8", "replace")) or {}
+
+
+def digest_of(*values: object) -> str:
+    """Return the digest of values."""
+    text = json.dumps(values, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def changed_files(
+    policy: Policy, head: Policy, changed: Iterable[str], records: Iterable[Record]
+) -> Iterator[Change]:
+    """Yield the files of policy that a change alters."""
+    if not policy.raw:
+        return
+
+    for path in sorted(changed):
+        for row in _table()["files"]:
+            name = row["path"]
+            if path == name or (name.endswith("/") and path.startswith(name)):
+                yield Change(f"this change {row['words']}: {path}", _file(path))
+
+    if policy.keys_path == head.keys_path and policy.keys != head.keys:
+        message = f"this change alters the allowed keys: {policy.keys_path}"
+        yield Change(message, _file(policy.keys_path))
+
+    if policy.owner_lines == head.owner_lines:
+        return
+
+    paths = [CONFIG, *(record.path for record in records)]
+    altered = (path for path in paths if policy.owners(path) != head.owners(path))
+    for path in islice(altered, 1):
+        files = [f"{'../' * policy.git.prefix.count('/')}{name}" for name in OWNER_FILES]
+        subject = Subject(path, tuple(files), _files_state)
+        yield Change(f"this change alters the code owners of {path}", subject)
+
+
+def _file(path: str) -> Subject:
+    return Subject(path, (path,), _files_state)
+
+
+def _files_state(contents: Contents) -> str:
+    return digest_of({path: content.hex() for path, content in contents.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The records of both sides of a change, with their long texts, by their uids."""
+
+    before: Mapping[str, Record]
+    after: Mapping[str, Record]
+    kinds: KindTable
+    broken: frozenset[str] = frozenset()
+    """Files of records that can't be read after the change, which is another error."""
+
+    def successors(self, record: Record | None) -> list[Record]:
+        """Return the records that this change puts in a record's place."""
+        if record is None or record.phase == "live":
+            return []
+
+        return [
+            other
+            for other in self.after.values()
+            if other.id in record.superseded_by or record.id in other.supersedes
+        ]
+
+
+def changed_records(sides: Sides) -> Iterator[Change]:
+    """Yield what a change does to accepted records, and which records it accepts."""
+    for uid, before in sides.before.items():
+        after = sides.after.get(uid)
+        if not is_protected(before) or (after is None and before.path in sides.broken):
+            continue
+
+        # Where another record ends this one, its own file may be unchanged.
+        successors = sides.successors(after)
+        changed = after
+        if successors and after and (after.origin or after.stated_status.phase == "live"):
+            changed = successors[0]
+
+        subject = record_subject(sides.kinds, before, changed)
+        for what, pointer, is_light in _differences(before, after, successors):
+            yield Change(f"this change {what}", subject, after, pointer, is_light)
+
+    for uid, after in sides.after.items():
+        earlier = sides.before.get(uid)
+        if is_reviewed(after) and not (earlier and is_reviewed(earlier)) and not after.origin:
+            message = f"{after.id} became {after.stated_status.name}"
+            subject = record_subject(sides.kinds, earlier, after)
+            yield Change(message, subject, after, ("status",), is_acceptance=True)
+
+
+Difference = tuple[str, tuple[str | int, ...], bool]
+"""What a change does in words, where, and whether the approved text stays."""
+
+
+def _differences(
+    before: Record, after: Record | None, successors: Sequence[Record]
+) -> Iterator[Difference]:
+    name = before.id
+    if after is None:
+        yield f"deletes {name}, which is {before.status.name}", (), False
+        return
+
+    if after.phase != "live":
+        yield _ending(before, after, successors), ("status",), False
+        return
+
+    yield from _checks_altered(before, after)
+
+    of = f"{name} ({before.status.name} {before.kind.label.lower()})"
+    for field in sorted({*before.data, *after.data}):
+        if field in _table()["free"] or field in ("checks", "freshness") or field.startswith("x-"):
+            continue
+        if before.data.get(field) != after.data.get(field):
+            yield f"changes the {field} of {of}", (field,), False
+
+    if _expiry(before) != _expiry(after):
+        yield f"changes when {name} expires", ("freshness",), False
+
+    old, new = approved_text(before), approved_text(after)
+    if old[0] != new[0] or not new[1].startswith(old[1]):
+        yield f"changes the text of {of}", (), False
+    elif old[1] != new[1]:
+        yield f"amends {name}, whose text stays", (), True
+
+
+def _ending(before: Record, after: Record, successors: Sequence[Record]) -> str:
+    if after.phase == "pending":
+        return f"takes {before.id} back from {before.status.name} to {after.status.name}"
+
+    by = ""
+    if after.status.name == SUPERSEDED:
+        names = dict.fromkeys([*after.superseded_by, *(record.id for record in successors)])
+        by = f" by {', '.join(names) or 'nothing'}"
+    return f"retires {before.id}: {before.status.name} to {after.status.name}{by}"
+
+
+def _checks_altered(before: Record, after: Record) -> Iterator[Difference]:
+    """Yield what becomes of the checks of a record."""
+    old = {str(entry.get("id")): entry for entry in _checks(before)}
+    new = {str(entry.get("id")): entry for entry in _checks(after)}
+    for name, entry in old.items():
+        now = new.get(name)
+        if now is None:
+            yield f"removes the check {before.id}/{name}", ("checks",), False
+        elif now != entry:
+            levels = f"{entry.get('level', 'advice')} to {now.get('level', 'advice')}"
+            is_level = entry.get("level", "advice") != now.get("level", "advice")
+            more = f" (level: {levels})" if is_level else ""
+            yield f"alters the check {before.id}/{name}{more}", ("checks",), False
+
+    for name in new.keys() - old.keys():
+        yield f"adds the check {after.id}/{name}", ("checks",), False
+
+
+def _checks(record: Record) -> list[Mapping[str, Any]]:
+    entries = list_in(record.data, "checks")
+    return [entry for entry in entries if isinstance(entry, Mapping)]
+
+
+def _expiry(record: Record) -> object:
+    freshness = record.data.get("freshness")
+    return freshness.get("expires_at") if isinstance(freshness, Mapping) else None
+
+
+def approved_text(record: Record) -> tuple[str, str]:
+    """Return a record's long text without its amendments, and these;
+    of a file that is elsewhere in the project nothing, since its hash is a field.
+    """
+    is_elsewhere = record.kind.in_file and not (record.source and _is_ours(record.source.path))
+    if is_elsewhere or record.kind.in_record:
+        return "", ""
+
+    prose = record.prose.replace("\r\n", "\n").strip()
+    if AMENDMENTS not in prose.casefold() and not record.kind.in_document:
+        return prose, ""
+
+    for heading in parse_markdown(prose).headings:
+        if section_key(heading.text) == AMENDMENTS and heading.section.end >= len(prose):
+            start = heading.section.start
+            text = prose[:start].rstrip()
+            return text, prose[start:]
+
+    return prose, ""
+
+
+def _is_ours(path: str) -> bool:
+    return path.startswith(f"{ORBIT}/")
+
+
+def record_state(record: Record | None) -> str:
+    """Return the digest of what is shown and run of an accepted record; empty for any other."""
+    if record is None or record.stated_status.phase != "live":
+        return ""
+    if not record.stated_status.pushed:
+        return record.stated_status.phase
+
+    free = frozenset(_table()["free"])
+    fields = {
+        name: value
+        for name, value in record.data.items()
+        if name not in free and name != "freshness" and not name.startswith("x-")
+    }
+    return digest_of(record.kind.name, fields, _expiry(record), approved_text(record)[0])
+
+
+def record_subject(kinds: KindTable, *sides: Record | None) -> Subject:
+    """Return a record as a subject, by what it is on one or both sides of a change."""
+    records = [record for record in sides if record is not None]
+    uid = records[-1].uid
+    files = dict.fromkeys(record.path for record in records)
+    texts = dict.fromkeys(chain.from_iterable(map(text_paths, records)))
+
+    def state(contents: Contents) -> str:
+        for path in files:
+            record = record_at(kinds, path, contents.get(path, b""))
+            if record is not None and record.uid == uid:
+                return record_state(with_text(record, contents))
+        return ""
+
+    return Subject(records[-1].path, (*files, *texts), state)
+
+
+def text_paths(record: Record) -> tuple[str, ...]:
+    """Return the files that may hold the long text of a record."""
+    if record.kind.in_record:
+        return ()
+
+    source = record.source.path if record.source else ""
+    if record.kind.in_file:
+        return (source,) if _is_ours(source) else ()
+    return tuple(path for path in (source, record.body_path) if path)
+
+
+def with_text(record: Record, contents: Contents) -> Record:
+    """Return a record with its long text in one commit."""
+    texts = {
+        path: contents[path].decode("utf-8", "replace")
+        for path in text_paths(record)
+        if path in contents
+    }
+    documents = Documents({path: _document(path, text) for path, text in texts.items()})
+    return with_prose(record, prose_in(documents, texts.get), texts.get)
+
+
+@lru_cache(maxsize=1024)
+def _document(path: str, text: str) -> Document:
+    """Return a document, parsed once for all decisions of a log."""
+    return Document(path, text)

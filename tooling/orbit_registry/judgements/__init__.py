@@ -1,0 +1,1 @@
+"""Judgements: one pure function for each question that several commands answer."""

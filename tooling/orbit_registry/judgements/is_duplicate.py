@@ -1,0 +1,170 @@
+"""Whether a record says what another one says: its headline is judged apart from its text."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from orbit_registry.formats.wording import (
+    Contrast,
+    Words,
+    contrast,
+    is_mark,
+    normalised,
+    without_citations,
+)
+from orbit_registry.model.record import Record
+
+FEWEST_TO_ERR = 20  # among fewer records a word's weight says little, so only copies are errors
+COPY = 0.95  # texts this much alike are copies, however few records there are
+TELLING = 4  # words of a headline, from which on one word more makes no other lesson
+
+Reason = Literal["copy", "headline", "near headline", "text", ""]
+_ENDING = re.compile(r"(?:ies|ied|ing|es|ed|y|s|e)\Z")
+_SHORTEST_STEM = 3
+_COMMON_WORDS = (
+    "a an and are as at be been before by for from has have in into is it its of on or our so than "
+    "that the their them then they this to was we when which while with you your"
+)
+_COMMON = frozenset(_COMMON_WORDS.split())
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What a record says: its headline, empty where that identifies nothing, and all its text."""
+
+    headline: str
+    text: str
+
+    @cached_property
+    def plain_headline(self) -> str:
+        """The headline without form."""
+        return normalised(self.headline)
+
+    @cached_property
+    def plain(self) -> str:
+        """The text without form."""
+        return normalised(self.text)
+
+    @cached_property
+    def words(self) -> Words:
+        """The words of the text."""
+        return Words.of(self.text)
+
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        """The words of the headline that tell it from others, without their endings."""
+        words = self.plain_headline.split()
+        return frozenset(_stem(word) for word in words if word not in _COMMON)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """From which likeness of two texts on there is a warning, and an error."""
+
+    warning: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """The verdict on two records: how bad it is to keep both, and why."""
+
+    level: Literal["error", "warning", ""]
+    reason: Reason = ""
+    score: float = 0.0
+    contrast: Contrast | None = None
+
+    @property
+    def words(self) -> str:
+        """How alike they are, and where a negation or a number tells them apart."""
+        sentences = {
+            "copy": "the same, word for word",
+            "headline": "the same headline",
+            "near headline": "nearly the same headline",
+        }
+        alike = sentences.get(self.reason) or f"{self.score:.0%} alike"
+        return alike + (self.contrast.sentence_end if self.contrast is not None else "")
+
+
+def wording_of(record: Record, text: str) -> Wording:
+    """Return what a record says.
+
+    Retros, failures, proposals and files may well share a headline, so theirs identifies nothing.
+    """
+    kind = record.kind
+    identifies = kind.voted or kind.in_document or kind.name == "rule"
+    headline = without_citations(record.title) if identifies else ""
+    return Wording(headline, without_citations(text))
+
+
+def is_duplicate(new: Wording, existing: Wording, score: float, limits: Limits) -> Likeness:
+    """Judge two records of one kind; `score` says how alike their texts are."""
+    if new.plain and new.plain == existing.plain:
+        return Likeness("error", "copy", 1.0)
+
+    if new.plain_headline and new.plain_headline == existing.plain_headline:
+        return Likeness("error", "headline", score)
+
+    differs = contrast(new.words, existing.words)
+    is_apart = differs is not None and differs.alone
+    if score >= limits.error and not is_apart:
+        return Likeness("error", "text", score, differs)
+
+    if score >= limits.warning:
+        return Likeness("warning", "text", score, differs)
+
+    if _is_near(new, existing):
+        return Likeness("warning", "near headline", score)
+
+    return Likeness("")
+
+
+def limits_of(configured: Mapping[str, float], records: int) -> Limits:
+    """Return the limits among so many records: as configured, but for copies among few."""
+    error = configured["error"]
+    return Limits(configured["warning"], error if records >= FEWEST_TO_ERR else max(error, COPY))
+
+
+def alike_by_headline(wordings: Mapping[str, Wording]) -> Iterator[tuple[str, str]]:
+    """Yield the keys of those whose headlines are the same or nearly so, the smaller key first."""
+    by_words: dict[frozenset[str], list[str]] = {}
+    for key in sorted(wordings):
+        if wordings[key].plain_headline:
+            by_words.setdefault(wordings[key].telling, []).append(key)
+
+    for words, keys in by_words.items():
+        yield from _pairs(keys)
+        if len(words) <= TELLING:
+            continue
+
+        for word in words:
+            for shorter in by_words.get(words - {word}, ()):
+                for longer in keys:
+                    yield min(shorter, longer), max(shorter, longer)
+
+
+def _pairs(keys: list[str]) -> Iterable[tuple[str, str]]:
+    for index, key in enumerate(keys):
+        for other in keys[index + 1 :]:
+            yield key, other
+
+
+def _is_near(new: Wording, existing: Wording) -> bool:
+    """Say whether two headlines have the same words, or one has one word more."""
+    first, second = new.telling, existing.telling
+    if min(len(first), len(second)) < TELLING or not (first <= second or second <= first):
+        return False
+
+    more = first ^ second
+    if len(more) > 1:
+        return False
+
+    differs = contrast(Words.of(new.headline), Words.of(existing.headline))
+    return differs is None and not any(map(is_mark, more))
+
+
+def _stem(word: str) -> str:
+    stem = _ENDING.sub("", word)
+    return stem if len(stem) >= _SHORTEST_STEM else word

@@ -1,0 +1,186 @@
+"""The base's policy: what the commit that a change starts from says of the gate, of approvals and
+of the records. The change itself has no say in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.formats.codeowners import OWNER_FILES, OwnerLine, owner_lines, owners_of_file
+from orbit_registry.judgements.in_force import read_together
+from orbit_registry.model.kind import KindTable
+from orbit_registry.model.record import Record
+from orbit_registry.repository.codec import data_in, mapping_in
+from orbit_registry.repository.inherited import (
+    is_inheritable,
+    namespaced,
+    source_of,
+    with_overrides,
+)
+from orbit_registry.repository.reader import Reading
+from orbit_registry.workspace.config import Config, config_of, config_schema, defaults
+from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspace, open_workspace
+
+MAILMAP = ".mailmap"
+KINDS = f"{ORBIT}/kinds/"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a commit says of the gate and of approvals."""
+
+    git: Git
+    commit: str
+
+    @cached_property
+    def raw(self) -> Mapping[str, object]:
+        """The mapping in the configuration; empty where there is none."""
+        content = self.git.read(self.commit, CONFIG) or b""
+        return data_in(content.decode("utf-8", "replace")) or {}
+
+    @cached_property
+    def config(self) -> Config | None:
+        """The configuration; None where the commit has none that can be read."""
+        if not self.raw or config_schema().problems(dict(self.raw)):
+            return None
+        return config_of(self.raw)
+
+    def setting(self, key: str) -> Any:
+        """Return a setting by its name with dots, with its default."""
+        return setting_of(self.raw, key)
+
+    @property
+    def require(self) -> str:
+        """What proves an approval: `none`, `signed` or `code-owner`."""
+        return str(self._approval("require"))
+
+    @cached_property
+    def keys(self) -> bytes:
+        """The file of allowed keys."""
+        return self.git.read(self.commit, self.keys_path) or b""
+
+    @property
+    def keys_path(self) -> str:
+        """The name of the file of allowed keys."""
+        return str(self._approval("allowed_signers"))
+
+    def _approval(self, name: str) -> object:
+        return setting_of(self.raw, f"approval.{name}")
+
+    def is_agent(self, signer: str) -> bool:
+        """Say whether the keys of a signer never count."""
+        patterns = self._approval("agents")
+        return isinstance(patterns, list) and any(
+            fnmatchcase(signer, str(pattern)) for pattern in patterns
+        )
+
+    @cached_property
+    def owner_lines(self) -> list[OwnerLine]:
+        """The lines of CODEOWNERS, which is at the repository's top."""
+        top = Git(self.git.top or self.git.folder)
+        content = next(filter(None, (top.read(self.commit, path) for path in OWNER_FILES)), b"")
+        return owner_lines(content.decode("utf-8", "replace"))
+
+    def owners(self, path: str) -> tuple[str, ...]:
+        """Return the owners of a file, named from the project's root."""
+        return owners_of_file(self.owner_lines, self.git.prefix + path)
+
+    def requires_as(self, other: Policy) -> bool:
+        """Say whether both ask for the same approvals."""
+        same = mapping_in(self.raw, "approval") == mapping_in(other.raw, "approval")
+        return same and self.owner_lines == other.owner_lines
+
+
+def setting_of(raw: Mapping[str, object], key: str) -> Any:
+    """Return a setting of a configuration by its name with dots, with its default."""
+    section, _, name = key.partition(".")
+    values: Any = raw.get(section)
+    default = defaults().get(section)
+    if not name:
+        return default if values is None else values
+
+    if isinstance(values, Mapping) and name in values:
+        return values[name]
+    return default.get(name) if isinstance(default, Mapping) else None
+
+
+def concerns_policy(
+    workspace: Workspace, changed: Collection[str], documents: Collection[str]
+) -> bool:
+    """Say whether a change touches a record, a document of one, or what the gate obeys."""
+    keys = str(workspace.config.setting("approval", "allowed_signers"))
+    others = {*OWNER_FILES, MAILMAP, keys, *documents}
+    if any(path.startswith(f"{ORBIT}/") or path in others for path in changed):
+        return True
+
+    # Code owners are named at the repository's top, which may be above the project.
+    return bool(workspace.git.prefix) and workspace.config.setting("approval", "require") != "none"
+
+
+def records_before(
+    policy: Policy, workspace: Workspace, reading: Reading, changed: Collection[str]
+) -> list[Record]:
+    """Return the records of the base without their long texts, with what overrides them there."""
+    sources = {entry.name for entry in (policy.config or workspace.config).extends}
+    records: list[Record] = []
+    for entry in reading.entries:
+        if entry.path in changed or (entry.source and entry.source not in sources):
+            continue
+
+        record = reading.record(entry)
+        if record is not None:
+            records.append(record)
+
+    paths = [path for path in changed if path.startswith(f"{ORBIT}/")]
+    left = sources.difference(entry.name for entry in workspace.config.extends)
+    for source in sorted(left):
+        paths += policy.git.files_at(policy.commit, f"{INHERITED}/{source}")
+
+    kinds = _kinds_before(policy, workspace, changed)
+    records += _records_at(policy, kinds, list(dict.fromkeys(paths)), sources)
+    return read_together(with_overrides(records))
+
+
+def _kinds_before(policy: Policy, workspace: Workspace, changed: Collection[str]) -> KindTable:
+    if not any(path.startswith(KINDS) for path in changed):
+        return workspace.kinds
+
+    try:
+        with policy.git.checked_out(policy.commit) as folder:
+            return open_workspace(folder).kinds
+    except OrbitError:
+        return workspace.kinds
+
+
+def _records_at(
+    policy: Policy, kinds: KindTable, paths: Sequence[str], sources: Collection[str]
+) -> Iterator[Record]:
+    names = {f"{policy.commit}:{policy.git.prefix}{path}": path for path in paths}
+    for name, content in policy.git.blobs(names, check=False).items():
+        record = record_at(kinds, names[name], content)
+        source = source_of(names[name])
+        if record is not None and (not source or source in sources):
+            yield record
+
+
+def record_at(kinds: KindTable, path: str, content: bytes) -> Record | None:
+    """Return the record in the content of a file; None where it is none of a kind."""
+    source = source_of(path)
+    home = f"{INHERITED}/{source}/" if source else f"{ORBIT}/"
+    parts = path.removeprefix(home).split("/")
+    kind = kinds.of_plural(parts[0])
+    if kind is None or len(parts) != 3 or parts[2] != f"{kind.name}.yaml":
+        return None
+    if source and not is_inheritable(kind):
+        return None
+
+    data = data_in(content.decode("utf-8", "replace"))
+    if data is None or not kind.schema.is_valid(data):
+        return None
+    return Record(kind, namespaced(data, source) if source else data, path)

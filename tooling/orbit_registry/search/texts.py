@@ -1,0 +1,183 @@
+"""The texts that a record is found by, and what their words count.
+
+What a text counts depends on that text alone, so the cache keeps it: after an edit only the record
+that changed is counted again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.model.record import Record
+from orbit_registry.model.schema import shared_fields
+from orbit_registry.search.text import indexed_words, stem, words
+from orbit_registry.workspace.cache import Cache
+
+if TYPE_CHECKING:
+    from orbit_registry.search.chunks import Chunk
+
+WEIGHTS = 3, 3, 1  # of title, tags and body
+_STATE = (
+    "source date tasks feature status_raw confidence basis versions path file source_ref "
+    "content_hash chunking"
+)
+START = 4_000
+"""Characters of a field in which words in a row are counted: its start says what it is about."""
+NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
+"""Fields that are not read as text: identity, state and what has another weight."""
+
+Fields = tuple[str, str, str]
+Counts = Mapping[str, int]
+Order = list[list[int]]
+"""For each field of a text the terms of its start in a row, as places among the text's terms."""
+
+
+class TextWords(NamedTuple):
+    """What the words of one text count, whatever other texts there are."""
+
+    counts: Counts
+    """By term, in the order of the text."""
+    forms: Sequence[str]
+    """The words whose term is another one."""
+
+
+def counts_of(fields: Fields) -> Counts:
+    """Return what each word of a text counts, without secrets."""
+    counts = Counter[str]()
+    for text, weight in zip(fields, WEIGHTS, strict=True):
+        counts.update(indexed_words(without_secrets(text)) * weight)
+
+    return dict(counts)
+
+
+@lru_cache(maxsize=1 << 14)
+def words_in(fields: Fields) -> TextWords:
+    """Return what the words of a text count."""
+    counts: dict[str, int] = {}
+    forms: list[str] = []
+    for word, count in counts_of(fields).items():
+        term = stem(word)
+        counts[term] = counts.get(term, 0) + count
+        if term != word:
+            forms.append(word)
+
+    return TextWords(counts, forms)
+
+
+def order_in(fields: Fields) -> Order:
+    """Return which terms follow each other at the start of each field of a text."""
+    places = {term: place for place, term in enumerate(words_in(fields).counts)}
+    order: Order = []
+    for text in fields:
+        start = words(without_secrets(text)[:START])
+        # The last word may be a part of one.
+        of_field = [places.get(stem(word), -1) for word in start]
+        order.append([place for place in of_field if place >= 0])
+
+    return order
+
+
+def words_of(records: Sequence[Record], cache: Cache | None) -> list[list[TextWords]]:
+    """Return what the words of records count: for each record, those of each of its texts.
+
+    `cache` has those of records that did not change.
+    """
+    rows = _remembered("words", records, cache, lambda fields: list(words_in(fields)))
+    return [list(starmap(TextWords, of_record)) for of_record in rows]
+
+
+def orders_of(records: Sequence[Record], cache: Cache | None) -> list[list[Order]]:
+    """Return which terms follow each other in records: for each record, in each of its texts."""
+    return _remembered("word order", records, cache, order_in)
+
+
+def _remembered(
+    namespace: str,
+    records: Sequence[Record],
+    cache: Cache | None,
+    value_in: Callable[[Fields], Any],
+) -> list[list[Any]]:
+    """Return for each record a value of each of its texts, which that text alone decides."""
+    if cache is None:
+        return [list(map(value_in, texts_of(record))) for record in records]
+
+    def make(number: int) -> list[Any]:
+        return list(map(value_in, texts_of(records[number])))
+
+    keys = {number: _key(record) for number, record in enumerate(records)}
+    values = cache.values(namespace, keys, make)
+    return [values[number] for number in keys]
+
+
+def _key(record: Record) -> str:
+    """Return a hash of all that the texts of a record are made from."""
+    parts = list(parts_of(record))
+    if record.kind.in_file and record.source is not None:
+        parts += [record.source.path, repr(record.data.get("chunking")), record.prose]
+
+    lengths = " ".join(str(len(part)) for part in parts)
+    text = "\0".join((lengths, *parts))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def texts_of(record: Record) -> list[Fields]:
+    """Return the texts that a record is found by: its own, then those of its chunks."""
+    return [parts_of(record), *((chunk.breadcrumb, "", chunk.body) for chunk in chunks(record))]
+
+
+def parts_of(record: Record) -> Fields:
+    """Return a record's title, its tags with labels, symbols and packages, and its text.
+
+    A file's own text is not part of it.
+    """
+    scope = record.data.get("scope")
+    if not isinstance(scope, Mapping):
+        scope = {}
+
+    tags: list[str] = []
+    for axis in ("tags", "symbols", "uses"):
+        tags += map(str, scope.get(axis, ()))
+
+    tags += record.words("labels")
+
+    # A file's own text is in its chunks.
+    body = ["" if record.kind.in_file else record.prose]
+    without = _without_text(record.kind.headline, record.kind.prose)
+    for name, value in record.data.items():
+        if name not in without:
+            body += _texts(value)
+
+    body.append(str(scope.get("semantic_seed") or ""))
+    return record.title, "\n".join(tags), "\n".join(body)
+
+
+@cache
+def _without_text(headline: str, prose: str) -> frozenset[str]:
+    return NO_TEXT | {headline, prose}
+
+
+def chunks(record: Record) -> Sequence[Chunk]:
+    """Return the chunks of a record whose prose is a whole file; there is none of another."""
+    if not record.kind.in_file:
+        return ()
+
+    # Markdown's parser, which most searches do without.
+    from orbit_registry.search.chunks import chunks_of
+
+    return chunks_of(record)
+
+
+def _texts(value: object) -> Iterable[str]:
+    """Return a field that is a text, or the texts in a list."""
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list):
+        return [text for text in value if isinstance(text, str)]
+
+    return ()
