@@ -102,7 +102,7 @@ def test_a_decision_without_a_path_says_so_at_each_door(adopted: Path) -> None:
 
 def test_an_adoption_says_how_many_decisions_no_edit_shows(adopted: Path) -> None:
     counted = "3 of 3 accepted decisions are shown at no edit"
-    assert f"{counted}: `orbit scope suggest` proposes paths" in orbit(adopted, "import", ".")
+    assert f"{counted}; suggestions for " in orbit(adopted, "import", ".")
     answer = orbit(adopted, "import", ".", "--dry-run", "--format", "json")
     assert json.loads(answer)["data"]["shown_at_no_edit"] == []
 

@@ -95,7 +95,7 @@ def test_a_status_that_is_not_stated_is_counted_apart() -> None:
     assert re.findall(r'<span class="orbit-id">([^<]+)', part) == ["ADR--0001", "ADR--0002"]
     assert all(
         words in part
-        for words in ("the document states none", "experimental", "--status unknown --dry-run")
+        for words in ("no status stated", "experimental", "--status unknown --dry-run")
     )
     assert 'id="waiting"' not in html
 

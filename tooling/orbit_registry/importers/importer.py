@@ -4,7 +4,7 @@ and the baseline of the imported findings.
 
 import os
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,14 +14,8 @@ import orbit_registry.importers
 from orbit_registry.checks import engine
 from orbit_registry.errors import UsageError, did_you_mean, plural
 from orbit_registry.importers.documents import DocumentImporter
-from orbit_registry.matching.suggest import count_suggestions
-from orbit_registry.matching.visibility import (
-    SUGGEST,
-    overlooked,
-    summaries,
-    surroundings_of,
-    visibilities,
-)
+from orbit_registry.matching.suggest import note_on_scopes
+from orbit_registry.matching.visibility import overlooked, surroundings_of, visibilities
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.import_report import NO_FORMAT, TakeoverReport
 from orbit_registry.repository.reader import Reading, read_collection
@@ -115,7 +109,6 @@ def import_and_baseline(
     if dry_run or not report.records:
         return report
 
-    report = _with_overlooked(report, folders)
     count = 0
     for folder in folders:
         workspace = _workspace_at(folder)
@@ -125,11 +118,22 @@ def import_and_baseline(
                 workspace, before.get(folder, ()), _without_questions(workspace)
             )
 
-    if not count:
-        return report
+    notes: list[str] = []
+    if count:
+        older = plural(count, "older finding is baselined", "older findings are baselined")
+        notes.append(f"{older}: `orbit check --all` lists them")
 
-    older = plural(count, "older finding is baselined", "older findings are baselined")
-    return replace(report, notes=(*report.notes, f"{older}: `orbit check --all` lists them"))
+    ids: list[str] = []
+    for root in roots:
+        workspace = find_workspace(root)
+        reading = Reading(workspace)
+        records = [*reading.prose.filled(reading.collection.records)]
+        judged = visibilities(records, surroundings_of(workspace))
+        notes.append(note_on_scopes(workspace, records, judged))
+        ids += (record.id for record in overlooked(records, judged))
+
+    made = tuple(record_id for record_id in ids if record_id in report.records)
+    return replace(report, notes=(*report.notes, *filter(None, notes)), overlooked=made)
 
 
 def _without_questions(workspace: Workspace) -> list[Diagnostic]:
@@ -144,37 +148,6 @@ def _without_questions(workspace: Workspace) -> list[Diagnostic]:
         for finding in findings
         if finding.code != STATUS_AND_SUCCESSOR or finding.record not in in_question
     ]
-
-
-def _with_overlooked(report: TakeoverReport, folders: Iterable[Path]) -> TakeoverReport:
-    """Return a report that says how many of its records no edit shows."""
-    for folder in folders:
-        workspace = _workspace_at(folder)
-        if workspace is None:
-            continue
-
-        around = surroundings_of(workspace)
-        taken = [record for record in around.records if record.id in report.records]
-        if not taken:
-            continue
-
-        judged = visibilities(taken, around)
-        missed = overlooked(taken, judged)
-        texts = summaries(taken, judged)
-        if missed:
-            paths = {record.path for record in missed}
-            reading = Reading(workspace)
-            whole = [*reading.prose.filled(reading.collection.records)]
-            number = count_suggestions(workspace, whole, paths)
-            if number:
-                texts[-1] += f"; suggestions for {number}: `{SUGGEST}`"
-            else:
-                texts[-1] += ": `orbit adr update ID --path GLOB`"
-
-        ids = tuple(record.id for record in missed)
-        return replace(report, notes=(*report.notes, *texts), overlooked=ids)
-
-    return report
 
 
 def _workspace_at(folder: Path) -> Workspace | None:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from orbit_registry.formats.globs import Glob, match_any, matches, parse_glob, readable_globs
 from orbit_registry.formats.sources import is_source
 from orbit_registry.matching.packages import Imports, packages_named
+from orbit_registry.matching.visibility import SUGGEST, Visibility, overlooked, summary
 from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import decision_paths
 from orbit_registry.search.source_files import SourceFiles
@@ -268,11 +269,25 @@ def wants_scope(record: Record) -> bool:
     return record.phase != "closed" and not record.globs and not record.uses
 
 
-def count_suggestions(
-    workspace: Workspace, records: Sequence[Record], chosen: Collection[str]
-) -> int:
-    """Return for how many of the chosen records there is a suggestion; see `suggestions`."""
-    return sum(bool(entries) for entries in suggestions(workspace, records, chosen).values())
+def note_on_scopes(
+    workspace: Workspace, records: Sequence[Record], judged: Mapping[str, Visibility]
+) -> str:
+    """Return a line on accepted decisions that no edit shows; empty where each has one.
+
+    The records have their prose; `judged` says where agents are shown them, by path.
+    """
+    decisions = [record for record in records if record.kind.in_document]
+    count = summary(decisions, judged)
+    if not count:
+        return ""
+
+    without = {record.path for record in overlooked(decisions, judged) if wants_scope(record)}
+    proposals = suggestions(workspace, records, without)
+    helped = sum(bool(entries) for entries in proposals.values())
+    if not helped:
+        return f"{count}; say where they apply: `orbit adr update ID --path GLOB`"
+
+    return f"{count}; suggestions for {helped} of them: `{SUGGEST}`"
 
 
 def _packages(record: Record, imports: Imports, tree: Tree) -> list[Proposal]:
