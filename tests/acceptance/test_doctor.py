@@ -114,7 +114,7 @@ def test_a_trial_without_a_file_says_what_to_look_at(workspace: Path, capsys: Ca
     assert run(["hook", "install", "claude"]) == 0
     record.write_text(record.read_text("utf-8").replace("README.md", "srcc/**"), "utf-8")
     assert run(["hook", "test", "claude"]) == 0
-    assert "`orbit check --code ORB502`" in capsys.readouterr().out
+    assert "`srcc/**` matches no file" in capsys.readouterr().out
 
 
 def test_a_hook_that_may_not_write_is_not_installed_again(

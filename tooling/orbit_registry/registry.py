@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from orbit_registry.matching.explain import Verdict
     from orbit_registry.matching.match import Coverage
     from orbit_registry.matching.suggest import Proposal
+    from orbit_registry.matching.visibility import Visibility
     from orbit_registry.model.diagnostic import Diagnostic
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
@@ -490,6 +491,18 @@ class Registry:
         from orbit_registry.matching.explain import explain
 
         return explain(self.workspace, path, project=project)
+
+    def visibility(self, records: Sequence[Record]) -> Mapping[str, Visibility]:
+        """Return where agents are shown each record, and why not elsewhere, by its path.
+
+        A record that is not written yet counts as if it were.
+        """
+        from orbit_registry.matching.visibility import surroundings_of, visibilities
+
+        around = surroundings_of(self.workspace)
+        known = {record.path for record in around.records}
+        drafts = [record for record in records if record.path not in known]
+        return visibilities(records, around.with_records(drafts))
 
     def coverage(self) -> Coverage:
         """Return which tracked files have which records."""

@@ -153,7 +153,9 @@
       }
       const found = applying(data, path);
       const live = found.filter(({ record }) => ["must", "consider"].includes(groupOf(record))).length;
-      show(found, path, live === 1 ? `1 record applies to ${path}` : `${live || "No"} records apply to ${path}`);
+      const overlooked = live ? "" : form.dataset.orbitOverlooked ?? "";
+      const words = live === 1 ? `1 record applies to ${path}` : `${live || "No"} records apply to ${path}`;
+      show(found, path, overlooked ? `${words}: ${overlooked}` : words);
       if (!found.length) examples();
     };
     const named = async (glob) => {

@@ -146,9 +146,9 @@ def test_a_trial_of_the_hook_names_the_cause_of_its_silence(git_repo: Path) -> N
     commit(git_repo)
 
     text = tried(git_repo)
-    assert "no record with a glob is shown for a file here:" in text
-    assert "L-00001: its globs match no file: `orbit check --code ORB502` lists them" in text
-    assert "L-00002: its time is over" in text
+    assert "no edit of a file here shows a record" in text
+    assert "L-00001: `gone/**` matches no file" in text
+    assert "L-00002: its time was over on 2026-01-02" in text
     assert "L-00003: it waits for a person to accept it: `orbit review`" in text
 
 

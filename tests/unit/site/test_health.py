@@ -6,6 +6,7 @@ import re
 from datetime import date
 from typing import Any
 
+from orbit_registry.matching.visibility import Surroundings, visibilities
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import Cause, Freshness, Reason
 from orbit_registry.model.kind import load_kinds
@@ -30,7 +31,8 @@ def record(number: int, kind: str = "learning", **fields: Any) -> Record:
 
 
 def page(records: list[Record], freshness: dict[str, Freshness] | None = None) -> str:
-    return health_html(records, (), freshness or {}, TODAY)
+    judged = visibilities(records, Surroundings(records))
+    return health_html(records, (), freshness or {}, TODAY, judged=judged)
 
 
 def test_a_healthy_collection_is_said_so_in_one_line() -> None:
@@ -93,7 +95,7 @@ def test_a_status_that_is_not_stated_is_counted_apart() -> None:
     assert re.findall(r'<span class="orbit-id">([^<]+)', part) == ["ADR--0001", "ADR--0002"]
     assert all(
         words in part
-        for words in ("the document states none", "experimental", "--status unknown --dry-run")
+        for words in ("no status stated", "experimental", "--status unknown --dry-run")
     )
     assert 'id="waiting"' not in html
 

@@ -7,7 +7,16 @@ import click
 
 from orbit_registry.cli.fields import text_from
 from orbit_registry.cli.kind import add_synonym, kind_group, note_near, stated_headline
-from orbit_registry.cli.output import emit, format_option, may_ask, note_unreachable, open_registry
+from orbit_registry.cli.output import (
+    emit,
+    format_option,
+    may_ask,
+    note_doubts,
+    open_registry,
+    visibility_data,
+    visibility_of,
+    visibility_text,
+)
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.wording import normalised
 from orbit_registry.model.kind import load_kinds
@@ -129,11 +138,14 @@ def add(
         f"{f'; when its text is complete, with a cost: {accept[0]}' if accept else ''}"
     )
 
+    judged = visibility_of(registry, [record])
+    text += visibility_text(judged, record)
     data = {
         **record_data(record),
         "document": added.document,
         "above": added.above,
         "dry_run": dry_run,
+        **visibility_data(judged, record),
     }
     data["neighbours"] = neighbours_data(near)
     emit(
@@ -144,7 +156,7 @@ def add(
     )
 
     note_near(near)
-    note_unreachable(registry, record)
+    note_doubts(registry, record)
 
 
 def _refuse_duplicate_title(registry: Registry, new: Record, apart: tuple[str, ...]) -> None:

@@ -9,7 +9,16 @@ from pathlib import Path
 import click
 
 from orbit_registry.agents.agent import Scope, hook_agents, load_agent
-from orbit_registry.cli.output import emit, format_option, open_registry, print_note, warn_of_unread
+from orbit_registry.cli.output import (
+    emit,
+    format_option,
+    from_root,
+    note_overlooked,
+    open_registry,
+    print_note,
+    warn_of_unread,
+)
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError, listed
 from orbit_registry.install import install as installation
 from orbit_registry.install import mcp
@@ -34,6 +43,7 @@ SCOPE = click.option(
 IGNORED = "# orbit hook: for you alone"
 """The comment above a line that an installation adds to `.gitignore`."""
 LISTED = 10  # ids of a line
+NO_ROUTE = "no path of a record matches it, and it neither imports nor cites what leads to one"
 INSTALL_MCP = "install the extra `orbit-registry[mcp]`"
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
 
@@ -275,14 +285,19 @@ def _state_text(state: HookState) -> str:
 @group.command("test")
 @AGENT
 @SCOPE
+@click.option(
+    "--file", metavar="PATH", help="What an edit of this file gets; else of one that gets a record."
+)
 @format_option
-def test(agent: str, scope: Scope | None, output: str) -> None:
+def test(agent: str, scope: Scope | None, file: str | None, output: str) -> None:
     """Run the installed hook, and check its reply.
 
     It runs as the agent would run it. It exits 1 if the agent would not accept the reply. Without
-    --scope it runs the first that is installed of local, project and user.
+    --scope it runs the first that is installed of local, project and user. Where an edit gets
+    nothing, it says why.
 
     orbit hook test claude
+    orbit hook test claude --file src/app.py
     """
     from orbit_registry.install import trial
 
@@ -299,25 +314,26 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
         hint = f"`orbit hook install {agent}{f' --scope {scope}' if scope else ''}`"
         raise RefusedError(f"Orbit's hook is not in {paths}", hint=hint)
 
-    result = trial.try_hook(workspace, chosen, command)
+    path = "" if file is None else from_root(registry, file)
+    result = trial.try_hook(workspace, chosen, command, path)
     warn_of_unread(registry)
     lines = [
         f"{'failed' if result.problems else 'works'}: {command}",
         *(f"  {problem}" for problem in result.problems),
     ]
-    if result.reasons:
-        lines.append("  no record with a glob is shown for a file here:")
-        lines += _silent_lines(result.reasons)
-    elif result.path is None:
-        lines.append(
-            "  no record has a glob yet: `orbit scope suggest` proposes some, `orbit adr update "
-            "ID --path` sets one"
-        )
-    else:
+    if result.text:
         lines.append(f"  at an edit of {result.path}, in {result.milliseconds:.0f} ms:")
         lines += [f"    {line}" for line in result.text.splitlines()]
+    elif file is not None:
+        lines.append(f"  an edit of {result.path} shows no record:")
+        lines += _silent_lines(result.reasons) or [f"    {NO_ROUTE}"]
+    elif result.path is None:
+        lines.append("  no edit of a file here shows a record")
+        lines += _silent_lines(result.reasons)
 
     emit(output, result.as_data(), "\n".join(lines), ok=not result.problems)
+    if not result.text:
+        note_overlooked(registry)
 
 
 def _silent_lines(reasons: Mapping[str, str]) -> list[str]:
@@ -386,9 +402,9 @@ def serve(
     from orbit_registry.mcp.http import serve_http
 
     def announce(address: str, needed: str) -> None:
-        click.echo(f"serving at {address}", err=True)
+        say(f"serving at {address}", err=True)
         if token is None:
-            click.echo(f"token: {needed}", err=True)
+            say(f"token: {needed}", err=True)
 
     serve_http(root, host, port, token, announce, aliases=aliases)
 

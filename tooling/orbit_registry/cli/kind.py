@@ -26,10 +26,13 @@ from orbit_registry.cli.output import (
     emit,
     format_option,
     may_ask,
+    note_doubts,
     note_unmatched,
-    note_unreachable,
     open_registry,
     print_diagnostics,
+    visibility_data,
+    visibility_of,
+    visibility_text,
 )
 from orbit_registry.cli.records import (
     binding_options,
@@ -41,8 +44,8 @@ from orbit_registry.cli.records import (
     review_of,
     search_command,
 )
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import RefusedError, UsageError, plural
-from orbit_registry.formats.untrusted import visible
 from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.ids import sequence_id
@@ -74,10 +77,10 @@ _EXAMPLE = '"Retry uploads with a new token"'
 def note_unclear(records: Sequence[Record]) -> None:
     """Name on standard error the records that are left, as their documents state some status."""
     for record in records[:MOST_NAMED]:
-        click.echo(f"left: {record.id}: {evidence_of(record)}", err=True)
+        say(f"left: {record.id}: {evidence_of(record)}", err=True)
 
     if len(records) > MOST_NAMED:
-        click.echo(f"left: {len(records) - MOST_NAMED} more: `orbit review` lists them", err=True)
+        say(f"left: {len(records) - MOST_NAMED} more: `orbit review` lists them", err=True)
 
 
 def kind_of(name: str) -> Kind:
@@ -213,7 +216,9 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
             record = registry.get(any_id)
             return record, registry.transition(any_id, status, reviewed(record), dry_run=dry_run)
 
-        print_moved(output, any_ids, moved, dry_run=dry_run, empty=f"nothing is {of_status}")
+        print_moved(
+            registry, output, any_ids, moved, dry_run=dry_run, empty=f"nothing is {of_status}"
+        )
 
     unstated = [
         other.name
@@ -415,14 +420,11 @@ def _add(
         _refuse_duplicate(kind, near, task)
 
     if dry_run:
-        message = (
-            f"would write {draft.path} (its id is chosen when it is written)\n\n{text}".rstrip("\n")
-        )
-        emit(
-            output,
-            {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True},
-            message,
-        )
+        judged = visibility_of(registry, [draft])
+        message = f"would write {draft.path} (its id is chosen when it is written)"
+        message += f"{visibility_text(judged, draft)}\n\n{text}".rstrip("\n")
+        data = {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True}
+        emit(output, {**data, **visibility_data(judged, draft)}, message)
 
         note_near(near)
         note_unmatched(registry, draft)
@@ -435,11 +437,13 @@ def _add(
     record = registry.add(
         kind.name, fields, admit=refusing_copies(registry.workspace, kind, peers, refuse)
     )
-    _print_added(record, output, near)
-    note_unreachable(registry, record)
+    _print_added(registry, record, output, near)
+    note_doubts(registry, record)
 
 
-def _print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:
+def _print_added(
+    registry: Registry, record: Record, output: str, near: Sequence[Neighbour] = ()
+) -> None:
     waits = " (waits for review)" if record.phase == "pending" else ""
     accept = [f"orbit accept {record.id}"] if waits and acting_role() != "agent" else []
     text = "\n  ".join(
@@ -450,7 +454,10 @@ def _print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) ->
         ]
     )
 
+    judged = visibility_of(registry, [record])
+    text += visibility_text(judged, record)
     data = {**record_data(record), "neighbours": neighbours_data(near)}
+    data |= visibility_data(judged, record)
     emit(
         output,
         data,
@@ -464,7 +471,7 @@ def _print_added(record: Record, output: str, near: Sequence[Neighbour] = ()) ->
 def note_near(near: Sequence[Neighbour]) -> None:
     """Name the most similar records on standard error."""
     for neighbour in near[:MOST_NAMED]:
-        click.echo(visible(f"near: {near_text(neighbour)}"), err=True)
+        say(f"near: {near_text(neighbour)}", err=True)
 
 
 def _refuse_duplicate(kind: Kind, near: Sequence[Neighbour], task: str | None) -> None:
@@ -486,10 +493,10 @@ def _refuse_duplicate(kind: Kind, near: Sequence[Neighbour], task: str | None) -
 
 def _ask_person(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
     listed = list(near[:MOST_NAMED])
-    click.echo("this may be known already:")
+    say("this may be known already:")
 
     for number, neighbour in enumerate(listed, start=1):
-        click.echo(visible(f"  {number}  {near_text(neighbour)}"))
+        say(f"  {number}  {near_text(neighbour)}")
 
     numbers = [str(number) for number in range(1, len(listed) + 1)] if kind.voted else []
     question = (
@@ -549,10 +556,13 @@ def _update_command(kind: Kind) -> click.Command:
 
         files = [record.source.path] if title is not None and record.source else []
         text = "\n  ".join([f"{record.id}  {record.title}", *files, record.path])
-        emit(output, record_data(record), text, next_commands=["orbit check"])
+        judged = visibility_of(registry, [record])
+        text += visibility_text(judged, record)
+        data = {**record_data(record), **visibility_data(judged, record)}
+        emit(output, data, text, next_commands=["orbit check"])
 
         if editor or values.get("path") or values.get("evidence"):
-            note_unreachable(registry, record)
+            note_doubts(registry, record)
 
     def refuse(context: click.Context, option: click.Parameter, status: str | None) -> None:
         if status is not None:

@@ -167,7 +167,7 @@ def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) ->
         record = owner.get(record.id)
         return record, review.decide(owner.workspace, record, "live", author, reviewed(record))
 
-    print_moved(output, names, move, next_commands=["orbit check"])
+    print_moved(registry, output, names, move, next_commands=["orbit check"])
 
 
 @lessons_group.command("rm")
@@ -196,7 +196,7 @@ def remove(names: Sequence[str], reason: str, output: str) -> None:
             )
         return record, owner.transition(record.id, "retired")
 
-    print_moved(output, names, move, next_commands=["orbit check"])
+    print_moved(registry, output, names, move, next_commands=["orbit check"])
 
 
 @lessons_group.command("stale")

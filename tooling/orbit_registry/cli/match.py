@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,18 +13,24 @@ from orbit_registry.cli.output import (
     format_option,
     from_root,
     note_empty,
-    note_stale_index,
+    note_overlooked,
     note_unknown,
     open_registry,
     print_note,
+    visibility_data,
+    visibility_of,
     warn_of_unread,
 )
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import escaped_line
+from orbit_registry.model.record import Record
+from orbit_registry.registry import Registry
 from orbit_registry.workspace.journal import unified_diff
 
 if TYPE_CHECKING:
     from orbit_registry.matching.suggest import Proposal
+    from orbit_registry.matching.visibility import Visibility
 
 
 @click.command()
@@ -84,27 +90,36 @@ def match(
 
     note_unknown(registry, tag=tags)
 
-    if not matches:
+    if not matches and files:
+        note_overlooked(registry)
+    elif not matches:
         note_empty(registry, by_scope=True)
 
     warn_of_unread(registry)
 
 
 @click.command()
-@click.argument("path")
+@click.argument("name", metavar="PATH|ID")
 @click.option("--project", default="", help="The current project, if the repository has several.")
 @format_option
-def explain(path: str, project: str, output: str) -> None:
-    """Explain why records are shown for a file, or not.
+def explain(name: str, project: str, output: str) -> None:
+    """Explain what agents are shown at a file, or where they are shown a record.
 
-    It says what a hook would do now, and says if the index is older than the files. It also names
-    the checks of records that look at the file.
+    Of a file it says which records an edit shows and which it does not, with the reason, and which
+    checks of records look at it. Of a record, or of its file or document, it says at which moments
+    agents are shown it, or why never. It reads the files as they are.
 
     orbit explain src/app.py
+    orbit explain ADR-0012
     """
     registry = open_registry()
-    note_stale_index(registry)
-    verdicts = registry.explain(from_root(registry, path), project=project)
+    path = from_root(registry, name)
+    records = _records_named(registry, name, path)
+    if records and not Path(name).exists():
+        _explain_records(registry, records, output)
+        return
+
+    verdicts = registry.explain(path, project=project)
     lines: list[str] = []
 
     for verdict in verdicts:
@@ -113,14 +128,10 @@ def explain(path: str, project: str, output: str) -> None:
         lines.append(f"{'+' if entry['pushed'] else '-'} {entry['id']}  {entry['title']}")
         lines.append(f"    {verdict.way}: {entry['said']}{cause}")
 
-    if not lines and path in registry.collection.records:
-        lines.append(
-            f"no record applies to a path of that name; {path} is a record: `orbit show {path}`"
-        )
-    elif not Path(path).exists():
-        print_note(f"there is no file {path}")
+    if not Path(name).exists():
+        print_note(f"there is no file {name}")
 
-    checks = registry.checks_of_file(from_root(registry, path))
+    checks = registry.checks_of_file(path)
     lines = lines or ["no record applies"]
     lines += [
         f"  checked by {check.name} ({check.level}): {escaped_line(check.say)}" for check in checks
@@ -130,10 +141,54 @@ def explain(path: str, project: str, output: str) -> None:
         "checks": [
             {"name": check.name, "level": check.level, "say": check.say} for check in checks
         ],
+        "records": [],
     }
+
+    if records:
+        judged = visibility_of(registry, records)
+        lines = [_record_lines(judged, record) for record in records] + lines
+        data["records"] = _records_data(judged, records)
+
     emit(output, data, "\n".join(lines))
 
+    if not verdicts:
+        note_overlooked(registry)
+
     warn_of_unread(registry)
+
+
+def _records_named(registry: Registry, name: str, path: str) -> list[Record]:
+    """Return the records that a name means: by their file or document, else by an id."""
+    records = registry.collection.records
+    own = [
+        record
+        for record in records
+        if path in (record.path, record.body_path)
+        or (record.source is not None and record.source.path == path)
+    ]
+    return own or records.matches(name)
+
+
+def _explain_records(registry: Registry, records: Sequence[Record], output: str) -> None:
+    judged = visibility_of(registry, records)
+    data = {"verdicts": [], "checks": [], "records": _records_data(judged, records)}
+    text = "\n".join(_record_lines(judged, record) for record in records)
+    emit(output, data, text, next_commands=[f"orbit show {record.id}" for record in records[:1]])
+    warn_of_unread(registry)
+
+
+def _record_lines(judged: Mapping[str, Visibility], record: Record) -> str:
+    lines = judged[record.path].lines() if record.path in judged else ()
+    return "\n  ".join([f"{record.id}  {record.title}", *lines])
+
+
+def _records_data(
+    judged: Mapping[str, Visibility], records: Sequence[Record]
+) -> list[dict[str, object]]:
+    return [
+        {"id": record.id, "kind": record.kind.name, **visibility_data(judged, record)}
+        for record in records
+    ]
 
 
 @click.command()
@@ -159,7 +214,7 @@ def coverage(enforced: bool, output: str) -> None:
     emit(output, result.as_data(), result.text())
 
     if output == "text" and result.uncovered:
-        click.echo(
+        say(
             f"{plural(len(result.uncovered), 'file')} without a record: `--format json` lists them",
             err=True,
         )

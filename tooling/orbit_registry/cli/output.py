@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, did_you_mean, plural
-from orbit_registry.formats.untrusted import json_text, visible
+from orbit_registry.formats.untrusted import escaped_line, json_text
 from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
@@ -23,6 +24,7 @@ from orbit_registry.workspace.files import inside, read_text, write_atomic
 from orbit_registry.workspace.workspace import Workspace, path_from_root
 
 if TYPE_CHECKING:
+    from orbit_registry.matching.visibility import Visibility
     from orbit_registry.workspace.git import Git
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
@@ -54,9 +56,9 @@ def emit(
     if output == "json":
         findings = [diagnostic.as_dict() for diagnostic in diagnostics]
         answer = envelope(data, ok=ok, diagnostics=findings, next_commands=next_commands)
-        click.echo(json_text(answer))
+        give(json_text(answer))
     elif text:
-        click.echo(visible(text))
+        say(text)
 
     if not ok:
         raise click.exceptions.Exit(exit_code)
@@ -67,15 +69,15 @@ def print_refusals(output: str, data: object, text: str, errors: Sequence[OrbitE
     if output == "json":
         message = "; ".join(error.message for error in errors)
         answer = envelope(data, ok=False, error=message, hint=errors[0].hint)
-        click.echo(json_text(answer))
+        give(json_text(answer))
         raise click.exceptions.Exit(errors[0].exit_code)
 
     if text:
-        click.echo(visible(text))
+        say(text)
 
     for error in errors[:-1]:
-        click.echo(visible(f"error: {error.message}"), err=True)
-        click.echo(visible(f"  hint: {error.hint}"), err=True)
+        say(f"error: {error.message}", err=True)
+        say(f"  hint: {error.hint}", err=True)
 
     raise errors[-1]
 
@@ -119,9 +121,9 @@ def warn_of_unread(registry: Registry) -> None:
     problems = registry.collection.problems
     old = next((problem for problem in problems if problem.code == LEGACY_LAYOUT), None)
     if old is not None:
-        click.echo(visible(f"{old.location.path}: {old.message}; {old.hint}"), err=True)
+        say(f"{old.location.path}: {old.message}; {old.hint}", err=True)
     if text := unread_text(problems):
-        click.echo(visible(f"{text}; run `orbit check`"), err=True)
+        say(f"{text}; run `orbit check`", err=True)
 
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 5) -> None:
@@ -129,12 +131,12 @@ def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 5) -> None:
     weighed = sorted(diagnostics, key=lambda entry: list(Severity).index(entry.severity))
     for diagnostic in weighed[:most]:
         line = f"{diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
-        click.echo(visible(f"{diagnostic.location}: {line}"), err=True)
+        say(f"{diagnostic.location}: {line}", err=True)
         if diagnostic.hint:
-            click.echo(f"    {diagnostic.hint}", err=True)
+            say(f"    {diagnostic.hint}", err=True)
 
     if len(weighed) > most:
-        click.echo(f"… and {len(weighed) - most} more; --format json lists all", err=True)
+        say(f"… and {len(weighed) - most} more; --format json lists all", err=True)
 
 
 def keep_out(git: Git, path: Path) -> list[str]:
@@ -172,15 +174,58 @@ def note_empty(registry: Registry, *, by_scope: bool) -> None:
         print_note("no record names files or tags yet: `orbit scope suggest` proposes globs")
 
 
-def note_unreachable(registry: Registry, record: Record) -> None:
-    """Note on standard error why a new record will not be shown at any edit."""
-    if record.is_unreachable:
-        hint = (
-            f"`orbit {record.kind.name} update {record.id} --path 'src/**'`, or `orbit scope "
-            f"suggest {record.id}`"
-        )
-        print_note(f"it names no path and no tag, so no edit will show it: {hint}")
+def note_overlooked_decisions(registry: Registry) -> None:
+    """Note on standard error how many accepted decisions no edit shows: that is no finding."""
+    decisions = [record for record in registry.collection.records if record.kind.in_document]
+    if any(record.is_unreachable for record in decisions):
+        _note_overlooked(registry, decisions)
 
+
+def note_overlooked(registry: Registry) -> None:
+    """Note on standard error how many records no edit shows, where a file has none."""
+    records = [*registry.collection.records]
+    if not records:
+        note_empty(registry, by_scope=False)
+
+    _note_overlooked(registry, records)
+
+
+def _note_overlooked(registry: Registry, records: Sequence[Record]) -> None:
+    from orbit_registry.matching.visibility import SUGGEST, summaries
+
+    for text in summaries(records, visibility_of(registry, records)):
+        print_note(f"{text}: `{SUGGEST}` proposes paths")
+
+
+def visibility_of(registry: Registry, records: Sequence[Record]) -> Mapping[str, Visibility]:
+    """Return where agents are shown some records, by path; empty where that can't be said.
+
+    What a command has written stays written, whatever git answers.
+    """
+    try:
+        return registry.visibility(records)
+    except OrbitError as error:
+        print_note(f"where agents are shown it is not known: {error.message}")
+        return {}
+
+
+def visibility_text(judged: Mapping[str, Visibility], record: Record) -> str:
+    """Return the lines on where a record is shown, to follow its own; empty if its kind or status
+    says it.
+    """
+    if record.path not in judged or judged[record.path].is_obvious:
+        return ""
+
+    return "".join(f"\n  {line}" for line in judged[record.path].lines())
+
+
+def visibility_data(judged: Mapping[str, Visibility], record: Record) -> dict[str, object]:
+    """Return the field of JSON that says where a record is shown."""
+    return {"visibility": judged[record.path].as_data() if record.path in judged else None}
+
+
+def note_doubts(registry: Registry, record: Record) -> None:
+    """Note on standard error which names of a new record lead nowhere."""
     note_unmatched(registry, record)
     rests = record.evidence or "freshness" in record.data  # to look costs a Markdown parser
     for freshness in registry.freshness([record]).values() if rests else ():
@@ -224,21 +269,6 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
             print_note(f"no record has the {name} `{word}`; {advice}".rstrip("; "))
 
 
-def note_stale_index(registry: Registry) -> None:
-    """Note on standard error that the push index is missing or stale."""
-    from orbit_registry.hook.index import NoIndex
-    from orbit_registry.matching.sync import open_index
-
-    index = open_index(registry.workspace)
-    if isinstance(index, NoIndex):
-        print_note("hooks show nothing yet, for there is no push index; this command makes it")
-    elif index.behind():
-        print_note(
-            "the push index is older than the records: the next call of a hook updates it, or "
-            "`orbit sync`"
-        )
-
-
 def _field_words(record: Record, name: str) -> Sequence[str]:
     if name == "feature":
         return (record.text(name) or "",)
@@ -247,7 +277,7 @@ def _field_words(record: Record, name: str) -> Sequence[str]:
 
 def print_note(message: str) -> None:
     """Print a note on standard error."""
-    click.echo(visible(f"note: {message}"), err=True)
+    say(f"note: {escaped_line(message)}", err=True)
 
 
 def from_root(registry: Registry, path: str) -> str:
@@ -290,9 +320,7 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     if not copy.exists():
         write_atomic(copy, text)
     elif read_text(copy) != text:  # an earlier edit's text differs from the registry's
-        click.echo(
-            f"going on with the text in {relative}; remove that file to start again", err=True
-        )
+        say(f"going on with the text in {relative}; remove that file to start again", err=True)
 
     try:
         click.edit(

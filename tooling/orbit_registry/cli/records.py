@@ -1,9 +1,11 @@
 """`orbit list`, `show`, `search`, `link`, `unlink` and `related`."""
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,10 +20,14 @@ from orbit_registry.cli.output import (
     open_registry,
     print_note,
     print_refusals,
+    visibility_data,
+    visibility_of,
+    visibility_text,
     warn_of_unread,
 )
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import OrbitError, UsageError, listed, plural
-from orbit_registry.formats.untrusted import inert_line, visible
+from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import FRESH
@@ -36,6 +42,9 @@ from orbit_registry.repository.skills import SKILL
 from orbit_registry.search.query import BUDGETS, Query, context_weights
 from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.event_log import note_opened
+
+if TYPE_CHECKING:
+    from orbit_registry.matching.visibility import Visibility
 
 
 def list_command(kind: Kind | None) -> click.Command:
@@ -195,7 +204,9 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     freshness = registry.freshness([record]).get(record.path, FRESH)
     state = None if record.phase == "closed" else freshness.state.value
     became = outcome(registry.workspace, record.id)
+    judged = visibility_of(registry, [record])
     data = {
+        **visibility_data(judged, record),
         "freshness_state": state,
         "freshness_reasons": render.reasons_data(freshness),
         "outcome": became or None,
@@ -207,7 +218,8 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     )
     text = render.with_retirement(
         retirement,
-        render.record_text(record, freshness, outcome_words(became)) + render.details_text(record),
+        render.record_text(record, freshness, outcome_words(became), judged.get(record.path))
+        + render.details_text(record),
     )
 
     if record.source is not None and not record.prose.strip():
@@ -322,6 +334,7 @@ def _moved_text(moved: Sequence[tuple[Record, Record]], *, dry_run: bool = False
 
 
 def print_moved(
+    registry: Registry,
     output: str,
     any_ids: Sequence[str],
     move: Callable[[str], tuple[Record, Record]],
@@ -330,7 +343,10 @@ def print_moved(
     empty: str = "",
     next_commands: Sequence[str] = (),
 ) -> None:
-    """Move records one by one, and print each of them, then each refusal."""
+    """Move records one by one, and print each of them, then each refusal.
+
+    Of a few that hold now it says where agents are shown them, of more how many are overlooked.
+    """
     moved: list[tuple[Record, Record]] = []
     refused: list[OrbitError] = []
     for any_id in any_ids:
@@ -339,14 +355,35 @@ def print_moved(
         except OrbitError as error:
             refused.append(error)
 
-    data, text = (
-        [render.record_data(record) for _, record in moved],
-        _moved_text(moved, dry_run=dry_run),
-    )
+    data = [render.record_data(record) for _, record in moved]
+    text = _moved_text(moved, dry_run=dry_run)
+    accepted = [record for _, record in moved if record.phase == "live"]
+    if accepted and not dry_run:
+        judged = visibility_of(registry, accepted)
+        text += _shown_text(judged, accepted)
+        data = [
+            {**render.record_data(record), **visibility_data(judged, record)} for _, record in moved
+        ]
+
     if refused:
         print_refusals(output, data or None, text, refused)
 
     emit(output, data, text or empty, next_commands=next_commands)
+
+
+def _shown_text(judged: Mapping[str, Visibility], records: Sequence[Record]) -> str:
+    if len(records) > MOST_NAMED:
+        from orbit_registry.matching.visibility import SUGGEST, overlooked
+
+        missing = len(overlooked(records, judged))
+        counts = f"{missing:,} of {len(records):,} are shown at no edit: `{SUGGEST}`"
+        return f"\n{counts}" if missing else ""
+
+    texts = {record.id: visibility_text(judged, record) for record in records}
+    if len(texts) == 1:
+        return "".join(texts.values())
+
+    return "".join(f"\n{record_id}{text}" for record_id, text in texts.items() if text)
 
 
 def line(value: str | None, option: str) -> str:
@@ -359,7 +396,7 @@ def line(value: str | None, option: str) -> str:
 
 
 def _ask_person(record: Record, review: Review) -> Review:
-    click.echo(visible(render.record_text(record, FRESH) + render.details_text(record)))
+    say(render.record_text(record, FRESH) + render.details_text(record))
     click.confirm(f"Accept {record.id}?", abort=True, err=True)
     return replace(review, expected=record.digest)
 
@@ -486,13 +523,13 @@ def search_command(kind: Kind | None) -> click.Command:
         emit(output, result_data(result, explain=explain), summary, next_commands=show_commands)
 
         if output == "text" and result.generic:
-            click.echo(GENERIC, err=True)
+            say(GENERIC, err=True)
         if output == "text" and result.note:
-            click.echo(visible(result.note), err=True)
+            say(result.note, err=True)
         if output == "text" and not result.hits:
             note_empty(registry, by_scope=bool(values["path"] or values["tag"]))
         if output == "text" and result.unknown and len(registry.collection.records):
-            click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
+            say(f"no record has {', '.join(result.unknown)}", err=True)
 
         note_unknown(registry, tag=values["tag"])
         warn_of_unread(registry)

@@ -15,6 +15,7 @@ from orbit_registry.checks import engine
 from orbit_registry.errors import UsageError, did_you_mean, plural
 from orbit_registry.importers.documents import DocumentImporter
 from orbit_registry.matching.suggest import note_on_scopes
+from orbit_registry.matching.visibility import overlooked, surroundings_of, visibilities
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.operations.import_report import NO_FORMAT, TakeoverReport
 from orbit_registry.repository.reader import Reading, read_collection
@@ -122,13 +123,17 @@ def import_and_baseline(
         older = plural(count, "older finding is baselined", "older findings are baselined")
         notes.append(f"{older}: `orbit check --all` lists them")
 
+    ids: list[str] = []
     for root in roots:
         workspace = find_workspace(root)
         reading = Reading(workspace)
         records = [*reading.prose.filled(reading.collection.records)]
-        notes.append(note_on_scopes(workspace, records))
+        judged = visibilities(records, surroundings_of(workspace))
+        notes.append(note_on_scopes(workspace, records, judged))
+        ids += (record.id for record in overlooked(records, judged))
 
-    return replace(report, notes=(*report.notes, *filter(None, notes)))
+    made = tuple(record_id for record_id in ids if record_id in report.records)
+    return replace(report, notes=(*report.notes, *filter(None, notes)), overlooked=made)
 
 
 def _without_questions(workspace: Workspace) -> list[Diagnostic]:

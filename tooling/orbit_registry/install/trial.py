@@ -18,20 +18,20 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent
-from orbit_registry.hook.context import CODE, DROPS, TOOL, Context, working_project
-from orbit_registry.hook.index import GLOBS, PHASE, Index, NoIndex
-from orbit_registry.hook.select import select
+from orbit_registry.hook.context import CODE, TOOL, Context, working_project
+from orbit_registry.hook.index import Index
+from orbit_registry.hook.select import cited, select
 from orbit_registry.hook.session import SessionLog
+from orbit_registry.matching.explain import explain
 from orbit_registry.matching.match import current_index
+from orbit_registry.matching.visibility import surroundings_of, visibilities
 from orbit_registry.model.schema import RecordSchema
 from orbit_registry.workspace.workspace import Workspace, is_writable
 
 TIMEOUT_SECONDS = 30
 RUNS = 7
 NOWHERE = "no/record/applies/here"
-NO_FILE = "its globs match no file: `orbit check --code ORB502` lists them"
 WAITS = "it waits for a person to accept it: `orbit review`"
-NEVER_PUSHED = "its status is never shown, or it is in this machine's inbox: `orbit review`"
 NOTHING = f"{shlex.join([sys.executable, '-I', '-S', '-E', '-c', 'pass'])} 2>/dev/null || :"
 
 
@@ -47,7 +47,7 @@ class HookTrial:
     text: str
     milliseconds: float
     reasons: Mapping[str, str] = field(default_factory=dict)
-    """Where no record is shown at any file: why, by the id of each record with a glob."""
+    """Where no record is shown at any file, or at the one that was asked for: why, by id."""
 
     def as_data(self) -> dict[str, object]:
         """Return the trial as JSON shows it."""
@@ -115,10 +115,22 @@ class _Call:
             self._ledger.unlink()
 
 
-def try_hook(workspace: Workspace, agent: Agent, command: str) -> HookTrial:
-    """Run a command with the payload of an edit of a file with a pushed record, if there is one."""
-    tracked, untracked = workspace.git.files()
-    path, reasons = _shown_at(current_index(workspace), [*(tracked or []), *untracked])
+def try_hook(workspace: Workspace, agent: Agent, command: str, file: str = "") -> HookTrial:
+    """Run a command with the payload of an edit of a file.
+
+    Unless the file is given, it is one at which a record is shown, if there is one.
+    """
+    index = current_index(workspace)
+    path: str | None = file
+    if not file:
+        tracked, untracked = workspace.git.files()
+        path = _shown_at(index, [*(tracked or []), *untracked])
+
+    is_expected = path is not None and _is_shown(index, path)
+    reasons: Mapping[str, str] = {}
+    if not is_expected:
+        reasons = _reasons_at(workspace, file) if file else _reasons(workspace)
+
     call = _Call(workspace, agent, path or NOWHERE)
     started = time.monotonic()
     try:
@@ -131,7 +143,7 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> HookTrial:
         call.forget()
 
     problems, text = judged(agent, agent.event, done.returncode, done.stdout)
-    if path is not None and not text and not problems:
+    if is_expected and not text and not problems:
         problem = f"it said nothing about {path}, for which a record is pushed"
         if not is_writable(workspace.state / "log"):
             problem = (
@@ -208,42 +220,43 @@ def _at(reply: Any, way: tuple[str, ...]) -> Any:
     return reply
 
 
-def _shown_at(index: Index | NoIndex, files: Iterable[str]) -> tuple[str | None, dict[str, str]]:
-    """Return the first file at whose edit a record is shown, else why each record is not shown."""
-    reasons: dict[str, str] = {}
-    if not isinstance(index, Index):
-        return None, reasons
-
-    now, project = time.time(), working_project()
+def _shown_at(index: Index, files: Iterable[str]) -> str | None:
+    """Return the first file at whose edit a record is shown: by a glob, an import or a citation."""
     for file in files:
-        if not index.match(file):
-            continue
+        is_led_to = index.match(file) or any(cited(index, file))
+        if is_led_to and _is_shown(index, file):
+            return file
 
-        context = Context(TOOL, now, paths=(file,), task_class=CODE, project=project)
-        selection = select(index, context)
-        if selection.matches:
-            return file, {}
-
-        reasons.update((row.id, DROPS[reason]) for row, reason in selection.drops)
-
-    return None, {**_reasons_before_any_edit(index), **reasons}
+    return None
 
 
-def _reasons_before_any_edit(index: Index) -> dict[str, str]:
-    """Return why records with a glob can't be shown at any file, though some may match one."""
+def _is_shown(index: Index, file: str) -> bool:
+    project = working_project()
+    context = Context(TOOL, time.time(), paths=(file,), task_class=CODE, project=project)
+    return bool(select(index, context).matches)
+
+
+def _reasons(workspace: Workspace) -> dict[str, str]:
+    """Return why no edit shows each record that is not closed."""
+    around = surroundings_of(workspace)
+    records = [record for record in around.records if record.phase != "closed"]
+    judged = visibilities(records, around)
+
     reasons: dict[str, str] = {}
-    for number in range(index.records):
-        row = index.row(number)
-        phase = row.values[PHASE]
-        if not row.values[GLOBS] or phase == "closed":
-            continue
-
-        if number < index.pushed:
-            reasons[row.id] = NO_FILE
-        else:
-            reasons[row.id] = WAITS if phase == "pending" else NEVER_PUSHED
+    for record in records:
+        visibility = judged[record.path]
+        if visibility.waits:
+            reasons[record.id] = WAITS
+        elif visibility.reason is not None:
+            reasons[record.id] = visibility.reason.text
 
     return reasons
+
+
+def _reasons_at(workspace: Workspace, file: str) -> dict[str, str]:
+    """Return why the edit of a file does not show each record that is related to it."""
+    verdicts = explain(workspace, file)
+    return {entry.row.id: f"{entry.way}: {entry.text}" for entry in verdicts}
 
 
 def _spent(work: Callable[[], object]) -> float:

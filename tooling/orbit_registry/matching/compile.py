@@ -117,7 +117,7 @@ def part_of(
         teaser_of(record, origin.has_body),
         origin.checksum,
         record.kind.gate,
-        _category(record),
+        category_of(record),
         _number(expiry),
         str(priority_of(record)),
         _number(microseconds(record.text("updated_at"))),
@@ -246,7 +246,8 @@ def _scope(part: Part) -> Scope:
     return tuple(map(plain_glob, globs.split(LIST))) if globs else ()
 
 
-def _category(record: Record) -> str:
+def category_of(record: Record) -> str:
+    """Return the category by which agents are briefed with a record; empty for none."""
     category = record.text("category")
     if category is not None:
         return category

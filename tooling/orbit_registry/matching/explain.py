@@ -1,17 +1,17 @@
 """Verdicts of `orbit explain`: why each record related to a path is shown there, or not."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import CITED, DROPS, Via, working_project
-from orbit_registry.hook.index import AT, GONE, Index, Row
+from orbit_registry.hook.index import AT, Index, Row
 from orbit_registry.hook.select import LINKED, Places, bar_reason, cited, linked_rules
 from orbit_registry.matching.match import current_index, head_of
-from orbit_registry.matching.pack import SYMBOL, is_whole
+from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
-from orbit_registry.matching.sync import open_index
+from orbit_registry.matching.visibility import for_agents
 from orbit_registry.model.scope import USES
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.search.source_files import SourceFiles
@@ -21,7 +21,7 @@ _PUSHED = "pushed"
 VERDICTS: Mapping[str, str] = {
     **{
         key: f"matches, but {DROPS[key]}"
-        for key in ("untrusted", "expired", "project", "gone", "broad", "stale")
+        for key in ("untrusted", "expired", "project", "broad", "stale")
     },
     _PUSHED: "matches and is shown",
     "excluded": "a glob of the record excludes the path",
@@ -38,10 +38,8 @@ VERDICTS: Mapping[str, str] = {
     "rule": "matches, and is a rule: shown if it fits the text of the task, or if there is no text",
     "overridden": "matches, but is a personal record that a record of the project overrides",
     "link": "linked with a record that is shown here: shown with that, as a rule is",
-    "changed": "its file has changed since the last sync: shown as one line that names it",
     "proposed": "matches, and is not decided yet: shown as one line that says so",
     "citation cap": f"matches, but {DROPS['citation cap']}",
-    "unsynced": "new since the last sync: shown after the next one, `orbit sync`",
 }
 _PUSHED_KEYS = (
     _PUSHED,
@@ -50,7 +48,6 @@ _PUSHED_KEYS = (
     "unstated",
     "rule",
     "link",
-    "changed",
     "proposed",
 )  # keys of what is shown
 
@@ -68,7 +65,7 @@ class Verdict:
     link: str = ""  # the id of the record that leads to it, where no glob does
     uses: str = ""  # the package or module of its scope that the file imports
     cited: str = ""  # the id that the file cites: its own, or a closed record's that it replaced
-    line: int = 0  # the first line where the file cites that now; 0 if it no longer does
+    line: int = 0  # the first line where the file cites that
     successors: tuple[
         str, ...
     ] = ()  # the ids of the pushed records that took the place of a closed one
@@ -111,6 +108,14 @@ class Verdict:
     @property
     def text(self) -> str:
         """The verdict in words."""
+        agents = self.row.words(reader.AGENTS)
+        if agents and self.key in _PUSHED_KEYS:
+            return f"{self._text}{for_agents(agents)}"
+
+        return self._text
+
+    @property
+    def _text(self) -> str:
         if not self.renamed_to:
             return self._standing
 
@@ -130,14 +135,11 @@ class Verdict:
 def explain(
     workspace: Workspace, path: str, *, project: str = "", now: float | None = None
 ) -> list[Verdict]:
-    """Return verdicts on all records related to a path, shown ones first,
-    by the index as the hook finds it.
+    """Return verdicts on all records related to a path, shown ones first, by the files as they
+    are.
     """
     path = project_path(path)
-    index = open_index(workspace)
-    if not isinstance(index, Index) or not is_whole(index):
-        index = current_index(workspace)
-
+    index = current_index(workspace)
     seconds, current_project = time.time() if now is None else now, working_project(project)
     ranges, patterns = index.candidates(path)
     tried = {number: index.pattern_fits(number, path) for number in patterns}
@@ -155,7 +157,8 @@ def explain(
     places = Places()
     for _, (hit, fits) in sorted(first.items()):
         verdict = _verdict(index, path, hit, fits, seconds, current_project)
-        if verdict.key in (*_PUSHED_KEYS, GONE) and not places.take([(Via.PATH, str(hit & AT))]):
+        is_shown = verdict.key in _PUSHED_KEYS
+        if is_shown and not places.take([(Via.PATH, str(hit & AT))]):
             verdict = replace(verdict, key="broad")
 
         verdicts.append(verdict)
@@ -198,7 +201,6 @@ def _with_citations(
     lines = _cited_lines(workspace, path)
 
     room = CITED
-    cited_names: set[str] = set()
     for number, ways in citations:
         row = index.row(number)
         key = _standing(index, row, now, project)
@@ -212,25 +214,9 @@ def _with_citations(
 
         name = ways[-1][1:] if ways[-1][0] == Via.SUPERSEDED else row.id
         line = lines.get(name, 0)
-        cited_names.add(name)
         by_number[number] = Verdict(row, key, "", row.doubt(now), cited=name, line=line)
 
-    seen = {entry.row.id for entry in by_number.values()}.union(cited_names)
-    for row in _rows_of(workspace, index, set(lines) - seen):
-        line = lines[row.id]
-        by_number[row.number] = Verdict(row, "unsynced", "", cited=row.id, line=line)
-
     return [*by_number.values()]
-
-
-def _rows_of(workspace: Workspace, index: Index, ids: set[str]) -> Iterator[Row]:
-    """Yield the rows of some records that a citation can lead to."""
-    for number in range(index.records) if ids else ():
-        row = index.row(number)
-        waits = row.values[reader.PHASE] == "pending"
-        is_decision = workspace.kinds[row.values[reader.KIND]].in_document
-        if row.id in ids and (number < index.pushed or (waits and is_decision)):
-            yield row
 
 
 def _cited_lines(workspace: Workspace, path: str) -> dict[str, int]:
@@ -273,7 +259,7 @@ def _standing(index: Index, row: Row, now: float, project: str) -> str:
     )
     if row.number >= index.pushed:
         verdict = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
-    elif reason := bar_reason(row, now, project) or index.difference(row):
+    elif reason := bar_reason(row, now, project):
         verdict = reason
     elif not is_live:
         verdict = "unstated"

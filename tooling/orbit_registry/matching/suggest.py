@@ -12,6 +12,7 @@ from itertools import pairwise
 from orbit_registry.formats.globs import Glob, match_any, matches, parse_glob, readable_globs
 from orbit_registry.formats.sources import is_source
 from orbit_registry.matching.packages import Imports, packages_named
+from orbit_registry.matching.visibility import SUGGEST, Visibility, overlooked, summary
 from orbit_registry.model.record import Record
 from orbit_registry.repository.documents import decision_paths
 from orbit_registry.search.source_files import SourceFiles
@@ -268,23 +269,25 @@ def wants_scope(record: Record) -> bool:
     return record.phase != "closed" and not record.globs and not record.uses
 
 
-def note_on_scopes(workspace: Workspace, records: Sequence[Record]) -> str:
-    """Return a line on accepted decisions that name no files; empty where each of them does.
+def note_on_scopes(
+    workspace: Workspace, records: Sequence[Record], judged: Mapping[str, Visibility]
+) -> str:
+    """Return a line on accepted decisions that no edit shows; empty where each has one.
 
-    The records have their prose.
+    The records have their prose; `judged` says where agents are shown them, by path.
     """
-    decisions = [record for record in records if record.kind.in_document and record.phase == "live"]
-    without = [record for record in decisions if wants_scope(record)]
-    if not without:
+    decisions = [record for record in records if record.kind.in_document]
+    count = summary(decisions, judged)
+    if not count:
         return ""
 
-    proposals = suggestions(workspace, records, {record.path for record in without})
+    without = {record.path for record in overlooked(decisions, judged) if wants_scope(record)}
+    proposals = suggestions(workspace, records, without)
     helped = sum(bool(entries) for entries in proposals.values())
-    count = f"accepted decisions that name no files: {len(without)} of {len(decisions)}"
     if not helped:
-        return f"{count}; say which: `orbit adr update ID --path GLOB`"
+        return f"{count}; say where they apply: `orbit adr update ID --path GLOB`"
 
-    return f"{count}; suggestions for {helped} of them: `orbit scope suggest`"
+    return f"{count}; suggestions for {helped} of them: `{SUGGEST}`"
 
 
 def _packages(record: Record, imports: Imports, tree: Tree) -> list[Proposal]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.errors import RefusedError, UsageError, plural
-from orbit_registry.mcp.read_tools import clean
+from orbit_registry.mcp.read_tools import clean, shown_to_agents
 from orbit_registry.mcp.tool import WITHHELD, ToolCall, ToolResult, own_fields
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.kind import Kind
@@ -349,7 +349,11 @@ def _preview(
         {"id": record.id, "score": None, "title": record.title, "difference": None}
         for record in related
     ]
+    judged = shown_to_agents(call.registry, draft)
     data = {"written": False, "nearest": nearest, "draft": record_data(draft)}
+    if judged is not None:
+        lines += judged.lines()
+        data["visibility"] = judged.as_data()
 
     following = [*votes, *(f'show {{"id": "{entry["id"]}"}}' for entry in nearest)]
     return ToolResult(
@@ -392,11 +396,17 @@ def _written_result(call: ToolCall, record: Record, instead_of: Record | None = 
         f"{record.id}{' (waits for review)' if waits else ''}  {record.title}",
         f"  {record.path}",
     ]
+    judged = shown_to_agents(call.registry, record)
+    lines += [f"  {line}" for line in (() if judged is None else judged.lines())]
     lines += [f"note: {unmatched}" for unmatched in call.registry.unmatched(record)]
     lines += [f"A person decides: {', then '.join(steps)}"] if waits and steps else []
 
     return ToolResult(
-        {"written": True, **record_data(record)},
+        {
+            "written": True,
+            **record_data(record),
+            "visibility": None if judged is None else judged.as_data(),
+        },
         "\n".join(lines),
         next=[f'show {{"id": "{record.id}"}}'],
         paths=[path for path in record.scope.paths if not set(path) & set("*?[{!")],

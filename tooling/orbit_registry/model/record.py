@@ -188,10 +188,12 @@ class Record:
     def is_unreachable(self) -> bool:
         """Whether it is live, of a kind that is shown by scope, and has no scope.
 
+        Text that is kept to be searched may do without.
+
         A kind that links lead to is also shown by its project and its own links. A record with a
         target is shown where that target is planned.
         """
-        is_pushed = self.phase == "live" and self.status.pushed and self.kind.in_record
+        is_pushed = self.phase == "live" and self.status.pushed and not self.kind.in_file
         if not is_pushed or "target" in self.data or self.globs:
             return False
 

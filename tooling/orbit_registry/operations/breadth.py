@@ -102,6 +102,16 @@ class Breadth:
 
         return counts
 
+    def reason(self, scope: Scope) -> str:
+        """Return why files of a scope with a wide glob have no place for its record."""
+        wide = self.wide[scope]
+        widest = max(wide, key=wide.__getitem__)
+        covered = f"`{widest.removeprefix(USES)}` covers {wide[widest]:,} of {self.files:,}"
+        return (
+            f"only wide globs lead to it there ({covered} tracked files), and {WIDE_PLACES} "
+            "records with such globs come first"
+        )
+
     def lines(self) -> list[str]:
         """Return what the judgement on each edit depends on, as texts in a fixed order."""
         wide = (f"{scope} {sorted(globs)}" for scope, globs in self.wide.items())

@@ -51,6 +51,8 @@ class TakeoverReport:
     dry_run: bool
     outcomes: tuple[Outcome, ...]
     notes: tuple[str, ...] = ()
+    overlooked: tuple[str, ...] = ()
+    """Ids of the live records that were made and that no edit shows."""
 
     def of(self, what: OutcomeKind) -> list[Outcome]:
         """Return the outcomes of one sort, in the order they came."""
@@ -70,6 +72,7 @@ class TakeoverReport:
             "counts": {what: len(self.of(what)) for what in ORDER},
             **{what: [outcome.as_dict() for outcome in self.of(what)] for what in ORDER},
             "notes": list(self.notes),
+            "shown_at_no_edit": list(self.overlooked),
         }
 
     def text(self, *, verbose: bool = False) -> str:

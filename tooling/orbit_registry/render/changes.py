@@ -87,6 +87,7 @@ def changes_text(report: ChangeReport) -> str:
                     f"  {change.what:<7}  {record.id}  {record.status.name}  {record.title}{fields}"
                 )
             )
+            lines += [f"           {escaped_line(sentence)}" for sentence in _shown(change)]
 
         lines += _more(len(report.records), "--format json")
 
@@ -176,7 +177,14 @@ def _change(change: RecordChange, page: Link, file: Link) -> str:
     title = escaped(record.title)
     name = f"[{escaped(record.id)}]({address})" if change.what != "removed" else escaped(record.id)
     fields = f" · {escaped('; '.join(map(str, change.fields)))}" if change.fields else ""
-    return f"- {change.what} {name} {title} ({escaped(record.status.name)}){fields}"
+    shown = "".join(f"<br>{escaped(sentence)}" for sentence in _shown(change))
+    return f"- {change.what} {name} {title} ({escaped(record.status.name)}){fields}{shown}"
+
+
+def _shown(change: RecordChange) -> list[str]:
+    """Return where agents are shown an added record, unless its kind or status says it."""
+    shown = change.visibility
+    return [] if shown is None or shown.is_obvious else list(shown.lines())
 
 
 def _ordered(findings: Sequence[Diagnostic]) -> list[Diagnostic]:

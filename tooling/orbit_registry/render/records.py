@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import RecordNotFoundError
 from orbit_registry.formats.adr.model import RejectedOption
+from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Cause, Freshness, expires_at
 from orbit_registry.model.kind import Status
@@ -21,6 +22,7 @@ from orbit_registry.repository.codec import hides_record
 from orbit_registry.repository.votes import half_life_days
 
 if TYPE_CHECKING:
+    from orbit_registry.matching.visibility import Visibility
     from orbit_registry.search.chunks import Chunk
     from orbit_registry.snapshot.related import Related  # its imports take longer than most answers
 
@@ -282,8 +284,14 @@ def status_line(status: Status) -> str:
     )
 
 
-def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
+def record_text(
+    record: Record,
+    freshness: Freshness,
+    outcome: str = "",
+    visibility: Visibility | None = None,
+) -> str:
     """Return a record as text: head, facts, prose; `outcome` is printed after its votes."""
+    shown = [] if visibility is None else list(visibility.lines())
     status = record.status
     end = expires_at(record) if record.phase == "live" else None
     lines = [f"{record.id}  {record.title}", status_line(status), ""]
@@ -330,6 +338,7 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
         ),
         ("digest", record.digest if record.phase == "pending" else ""),
         ("holds until", f"{end:%Y-%m-%d}" if end else ""),
+        *(("agents" if not at else "", sentence) for at, sentence in enumerate(shown)),
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
     ]
     lines += [f"  {name:<14}{' '.join(value.splitlines())}" for name, value in facts if value]
@@ -537,4 +546,4 @@ def unread_text(problems: Iterable[Diagnostic]) -> str:
     )
 
     problem = first[min(first)]
-    return f"{count}: {problem.location}: {problem.message}"
+    return f"{count}: {problem.location}: {escaped_line(problem.message)}"

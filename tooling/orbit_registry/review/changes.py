@@ -4,7 +4,7 @@ and what the gate finds.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
 
@@ -13,6 +13,7 @@ from orbit_registry.errors import GitError, UsageError
 from orbit_registry.hook.context import is_cited_only
 from orbit_registry.hook.index import PATH
 from orbit_registry.matching.match import Match, current_index, match, scope_widths
+from orbit_registry.matching.visibility import Visibility, surroundings_of, visibilities
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -57,6 +58,8 @@ class RecordChange:
     what: str
     record: Record
     fields: tuple[FieldChange, ...] = ()
+    visibility: Visibility | None = None
+    """Where agents are shown a record that the change adds."""
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
@@ -72,6 +75,7 @@ class RecordChange:
                 {"name": field.name, "before": field.before, "after": field.after}
                 for field in self.fields
             ],
+            "visibility": None if self.visibility is None else self.visibility.as_data(),
         }
 
 
@@ -159,7 +163,8 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
         )
 
         after = _records(current.root)
-        records = tuple(_record_changes(_records(old), after, current.root))
+        changes = _record_changes(_records(old), after, current.root)
+        records = tuple(_with_visibility(current, [*changes]))
         return ChangeReport(
             base=base,
             base_name=start,
@@ -227,6 +232,16 @@ def _record_changes(before: RecordSet, after: RecordSet, root: Path) -> Iterator
     for record in moved.values():
         is_unreadable = record.path not in paths and (root / record.path).is_file()
         yield RecordChange("unreadable" if is_unreadable else "removed", record)
+
+
+def _with_visibility(
+    workspace: Workspace, changes: Sequence[RecordChange]
+) -> Iterator[RecordChange]:
+    added = [change.record for change in changes if change.what == "added"]
+    judged = visibilities(added, surroundings_of(workspace)) if added else {}
+    for change in changes:
+        is_added = change.what == "added"
+        yield replace(change, visibility=judged[change.record.path]) if is_added else change
 
 
 def _field_changes(before: Record, after: Record) -> Iterator[FieldChange]:

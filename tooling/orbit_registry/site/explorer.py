@@ -22,6 +22,8 @@ from orbit_registry.site.urls import relative
 from orbit_registry.site.words import status_css, title_of
 
 PAGE, DATA = "paths/", "paths.json"
+HEALTH = "health/"
+"""The page that lists the records which no edit shows."""
 SCRIPT = "assets/orbit/explorer.js"
 MUST, CONSIDER, UNKNOWN, WAITING, HISTORY = "must", "consider", "unknown", "waiting", "history"
 MOST_FOLDERS, DEEPEST = (
@@ -117,13 +119,16 @@ def _character(unit: object) -> Any:
     return unit if isinstance(unit, str) else 0
 
 
-def box(page: str, records: Iterable[Record], most: int | None = None) -> str:
+def box(page: str, records: Iterable[Record], overlooked: str = "", most: int | None = None) -> str:
     """Return the form that asks for a path; `most` limits the records in its answer,
-    and hides what to try at first.
+    and hides what to try at first. `overlooked` says how many records no edit shows.
     """
     limit = f' data-orbit-most="{most}"' if most else ""
     examples = _examples(page, records, hidden=bool(most))
     places = f'data-orbit-paths="{relative(page, DATA)}" data-orbit-root="{relative(page, "")}"'
+
+    if overlooked:
+        places += f' data-orbit-overlooked="{escape(overlooked)}"'
 
     return (
         f'<form class="orbit-explorer" {places} '
@@ -157,11 +162,16 @@ def _examples(page: str, records: Iterable[Record], *, hidden: bool) -> str:
     )
 
 
-def page_html(records: Sequence[Record]) -> str:
-    """Return the explorer's page: the form, and the folders that records name as a second
-    way in.
+def page_html(records: Sequence[Record], overlooked: str = "") -> str:
+    """Return the explorer's page: the form, how many records no edit shows, and the folders that
+    records name as a second way in.
     """
-    return f"{box(PAGE, records)}{_tree(records)}"
+    note = ""
+    if overlooked:
+        href = escape(f"{relative(PAGE, HEALTH)}#unscoped")
+        note = f'<p class="orbit-overlooked"><a href="{href}">{escape(overlooked)}</a>.</p>'
+
+    return f"{box(PAGE, records, overlooked)}{note}{_tree(records)}"
 
 
 def _tree(records: Sequence[Record]) -> str:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from datetime import date
 from html import escape
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import quote
 
 from orbit_registry.errors import GitError, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.judgements.status_evidence import evidence_of
+from orbit_registry.matching.visibility import Visibility, overlooked, summaries
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Freshness, State
 from orbit_registry.model.record import Record
@@ -29,7 +31,7 @@ from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.publication import Publication
 
-PAGE = "health/"
+PAGE = explorer.HEALTH
 WAITING_DAYS = 30
 MOST_AT_ONCE, MOST_LISTED = 10, 100
 AGES: tuple[tuple[int, str], ...] = (
@@ -66,9 +68,12 @@ def health_html(
     freshness: Mapping[str, Freshness],
     today: date,
     coverage: str = "",
+    judged: Mapping[str, Visibility] = MappingProxyType({}),
 ) -> str:
-    """Return the page's content; `freshness` is of the records that are not fresh, by path."""
-    concerns = concerns_of(records, freshness, today)
+    """Return the page's content; `freshness` is of the records that are not fresh, by path,
+    `judged` says where agents are shown each record.
+    """
+    concerns = concerns_of(records, freshness, today, judged)
     unread = unread_files(problems)
     open_concerns = [concern for concern in concerns if concern.rows]
     tiles = "".join(
@@ -86,7 +91,10 @@ def health_html(
 
 
 def concerns_of(
-    records: Sequence[Record], freshness: Mapping[str, Freshness], today: date
+    records: Sequence[Record],
+    freshness: Mapping[str, Freshness],
+    today: date,
+    judged: Mapping[str, Visibility] = MappingProxyType({}),
 ) -> list[Concern]:
     """Return everything that is looked at, what is fine among it."""
     live = [record for record in records if record.phase == "live"]
@@ -103,7 +111,6 @@ def concerns_of(
         (record, f"{days[record.path]:,} days", _deciding(record, record.id)) for record in late
     ]
     scopes = "orbit scope suggest ID"
-    led = {link.to for record in live for link in record.links}
     unknown = [
         (
             record,
@@ -113,12 +120,8 @@ def concerns_of(
         for record in without_status(records)
     ]
 
-    bare = [
-        (record, "names no path, tag or text", scopes.replace("ID", record.id))
-        for record in live
-        if record.is_unreachable
-        and not (record.kind.gate != "scoped" and led & {record.id, *record.legacy_ids})
-    ]
+    bare = [_bare(record, judged[record.path]) for record in overlooked(live, judged)]
+    counts = "".join(f" {text}." for text in summaries(live, judged))
     silent, _ = by_evidence(record for record, _, _ in unknown)
     settle = approval_command(silent) or "orbit review"
     decides = _deciding(late[0]) if late else "orbit show ID"
@@ -149,9 +152,22 @@ def concerns_of(
             unknown,
         ),
         Concern(
-            "unscoped", "Accepted, but never shown", scopes, "proposes where it applies.", bare
+            "unscoped",
+            "Accepted, but shown at no edit",
+            scopes,
+            f"proposes where it applies.{counts}",
+            bare,
         ),
     ]
+
+
+def _bare(record: Record, visibility: Visibility) -> tuple[Record, str, str]:
+    """Return the row of a record that no edit shows: why, and the last command for it."""
+    reason = visibility.reason
+    if reason is None:
+        return record, "", ""
+
+    return record, reason.text, next(reversed(reason.commands), f"orbit explain {record.id}")
 
 
 def _deciding(record: Record, name: str = "ID") -> str:

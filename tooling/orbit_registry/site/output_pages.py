@@ -13,6 +13,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from orbit_registry.errors import OrbitError
+from orbit_registry.matching.visibility import (
+    Visibility,
+    summaries,
+    surroundings_of,
+    visibilities,
+)
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.rank import rank_order
@@ -327,6 +333,26 @@ class Expansion:
             for kind in self.kinds
         }
 
+    @cached_property
+    def visibility(self) -> Mapping[str, Visibility]:
+        """Where agents are shown each record, the same for every reader; no withheld file
+        counts.
+        """
+        publication = self.context.sources.publication
+        around = surroundings_of(publication.workspace)
+        files = [path for path in around.files if not publication.leaves_out(path)]
+
+        # The records of the site may lack parts of their scopes, which are not published.
+        whole = {record.path: record for record in around.records}
+        records = [whole.get(record.path, record) for record in self.records]
+        judged = visibilities(records, replace(around, files=files, personal=(), project=""))
+        return {path: entry.with_text(publication.text) for path, entry in judged.items()}
+
+    @cached_property
+    def overlooked(self) -> str:
+        """How many live records no edit shows, in a sentence; empty for none."""
+        return "; ".join(summaries(self.records, self.visibility))
+
     def _references(self, record: Record) -> References:
         def read() -> References:
             return references_by(self.loader.text(record), self.site.forms)
@@ -514,9 +540,10 @@ class Expansion:
         match name:
             case "paths":
                 scoped = any(record.globs for record in records)
-                return explorer.box(url, records, MOST_ON_A_LANDING) if scoped else ""
+                most = MOST_ON_A_LANDING
+                return explorer.box(url, records, self.overlooked, most) if scoped else ""
             case "explorer":
-                return explorer.page_html(records)
+                return explorer.page_html(records, self.overlooked)
             case "console":
                 return console.page_html(records, works=self.console, database=self.database)
             case "map":
@@ -546,7 +573,9 @@ class Expansion:
                 problems = () if publication.is_active else self.context.problems
                 today = self.relations.today
                 coverage = health.coverage_of(publication, records)
-                return health.health_html(records, problems, self.freshness, today, coverage)
+                return health.health_html(
+                    records, problems, self.freshness, today, coverage, self.visibility
+                )
 
         index = self.indexes.get(name.removeprefix("index-"))
         return (

@@ -13,7 +13,6 @@ from orbit_registry.checks.scopes import folders_of, glob_hint
 from orbit_registry.errors import did_you_mean, plural
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.position import Problem
-from orbit_registry.hook.context import WIDE_PLACES
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
@@ -117,7 +116,7 @@ def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
     competing.sort(key=lambda record: rank_order(record, half_life))
     scopes = [_scope(record) for record in competing]
     importers = files_by_package(context.imported or {})
-    breadth = Breadth.of(scopes, context.facts.tracked or (), importers, context.memo)
+    breadth = Breadth.of(scopes, context.facts.tracked or (), importers, context.cache.memo)
 
     withheld = breadth.withheld(scopes)
     for record, scope, count in zip(competing, scopes, withheld, strict=True):
@@ -126,11 +125,8 @@ def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
 
         wide = breadth.wide[scope]
         widest = max(wide, key=wide.__getitem__)
-        message = (
-            f"edits of {plural(count, 'file')} do not show {record.id}: only wide globs lead to it "
-            f"there (`{widest.removeprefix(USES)}` covers {wide[widest]:,} of {breadth.files:,} "
-            f"tracked files), and {WIDE_PLACES} records with such globs come first"
-        )
+        edits = f"edits of {plural(count, 'file')} do not show {record.id}"
+        message = f"{edits}: {breadth.reason(scope)}"
         where = context.at(record, "scope", "paths", scope.index(widest))
         if widest.startswith(USES):
             where = context.at(record, "scope", "uses", record.uses.index(widest[1:]))
@@ -147,12 +143,12 @@ def _can_be_shown(record: Record) -> bool:
     return record.status.pushed and not record.path.startswith(LOCAL)
 
 
-# Decisions are read as pages too and may go without.
+# Decisions are read as pages too and may go without: `orbit check` counts them in one line.
 @check("ORB504", Severity.NOTE, "say where it applies: `orbit KIND update ID --path 'src/**'`")
 def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
     """A live record names neither a path nor a tag."""
     for record in context.records:
-        if record.is_unreachable:
+        if record.is_unreachable and record.kind.in_record:
             message = (
                 f"{record.id} names no path and no tag: it is found by search, and never "
                 f"shown at an edit"
