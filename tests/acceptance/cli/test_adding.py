@@ -135,3 +135,15 @@ def test_a_body_is_read_from_a_pipe_that_is_named(shell: Any) -> None:
     os.close(reading)
 
     assert (code, answer["data"]["body"]) == (0, "Seen twice.\n")
+
+
+def test_a_misspelt_feature_makes_no_folder(shell: Any) -> None:
+    (shell.root / "docs/design/registry").mkdir(parents=True)
+    code, _, message = shell("adr", "add", "--title", "Try it", "--feature", "regsitry")
+    assert code == 2
+    assert "did you mean `registry`?" in message
+    assert [path.name for path in (shell.root / "docs/design").iterdir()] == ["registry"]
+
+    (shell.root / "docs/design/regsitry").mkdir()
+    assert shell("adr", "add", "--title", "Try it", "--feature", "regsitry")[0] == 0
+    assert shell("adr", "add", "--title", "Look away", "--feature", "billing")[0] == 0

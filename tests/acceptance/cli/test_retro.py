@@ -152,3 +152,28 @@ def test_a_note_clears_the_finding_of_the_gate(shell: Any) -> None:
     code, out, _ = shell("check", "--events", "missing.jsonl", "--format", "github")
     assert (code, out.startswith("::error file=missing.jsonl")) == (1, True)
     assert shell("check", "--loop", "--since", "1")[:2] == (0, "1 event checked: nothing found\n")
+
+
+def test_a_retro_below_the_bar_clears_what_succeeded(shell: Any) -> None:
+    workspace = Registry.open().workspace
+    for name in ("S-1", "S-2", "S-3"):
+        shell("fail", f"story:{name}", "--reason", "no disk")
+
+    outcomes = (
+        Outcome(Target("story", "", "S-1"), "completed"),
+        Outcome(Target("story", "", "S-2"), "requeued"),
+        Outcome(Target("story", "", "S-3"), "skipped"),
+    )
+    small = Retro(Target("loop", "", "L-1"), "", summary="It went well.", outcomes=outcomes[:1])
+    later = datetime.now(UTC) + timedelta(minutes=1)
+    first = record_retro(workspace, small, ADA, later, dry_run=True)
+    assert (first.record, len(first.cleared)) == (None, 1)
+
+    for outcome in outcomes:
+        record_retro(workspace, replace(small, outcomes=(outcome,)), ADA, later)
+
+    open_ids = {
+        str(failures.target_of(each))
+        for each in failures.open_failures(Registry.open().collection.records, later)
+    }
+    assert open_ids == {"story:S-3"}

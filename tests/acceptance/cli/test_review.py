@@ -178,3 +178,18 @@ def test_a_record_changed_during_the_question_is_refused(
     assert on_disk(shell, rule)["status"] == "suggested"
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: answered("y"))
     assert shell("promote", rule)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["", "unknown", " - "])
+def test_nothing_is_accepted_by_an_unknown_person(
+    shell: Any, rule: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_AUTHOR_NAME", name)
+    code, _, message = shell("accept", rule, "--yes")
+    assert code == 1
+    assert "git does not know who accepts" in message
+    assert "--by" in message
+    assert on_disk(shell, rule)["status"] == "suggested"
+
+    shell("accept", rule, "--yes", "--by", "Grace Example")
+    assert on_disk(shell, rule)["approval"]["approved_by"] == "Grace Example"

@@ -23,6 +23,8 @@ def test_each_marker_means_its_agent(tmp_path: Path, marker: str) -> None:
     [
         ({"USER": "ada"}, Author("ada", "human")),
         ({"USERNAME": "ada"}, Author("ada", "human")),
+        ({"GIT_AUTHOR_NAME": "Ada Ünlü", "USER": "root"}, Author("Ada Ünlü", "human")),
+        ({"GIT_AUTHOR_NAME": " ", "USER": "ada"}, Author("ada", "human")),
         ({}, Author("unknown", "human")),
         ({"CLAUDECODE": "1", "ORBIT_ACTOR": "human", "USER": "ada"}, Author("ada", "human")),
         ({"ORBIT_ACTOR": "agent", "USER": "ada"}, Author("agent", "agent")),

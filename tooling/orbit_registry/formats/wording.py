@@ -56,7 +56,7 @@ _LISTED = 4
 _SENTENCE = 40
 """Texts of up to so many distinct words differ by a moved negation too: `tabs, not spaces`."""
 _NUMBER_WORDS = (
-    "0 zero null 2 two zwei 3 three drei 4 four vier 5 five fünf 6 six sechs 7 seven sieben "
+    "2 two zwei 3 three drei 4 four vier 5 five fünf 6 six sechs 7 seven sieben "
     "8 eight acht 9 nine neun 10 ten zehn 11 eleven elf 12 twelve zwölf 15 fifteen fünfzehn "
     "20 twenty zwanzig 30 thirty dreissig 40 forty vierzig 50 fifty fünfzig 60 sixty sechzig "
     "90 ninety neunzig 100 hundred hundert 1000 thousand tausend"

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError, plural
+from orbit_registry.errors import (
+    InvalidRecordError,
+    RefusedError,
+    UsageError,
+    WriteError,
+    did_you_mean,
+    plural,
+)
 from orbit_registry.formats.adr import writer
 from orbit_registry.formats.adr.model import AdrDocument, is_same_title
 from orbit_registry.formats.adr.reader import read_document
@@ -158,6 +165,23 @@ def add_adr(
         return AddResult(record, changes[0].path, allocation.above)
 
 
+def _refuse_misspelt_feature(workspace: Workspace, feature: str) -> None:
+    """Raise where no folder has a feature's name, and one has nearly that name."""
+    design = workspace.root / workspace.config.design
+    try:
+        features = sorted(entry.name for entry in os.scandir(design) if entry.is_dir())
+    except OSError:
+        return
+
+    near = "" if feature in features else did_you_mean(feature, features, "`")
+    if near:
+        folder = f"{workspace.config.design}/{feature}"
+        raise UsageError(
+            f"there is no feature {feature!r}; nothing was written",
+            hint=f"{near}if it is a new one, make its folder first: `mkdir {folder}`",
+        )
+
+
 def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
     title = " ".join(request.title.split())
     if not title:
@@ -171,6 +195,9 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
             f"{request.feature!r} is not a feature name",
             hint="letters, digits, `.`, `_` and `-`",
         )
+
+    if request.feature is not None:
+        _refuse_misspelt_feature(workspace, request.feature)
 
     if request.status is not None and request.status not in (
         "proposed",
@@ -470,6 +497,10 @@ def plan_update(
 
     def whole(fields: dict[str, object]) -> Mapping[str, object]:
         changed = dict(edit(fields))
+        day = changed.get("date")
+        if isinstance(day, str) and day != record.text("date"):
+            refuse_date(day)
+
         if flat is None:
             return changed
 
@@ -497,7 +528,6 @@ def _document_change(workspace: Workspace, old: Record, new: Record) -> list[Fil
 
     day = new.text("date")
     if day is not None and day != old.text("date"):
-        refuse_date(day)
         facts["date"] = day
 
     text = with_facts(document, old, facts) or document.text

@@ -19,6 +19,7 @@ from orbit_registry.formats.adr.writer import (
 )
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.judgements.is_named import is_named
 from orbit_registry.model.kind import Status
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
@@ -236,6 +237,12 @@ def _review_fields(record: Record, to: str, review: Review, author: Author) -> M
     outcome = review_outcome(record, to)
     if not outcome:
         return {}
+
+    if outcome == "approved" and not is_named(review.by or author.name):
+        raise RefusedError(
+            f"git does not know who accepts {record.id}; nothing was written",
+            hint='--by "Your Name" says it, as does `git config user.name "Your Name"`',
+        )
 
     fields = {
         "suggested_by": record.approval.get("suggested_by") or record.author,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from orbit_registry.formats.position import Position, YamlProblemError
 from orbit_registry.formats.yaml import load, position_of
+from orbit_registry.judgements.is_moment import REMEDY, impossible_moments
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -55,6 +56,13 @@ def decode_record(
     if not kind.schema.is_valid(data):
         problems = kind.schema.problems(data) if explain else []
         return None, [_diagnostic(text, problem, path, data.get("id")) for problem in problems]
+
+    impossible = [
+        SchemaProblem(pointer, f"no calendar has {moment}", REMEDY)
+        for pointer, moment in impossible_moments(data)
+    ]
+    if impossible:
+        return None, [_diagnostic(text, problem, path, data.get("id")) for problem in impossible]
 
     record = record_of(data, kind, path)
     folder = path.rpartition("/")[0].rpartition("/")[2]

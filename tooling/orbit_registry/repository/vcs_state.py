@@ -18,6 +18,7 @@ from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
 
 IMPORTED_BODY = "imported-body.md"
 _MOST_FILES = 200_000
+_SLIP = 0.75  # likeness of a folder's name to that of a kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,22 +365,33 @@ def _body_files(root: Path, entries: Iterable[RecordFolder]) -> Iterator[str]:
 
 
 def unknown_folders(workspace: Workspace) -> dict[str, str]:
-    """Return folders in `.orbit/` of no kind that have records,
-    with the folder of the records' kind.
+    """Return folders in `.orbit/` of no kind that have records, or nearly the name of one,
+    with the folder of that kind.
     """
     try:
-        names = {entry.name for entry in os.scandir(workspace.orbit)}
+        names = {entry.name for entry in os.scandir(workspace.orbit) if entry.is_dir()}
     except OSError:
         return {}
 
     folders: dict[str, str] = {}
     plurals = {kind.plural for kind in workspace.kinds}
     for name in sorted(names - RESERVED_NAMES - plurals):
+        near = _near(name, plurals)
+        if near:
+            folders[name] = near
+
         for kind in workspace.kinds:
             if any((workspace.orbit / name).glob(f"{kind.prefix}*/{kind.name}.yaml")):
                 folders[name] = kind.plural
 
     return folders
+
+
+def _near(name: str, plurals: Iterable[str]) -> str:
+    """Return the folder of a kind that a name is a slip of; empty for none."""
+    from difflib import get_close_matches  # few projects have other folders
+
+    return next(iter(get_close_matches(name, sorted(plurals), n=1, cutoff=_SLIP)), "")
 
 
 def _no_folders(workspace: Workspace) -> Iterator[str]:

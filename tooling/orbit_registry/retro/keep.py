@@ -106,7 +106,11 @@ def record_retro(
             write_event(
                 workspace, events.RETRO, [], {"trigger": key, "skip_reason": "below-noise-bar"}
             )
-        return RetroResult(UNCHANGED, reason=f"{BELOW}: {noise}")
+        # A target that succeeded may be tried again, however little there is to tell.
+        changes = _FailureChanges(workspace, merged, before, author, now, dry_run=dry_run)
+        changes.apply(merged.outcomes)
+        reason = f"{BELOW}: {noise}"
+        return RetroResult(UNCHANGED, reason=reason, cleared=tuple(changes.cleared))
 
     def joined(current: Record) -> EnsureRequest:  # another process may have added to it meanwhile
         return _entry(_completed(_existing_retro(workspace, current).joined(retro), now), key)
@@ -126,7 +130,7 @@ def record_retro(
         findings = ensure(workspace, entries, author, pending=True, dry_run=dry_run)
 
     failure_changes = _FailureChanges(
-        workspace, record, author, now, is_gathered=gathered is not None, dry_run=dry_run
+        workspace, merged, record, author, now, is_gathered=gathered is not None, dry_run=dry_run
     )
     failure_changes.apply(merged.outcomes)
     changed = (
@@ -286,17 +290,18 @@ class _FailureChanges:
     def __init__(
         self,
         workspace: Workspace,
-        record: Record,
+        retro: Retro,
+        record: Record | None,
         author: Author,
         now: datetime,
         *,
-        is_gathered: bool,
+        is_gathered: bool = False,
         dry_run: bool,
     ) -> None:
+        """Take the record of a retro; without one, nothing is kept but what was cleared."""
         self.workspace, self.record, self.author, self.now = workspace, record, author, now
         self.is_gathered, self.dry_run = is_gathered, dry_run
-        self.until = min(parse_time(str(record.data["date"])), now)
-        self.link = {"rel": "derived_from", "to": record.id}
+        self.until = min(parse_time(str(record.data["date"] if record else retro.date)), now)
         self.opened: list[Record] = []
         self.cleared: list[Record] = []
         self.notes: list[str] = []
@@ -309,8 +314,8 @@ class _FailureChanges:
             records = read_collection(self.workspace).records
             active = failures.open_failure(records, outcome.target, self.now)
             try:
-                if outcome.result == FAILED:
-                    self._failed(outcome, records, active)
+                if outcome.result == FAILED and self.record is not None:
+                    self._failed(outcome, self.record, records, active)
                 elif (
                     outcome.result in (COMPLETED, REQUEUED)
                     and active is not None
@@ -325,7 +330,9 @@ class _FailureChanges:
             except OrbitError as error:
                 self.notes.append(f"{outcome.target}: {error.message}")
 
-    def _failed(self, outcome: Outcome, records: RecordSet, active: Record | None) -> None:
+    def _failed(
+        self, outcome: Outcome, retro: Record, records: RecordSet, active: Record | None
+    ) -> None:
         target, attempts = outcome.target, outcome.attempts
         if target.type == COMMAND_PURPOSE:
             return
@@ -344,15 +351,16 @@ class _FailureChanges:
         elif active is not None and is_same and (self.is_gathered or self._is_anothers(active)):
             return  # the same failure from the events, or a later one
 
-        reason = outcome.reason or f"failed in {self.record.data['key']}"
-        fields = {"reason": reason, "attempts": attempts or 1, "links": [self.link]}
+        reason = outcome.reason or f"failed in {retro.data['key']}"
+        link = {"rel": "derived_from", "to": retro.id}
+        fields = {"reason": reason, "attempts": attempts or 1, "links": [link]}
         opened = failures.fail(
             self.workspace, target, fields, self.author, self.now, dry_run=self.dry_run
         )[0]
         self.opened.append(opened)
 
     def _is_mine(self, failure: Record) -> bool:
-        return Link("derived_from", self.record.id) in failure.links
+        return self.record is not None and Link("derived_from", self.record.id) in failure.links
 
     def _is_anothers(self, failure: Record) -> bool:
         met_at = last_reviewed(failure) or created_at(failure)

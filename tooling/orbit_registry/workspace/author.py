@@ -64,7 +64,8 @@ def current_author(
         agent = _one_line(env.get("ORBIT_AGENT")) or _marked_agent(env) or "agent"
         return Author(agent, role, _one_line(model or env.get("ORBIT_MODEL")))
 
-    name = git.ask("config", "user.name") or env.get("USER") or env.get("USERNAME")
+    names = (env.get(name) for name in ("GIT_AUTHOR_NAME", "USER", "USERNAME"))
+    name = git.ask("config", "user.name") or next(filter(_one_line, names), None)
     return Author(_one_line(name) or UNKNOWN, role, _one_line(model))
 
 

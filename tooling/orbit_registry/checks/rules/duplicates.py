@@ -164,11 +164,12 @@ def _judged_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[
     limits = limits_of(context.config.duplicates, len(records))
     for first, second in sorted(candidates):
         score = scores.get((first, second), 0.0)
-        likeness = is_duplicate(wordings[first], wordings[second], score, limits)
-        if not likeness.level or is_settled(context, alone[first], alone[second]):
+        record, neighbour = _blamed_first(context, alone[first], alone[second])
+        compared = wordings[record.path], wordings[neighbour.path]
+        likeness = is_duplicate(*compared, score, limits)
+        if not likeness.level or is_settled(context, record, neighbour):
             continue
 
-        record, neighbour = _blamed_first(context, alone[first], alone[second])
         yield _Pair(record, neighbour, likeness, _can_be_error(context, record))
 
 

@@ -82,7 +82,7 @@ CHECKS = tuple(
 def unknown_folder(context: CheckContext) -> Iterator[Diagnostic]:
     """Records are in a folder that no kind has."""
     for name, folder in context.facts.unknown_folders.items():
-        message = f"no kind has the folder `{name}`: the records in it are not read"
+        message = f"no kind has the folder `{name}`: nothing in it is read"
         hint = f"did you mean `{folder}`? Move its records to .orbit/{folder}/"
         yield unknown_folder.at(Location(f".orbit/{name}"), message, hint=hint)
 

@@ -1,0 +1,44 @@
+"""Whether the moments that a record states are in the calendar."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from orbit_registry.formats.adr.vocabulary import is_iso_date
+from orbit_registry.model.votes import time_in
+
+_FIELDS = ("created_at", "updated_at")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")
+_EXACT = re.compile(rf"{_DAY.pattern}(?:T.*)?")
+REMEDY = "write a moment of the calendar: RFC 3339 with a zone, such as 2027-01-31T00:00:00Z"
+
+
+def is_moment(text: str) -> bool:
+    """Say whether a text is a moment with its zone that the calendar has."""
+    return time_in(text) is not None
+
+
+def is_date(text: str) -> bool:
+    """Say whether a text is a month, a day or a moment that the calendar has."""
+    return is_iso_date(text) if _DAY.fullmatch(text) else is_moment(text)
+
+
+def impossible_moments(data: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield where a record states a moment that no calendar has, and its text."""
+    for name in _FIELDS:
+        value = data.get(name)
+        if isinstance(value, str) and not is_moment(value):
+            yield (name,), value
+
+    day = data.get("date")
+    if isinstance(day, str) and _looks_exact(day) and not is_date(day):
+        yield ("date",), day
+
+    approval = data.get("approval")
+    for name, value in approval.items() if isinstance(approval, Mapping) else ():
+        if str(name).endswith("_at") and not is_moment(str(value)):
+            yield ("approval", str(name)), str(value)
+
+
+def _looks_exact(text: str) -> bool:
+    """Say whether a date is in the form of records; documents may say `spring 2024`."""
+    return _EXACT.fullmatch(text) is not None
