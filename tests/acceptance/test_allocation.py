@@ -93,3 +93,26 @@ def test_a_number_is_released_when_the_write_fails(git_repo: Path) -> None:
     assert refused.returncode == 1
     added = subprocess.run(command, cwd=git_repo, capture_output=True, text=True, check=True)
     assert added.stdout.startswith("ADR-0001 ")
+
+
+def test_the_number_of_a_trial_that_was_thrown_away_says_how_to_free_it(git_repo: Path) -> None:
+    def run(*words: str) -> str:
+        return subprocess.run(
+            words, cwd=git_repo, capture_output=True, text=True, check=True
+        ).stdout
+
+    def add(title: str) -> str:
+        return run(sys.executable, "-m", "orbit_registry.cli.main", "adr", "add", title)
+
+    Registry.init(git_repo)
+    add("Try it")
+    run("git", "clean", "-fdxq")
+    Registry.init(git_repo)
+    printed = add("Keep the queue")
+    assert "ADR-0002" in printed
+    remedy = printed.partition("`rm ")[2].partition("`")[0]
+    Path(remedy).unlink()
+
+    run("git", "clean", "-fdxq")
+    Registry.init(git_repo)
+    assert add("Keep the queue").startswith("ADR-0001 ")

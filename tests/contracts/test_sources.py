@@ -219,3 +219,12 @@ def test_hints_are_short_and_not_empty() -> None:
     ]
     assert len(hints) > 300
     assert [hint for hint in hints if not hint or len(hint) > LONGEST_HINT] == []
+
+
+def test_commands_print_through_one_writer() -> None:
+    """It makes hidden characters visible, and no line a command to a runner of CI."""
+    printing = re.compile(r"click\.s?echo\(|(?<![\w.])print\(|sys\.stdout\.write\(")
+    modules = [path for path in SOURCES if path.parent == TOOLING / "orbit_registry" / "cli"]
+    assert [path.name for path in modules if printing.search(path.read_text("utf-8"))] == [
+        "writer.py"
+    ]

@@ -21,7 +21,7 @@ HEAVY = (
     "nh3",
     "filelock",
 )
-HEAVY += ("detect_secrets", "jsonschema_rs", "ryaml", "click", "mcp", "anyio")
+HEAVY += ("jsonschema_rs", "ryaml", "click", "mcp", "anyio")
 
 
 def loaded_by(arguments: list[str], folder: Path, among: tuple[str, ...] = HEAVY) -> set[str]:

@@ -84,11 +84,11 @@ def test_a_decision_contradicts_one_of_another_repository(lake: Path) -> None:
         row["topic"]: (row["example_for"], row["example_against"])
         for row in answer(lake, "contradictions")
     }
-    assert rows["file log write"] == (
+    assert rows["Write logs to files"] == (
         "acme/bank ADR-0001 Write logs to files",
         "acme/shop ADR-0002 Do not write logs to files",
     )
-    assert rows["kafka"] == ("acme/bank ADR-0002 Pick Kafka", "acme/org ADR-0001 Pick Kafka")
+    assert rows["Pick Kafka"] == ("acme/bank ADR-0002 Pick Kafka", "acme/org ADR-0001 Pick Kafka")
     assert len(rows) == 2
 
 

@@ -117,7 +117,7 @@ def test_a_superseded_decision_leads_to_its_successor_and_is_never_shown(
     assert call("PreToolUse", **edit("src/cron.py")) == {}
 
 
-def test_a_proposed_decision_is_shown_where_code_cites_it_and_nowhere_else(
+def test_a_proposed_decision_is_shown_where_code_cites_it_and_at_no_other_file(
     root: Path, call: Call
 ) -> None:
     update = ["adr", "update", "ADR-0005", "--path", "src/log.py", "--tag", "logs"]
@@ -126,11 +126,21 @@ def test_a_proposed_decision_is_shown_where_code_cites_it_and_nowhere_else(
         root, {"src/log.py": "import json\n", "src/app.py": "# docs/adr/0005-logs-in-json.md\n"}
     )
     assert call("PreToolUse", **edit("src/log.py")) == {}
-    assert call("UserPromptSubmit", prompt="Write the logs in json, as logs in json are kept") == {}
 
     text = text_of(call("PreToolUse", **edit("src/app.py")))
     line = "- [ADR-0005] logs-in-json (proposed, not decided: docs/adr/0005-logs-in-json.md)"
     assert line in text.lower().replace("adr-0005", "ADR-0005")
+
+
+def test_a_prompt_leads_to_a_proposed_decision_only_if_code_cites_it(
+    root: Path, call: Call
+) -> None:
+    prompt = "Write the logs in json, as logs in json are kept"
+    assert call("UserPromptSubmit", prompt=prompt) == {}
+
+    tracked(root, {"src/app.py": "# docs/adr/0005-logs-in-json.md\n"})
+    text = text_of(call("UserPromptSubmit", prompt=prompt))
+    assert "[ADR-0005] logs-in-json (proposed, not decided: docs/adr/0005-" in text
 
 
 def test_what_waits_for_review_is_not_shown_because_code_cites_it(root: Path, call: Call) -> None:

@@ -2,10 +2,13 @@
 so that no scanner mistakes this file for a leak.
 """
 
+import base64
 import json
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from orbit_registry.formats.secrets import KINDS, find_secrets
 
@@ -118,7 +121,7 @@ def test_a_key_with_a_run_of_digits_is_a_secret() -> None:
 
 def test_the_page_says_which_kinds_are_found() -> None:
     page = (Path(__file__).parents[3] / "docs/reference/checks/content.md").read_text("utf-8")
-    section = page.partition("\n## ORB406")[2].partition("\n## ")[0]
+    section = " ".join(page.partition("\n## ORB406")[2].partition("\n## ")[0].split())
     assert [kind for kind in sorted(KINDS) if kind not in section] == []
 
 
@@ -142,3 +145,29 @@ HOSTILE = json.loads(
 def test_beginnings_of_secrets_are_none(name: str) -> None:
     before, part, times, after = HOSTILE[name]
     assert list(find_secrets(before + part * times + after)) == []
+
+
+TEXTS = yaml.safe_load((Path(__file__).parents[2] / "cases/secrets.yaml").read_text("utf-8"))
+HEX = "3f2a9c4be1d04c8f6b7d5e2a90c1f834"
+CAPITALS = "Q7RZ5T3MWK2NV8HB"
+PASSWORD = "hk39Xq" + "71vZ"
+
+
+def put_in(text: str) -> str:
+    """Return a text of the table with made-up secrets in it."""
+    basic = base64.b64encode(f"deploy:{PASSWORD}".encode()).decode()
+    text = text.replace("{P}", PASSWORD).replace("{B}", basic)
+    alphabets = {"L": LETTERS, "H": HEX, "U": CAPITALS}
+    return re.sub(
+        r"\{([LHU])(\d+)\}", lambda match: (alphabets[match[1]] * 3)[: int(match[2])], text
+    )
+
+
+@pytest.mark.parametrize("text", TEXTS["secrets"])
+def test_each_form_is_found(text: str) -> None:
+    assert len(list(find_secrets(put_in(text)))) == 1
+
+
+@pytest.mark.parametrize("text", TEXTS["harmless"])
+def test_what_looks_alike_is_none(text: str) -> None:
+    assert list(find_secrets(put_in(text))) == []

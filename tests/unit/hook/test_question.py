@@ -10,7 +10,7 @@ from orbit_registry.hook.question import records_by_words
 from orbit_registry.matching.pack import Part, pack
 from orbit_registry.search import index as search
 from orbit_registry.search.text import terms
-from orbit_registry.search.texts import Fields, order_in, words_in
+from orbit_registry.search.texts import Fields, pairs_in, words_in
 
 TEXTS: dict[str, Fields] = {
     "upload": (
@@ -44,7 +44,7 @@ def indexes_of(
     which does not push the one named `closed`.
     """
     by_key = {(name, 0): texts for name, texts in fields.items()}
-    orders = {key: order_in(text) for key, text in by_key.items() if with_pairs}
+    orders = {key: pairs_in(text) for key, text in by_key.items() if with_pairs}
     texts = search.Index({key: words_in(text) for key, text in by_key.items()}, orders)
     parts = []
     for name in fields:

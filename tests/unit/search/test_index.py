@@ -15,7 +15,7 @@ from orbit_registry.search.index import Index
 from orbit_registry.search.query import Query, context_factor, context_weights, shape
 from orbit_registry.search.search import Score
 from orbit_registry.search.text import terms
-from orbit_registry.search.texts import counts_of, order_in, words_in
+from orbit_registry.search.texts import counts_of, pairs_in, words_in
 
 Fields = tuple[str, str, str]
 
@@ -45,7 +45,7 @@ def test_words_in_a_row_count_at_the_start_of_a_text() -> None:
         ("cut", 0): ("x", "", "ab" * 3000),
     }
     words = {key: words_in(value) for key, value in fields.items()}
-    texts = Index(words, {key: order_in(value) for key, value in fields.items()})
+    texts = Index(words, {key: pairs_in(value) for key, value in fields.items()})
     pairs = dict(texts.record_weights().pairs)
 
     assert len(pairs["long"]) == 3  # open door, door cache, cache cache

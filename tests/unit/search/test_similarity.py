@@ -14,8 +14,16 @@ from hypothesis import strategies as st
 from orbit_registry.errors import UsageError
 from orbit_registry.formats.wording import Contrast, Words, normalised
 from orbit_registry.formats.wording import contrast as contrast_of_words
-from orbit_registry.search.similarity import Pair, TermWeights, pair_scores, similar_pairs
+from orbit_registry.search.similarity import (
+    FEW,
+    Pair,
+    TermWeights,
+    pair_scores,
+    pairs_after_edits,
+    similar_pairs,
+)
 from orbit_registry.search.text import terms
+from orbit_registry.workspace.cache import Cache
 
 WORDS = [
     "lock",
@@ -246,3 +254,32 @@ def test_a_moved_negation_counts_in_short_texts() -> None:
     words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(60)]
 
     assert contrast(" ".join(["not", *words]), " ".join([*words[::-1], "not", "x"][:-1])) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_after_edits_the_pairs_are_those_of_all_texts(seed: int) -> None:
+    """A pair that is missing until the next full comparison is of two texts that did not change."""
+    chance = random.Random(seed)
+    words = [f"word{number}" for number in range(100)]
+    texts = {f"{key:03}": " ".join(chance.choices(words, k=12)) for key in range(200)}
+    cache = Cache(None, "1")
+    assert pairs_after_edits(cache, "pairs", texts, 0.5) == similar_pairs(texts, 0.5)
+
+    changed = set()
+    for number in range(6):
+        key = chance.choice(sorted(texts))
+        changed.add(key)
+        if number % 3 == 2:
+            del texts[key]
+        else:
+            texts[key] = " ".join(chance.choices(words, k=12))
+
+        kept = pairs_after_edits(cache, "pairs", texts, 0.5)
+        fresh = similar_pairs(texts, 0.5)
+        if len(changed) > FEW * len(texts):
+            changed.clear()
+            assert kept == fresh
+        else:
+            assert set(kept) <= set(fresh)
+            missing = set(fresh).difference(kept)
+            assert not any({pair.a, pair.b} & changed for pair in missing)

@@ -47,7 +47,7 @@ from orbit_registry.repository.policy import Policy, concerns_policy, records_be
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, citing_files, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
-from orbit_registry.workspace.cache import FileValue, Memo, digest, not_kept, to_row
+from orbit_registry.workspace.cache import Cache, FileValue, digest, to_row
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
@@ -100,8 +100,8 @@ class CheckContext:
     """Returns the renames that git saw since a moment or a commit; None where it can't tell."""
     find_judged: Callable[[], Sequence[Judged]] = tuple
     """Returns what the change does to what its base protects, and what lacks a proof."""
-    memo: Memo = not_kept
-    """Returns the value stored under a key of a namespace, else what the function makes."""
+    cache: Cache = field(default_factory=partial(Cache, None, ""))
+    """What was worked out before; in memory if nothing is kept."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
     added: Sequence[AddedName] = ()
@@ -228,7 +228,7 @@ class CheckContext:
             facts.documents_gone,
             self.now,
             self.config,
-            memo=self.memo,
+            memo=self.cache.memo,
         )
 
     @cached_property
@@ -629,7 +629,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         text=files,
         renames=partial(_renames, workspace),
         find_judged=find_judged,
-        memo=workspace.cache.memo,
+        cache=workspace.cache,
         imported=inputs.imported,
         copies=copies,
     )

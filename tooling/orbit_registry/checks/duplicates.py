@@ -238,7 +238,8 @@ def _scores(
     numbers = {f"{_NEW}{number}": number for number in range(len(wordings))}
     compared = texts | dict(zip(numbers, wordings, strict=True))
     scores: list[dict[str, float]] = [{} for _ in wordings]
-    for pair in similar_pairs(compared, workspace.config.duplicates["warning"], only=numbers):
+    threshold = workspace.config.duplicates["warning"]
+    for pair in similar_pairs(compared, threshold, numbers, workspace.cache):
         for new, other in ((pair.a, pair.b), (pair.b, pair.a)):
             if new in numbers and other in texts:
                 scores[numbers[new]][other] = pair.score

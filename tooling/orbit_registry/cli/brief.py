@@ -16,8 +16,8 @@ from orbit_registry.briefs.pitch import Pitch, verdict
 from orbit_registry.briefs.pitch import pitch as pitched
 from orbit_registry.cli.output import emit, format_option, from_root, open_registry, warn_of_unread
 from orbit_registry.cli.records import line, with_reason
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError
-from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.index import ID
 from orbit_registry.model.scope import Task
 from orbit_registry.registry import Registry
@@ -138,12 +138,12 @@ def brief(
 
     result = registry.brief(**request)
     for warning in result.inputs.warnings:
-        click.echo(visible(f"warning: {warning}"), err=True)
+        say(f"warning: {warning}", err=True)
 
     emit(output, result.as_data(), result.text())
 
     if output == "text" and not result.text():
-        click.echo(result.why_empty(), err=True)
+        say(result.why_empty(), err=True)
 
     warn_of_unread(registry)
 
@@ -178,11 +178,11 @@ def _print_plan(
     is_known = any(request[name] for name in ("agent", "task", "text", "paths", "tags"))
     plan = plan_brief(registry.workspace, records, datetime.now(UTC), related if is_known else None)
     for warning in plan["warnings"]:
-        click.echo(visible(f"warning: {warning}"), err=True)
+        say(f"warning: {warning}", err=True)
 
     if out is not None:
         path = write_plan(Path(out).resolve(), plan)
-        click.echo(visible(f"{out} {'written' if path else 'unchanged'}"), err=True)
+        say(f"{out} {'written' if path else 'unchanged'}", err=True)
 
     emit(output, plan, plan_text(plan), next_commands=["orbit pitch", "orbit review"])
 
@@ -243,7 +243,7 @@ def pitch(
 
         result = pitched(registry.workspace, registry.collection.records, now, limit)
         for warning in result.warnings:
-            click.echo(visible(f"warning: {warning}"), err=True)
+            say(f"warning: {warning}", err=True)
 
         first = [f"orbit pitch approve {result.pitched[0].candidate.id}"] if result.pitched else []
         emit(output, result.as_data(), _pitch_text(result), next_commands=first)

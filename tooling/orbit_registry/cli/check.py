@@ -16,8 +16,8 @@ from orbit_registry.cli.output import (
     open_registry,
     print_note,
 )
+from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import UsageError, plural
-from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.baseline import read_baseline
@@ -139,7 +139,8 @@ def check(
             print_note("no record and no document of one is at these paths")
 
     report = render_codes(output, outcome, codes) if codes else render(output, outcome)
-    click.echo(report, nl=False)
+    write = say if output == "text" else give
+    write(report, nl=False)
     if output == "text" and not (paths or codes or against or loops or events):
         note_overlooked_decisions(registry)
 
@@ -156,7 +157,7 @@ def _announcement(output: str, *, dry_run: bool) -> Announce:
         lines = [f"{verb} {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}"]
         lines += [f"new file {change.path}" for change in changes if change.before is None]
         diff = unified_diff(change for change in changes if change.before is not None)
-        click.echo(visible("\n".join([*lines, *diff.splitlines()])), err=output != "text")
+        say("\n".join([*lines, *diff.splitlines()]), err=output != "text")
 
     return announce
 

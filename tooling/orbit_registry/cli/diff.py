@@ -5,7 +5,7 @@ from urllib.parse import quote
 import click
 
 from orbit_registry.cli.output import emit, open_registry
-from orbit_registry.formats.untrusted import visible
+from orbit_registry.cli.writer import give, say
 from orbit_registry.model.ids import is_safe_id
 from orbit_registry.registry import Registry
 from orbit_registry.render.changes import MARKER, changes_markdown, changes_text, check_command
@@ -47,7 +47,7 @@ def diff(revisions: str, output: str, forge: str | None) -> None:
     report = compare(registry.workspace, revisions)
     comment = _markdown(registry, report) if forge or output == "markdown" else ""
     if output == "markdown":
-        click.echo(comment, nl=False)
+        give(comment, nl=False)
     else:
         following = [check_command(report)] if report.findings else []
         emit(
@@ -62,7 +62,7 @@ def diff(revisions: str, output: str, forge: str | None) -> None:
         from orbit_registry.exporters.comment import FORGES, post  # only CI posts
 
         done, address = post(FORGES[forge](), MARKER, comment)
-        click.echo(visible(f"comment {done}: {address}"), err=True)
+        say(f"comment {done}: {address}", err=True)
 
 
 def _markdown(registry: Registry, report: ChangeReport) -> str:

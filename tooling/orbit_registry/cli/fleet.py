@@ -17,6 +17,7 @@ from orbit_registry.cli.output import (
     warn_of_unread,
 )
 from orbit_registry.cli.publish import need_site
+from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, repositories
 from orbit_registry.fleet.database import query
@@ -25,7 +26,6 @@ from orbit_registry.fleet.lake import Lake
 from orbit_registry.fleet.push import PushResult, commit_of, push
 from orbit_registry.fleet.report import report
 from orbit_registry.fleet.update import Update, update
-from orbit_registry.formats.untrusted import visible
 from orbit_registry.snapshot.query import FORMATS, QueryResult
 
 LAKE = click.option(
@@ -64,7 +64,7 @@ def _opened(address: str, **options: Any) -> Lake:
                 f"`orbit fleet push {quote(lake.address)}` in its repository writes all "
                 f"records anew"
             )
-            click.echo(visible(f"damaged, does not count: {name}; {repair}"), err=True)
+            say(f"damaged, does not count: {name}; {repair}", err=True)
 
     click.get_current_context().call_on_close(end)
     return lake
@@ -254,7 +254,7 @@ def query_command(sql: str, lake: str, repository: str | None, output: str) -> N
     if output == "json":
         emit(output, json.loads(answer), "")
     else:
-        click.echo(answer, nl=False)
+        give(answer, nl=False)
 
 
 @group.command("report")

@@ -18,6 +18,7 @@ from orbit_registry.cli.output import (
     print_note,
     warn_of_unread,
 )
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError, listed
 from orbit_registry.install import install as installation
 from orbit_registry.install import mcp
@@ -401,9 +402,9 @@ def serve(
     from orbit_registry.mcp.http import serve_http
 
     def announce(address: str, needed: str) -> None:
-        click.echo(f"serving at {address}", err=True)
+        say(f"serving at {address}", err=True)
         if token is None:
-            click.echo(f"token: {needed}", err=True)
+            say(f"token: {needed}", err=True)
 
     serve_http(root, host, port, token, announce, aliases=aliases)
 

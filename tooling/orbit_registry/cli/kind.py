@@ -44,8 +44,8 @@ from orbit_registry.cli.records import (
     review_of,
     search_command,
 )
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import RefusedError, UsageError, plural
-from orbit_registry.formats.untrusted import visible
 from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.model.diagnostic import Severity
 from orbit_registry.model.ids import sequence_id
@@ -77,10 +77,10 @@ _EXAMPLE = '"Retry uploads with a new token"'
 def note_unclear(records: Sequence[Record]) -> None:
     """Name on standard error the records that are left, as their documents state some status."""
     for record in records[:MOST_NAMED]:
-        click.echo(f"left: {record.id}: {evidence_of(record)}", err=True)
+        say(f"left: {record.id}: {evidence_of(record)}", err=True)
 
     if len(records) > MOST_NAMED:
-        click.echo(f"left: {len(records) - MOST_NAMED} more: `orbit review` lists them", err=True)
+        say(f"left: {len(records) - MOST_NAMED} more: `orbit review` lists them", err=True)
 
 
 def kind_of(name: str) -> Kind:
@@ -471,7 +471,7 @@ def _print_added(
 def note_near(near: Sequence[Neighbour]) -> None:
     """Name the most similar records on standard error."""
     for neighbour in near[:MOST_NAMED]:
-        click.echo(visible(f"near: {near_text(neighbour)}"), err=True)
+        say(f"near: {near_text(neighbour)}", err=True)
 
 
 def _refuse_duplicate(kind: Kind, near: Sequence[Neighbour], task: str | None) -> None:
@@ -493,10 +493,10 @@ def _refuse_duplicate(kind: Kind, near: Sequence[Neighbour], task: str | None) -
 
 def _ask_person(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
     listed = list(near[:MOST_NAMED])
-    click.echo("this may be known already:")
+    say("this may be known already:")
 
     for number, neighbour in enumerate(listed, start=1):
-        click.echo(visible(f"  {number}  {near_text(neighbour)}"))
+        say(f"  {number}  {near_text(neighbour)}")
 
     numbers = [str(number) for number in range(1, len(listed) + 1)] if kind.voted else []
     question = (

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import click
 
+from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, WriteError, did_you_mean
-from orbit_registry.formats.untrusted import json_text, visible
+from orbit_registry.formats.untrusted import json_text
 from orbit_registry.model.diagnostic import envelope
 
 INTERNAL_ERROR = 3
@@ -264,7 +265,7 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
                 ]
             )
 
-        click.echo(formatter.getvalue().lstrip("\n"), nl=False)
+        say(formatter.getvalue().lstrip("\n"), nl=False)
         return
 
     orbit.main([*words, "--help"], prog_name="orbit", standalone_mode=False)
@@ -334,13 +335,13 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
+        say(error.format_message())
         return 0
     except click.ClickException as error:
         _print_error(*_click_error(error), as_json=as_json)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped; nothing half-written is left", err=True)
+        say("stopped; nothing half-written is left", err=True)
         return 130
     except OrbitError as error:
         _print_error(error.message, error.hint, error.next_commands, as_json=as_json)
@@ -351,10 +352,10 @@ def run(arguments: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the boundary: a bug is said to be one, with what reports it
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _discard_output()
-            click.echo(
+            say(
                 "error: what this prints can't be written: no space is left where it goes", err=True
             )
-            click.echo("  hint: free some, or write elsewhere; the command did its work", err=True)
+            say("  hint: free some, or write elsewhere; the command did its work", err=True)
             return WriteError.exit_code
 
         import traceback
@@ -363,8 +364,8 @@ def run(arguments: list[str]) -> int:
             message = f"orbit failed: {type(error).__name__}: {error}"
             _print_error(message, "this is a bug: report it with the error output", as_json=True)
 
-        click.echo("orbit failed; this is a bug, please report it with what follows:", err=True)
-        click.echo(traceback.format_exc(), err=True)
+        say("orbit failed; this is a bug, please report it with what follows:", err=True)
+        say(traceback.format_exc(), err=True)
         return INTERNAL_ERROR
 
 
@@ -373,7 +374,7 @@ def _sync_written() -> None:
         from orbit_registry.matching.match import sync_written
 
         if problem := sync_written():
-            click.echo(visible(f"warning: {problem}"), err=True)
+            say(f"warning: {problem}", err=True)
 
 
 def _written_roots() -> set[Path]:
@@ -407,7 +408,7 @@ def _print_error(
     message: str, hint: str, next_commands: Sequence[str] = (), *, as_json: bool
 ) -> None:
     if as_json:
-        click.echo(
+        give(
             json_text(
                 envelope(None, ok=False, error=message, hint=hint, next_commands=next_commands)
             )
@@ -415,8 +416,8 @@ def _print_error(
 
         return
 
-    click.echo(visible(f"error: {message}"), err=True)
-    click.echo(visible(f"  hint: {hint}"), err=True)
+    say(f"error: {message}", err=True)
+    say(f"  hint: {hint}", err=True)
 
 
 def _click_error(error: click.ClickException) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from orbit_registry.cli.output import (
     visibility_of,
     warn_of_unread,
 )
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.model.record import Record
@@ -213,7 +214,7 @@ def coverage(enforced: bool, output: str) -> None:
     emit(output, result.as_data(), result.text())
 
     if output == "text" and result.uncovered:
-        click.echo(
+        say(
             f"{plural(len(result.uncovered), 'file')} without a record: `--format json` lists them",
             err=True,
         )

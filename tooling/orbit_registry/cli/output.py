@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, did_you_mean, plural
-from orbit_registry.formats.untrusted import json_text, visible
+from orbit_registry.formats.untrusted import escaped_line, json_text
 from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
@@ -55,9 +56,9 @@ def emit(
     if output == "json":
         findings = [diagnostic.as_dict() for diagnostic in diagnostics]
         answer = envelope(data, ok=ok, diagnostics=findings, next_commands=next_commands)
-        click.echo(json_text(answer))
+        give(json_text(answer))
     elif text:
-        click.echo(visible(text))
+        say(text)
 
     if not ok:
         raise click.exceptions.Exit(exit_code)
@@ -68,15 +69,15 @@ def print_refusals(output: str, data: object, text: str, errors: Sequence[OrbitE
     if output == "json":
         message = "; ".join(error.message for error in errors)
         answer = envelope(data, ok=False, error=message, hint=errors[0].hint)
-        click.echo(json_text(answer))
+        give(json_text(answer))
         raise click.exceptions.Exit(errors[0].exit_code)
 
     if text:
-        click.echo(visible(text))
+        say(text)
 
     for error in errors[:-1]:
-        click.echo(visible(f"error: {error.message}"), err=True)
-        click.echo(visible(f"  hint: {error.hint}"), err=True)
+        say(f"error: {error.message}", err=True)
+        say(f"  hint: {error.hint}", err=True)
 
     raise errors[-1]
 
@@ -120,9 +121,9 @@ def warn_of_unread(registry: Registry) -> None:
     problems = registry.collection.problems
     old = next((problem for problem in problems if problem.code == LEGACY_LAYOUT), None)
     if old is not None:
-        click.echo(visible(f"{old.location.path}: {old.message}; {old.hint}"), err=True)
+        say(f"{old.location.path}: {old.message}; {old.hint}", err=True)
     if text := unread_text(problems):
-        click.echo(visible(f"{text}; run `orbit check`"), err=True)
+        say(f"{text}; run `orbit check`", err=True)
 
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 5) -> None:
@@ -130,12 +131,12 @@ def print_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 5) -> None:
     weighed = sorted(diagnostics, key=lambda entry: list(Severity).index(entry.severity))
     for diagnostic in weighed[:most]:
         line = f"{diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
-        click.echo(visible(f"{diagnostic.location}: {line}"), err=True)
+        say(f"{diagnostic.location}: {line}", err=True)
         if diagnostic.hint:
-            click.echo(f"    {diagnostic.hint}", err=True)
+            say(f"    {diagnostic.hint}", err=True)
 
     if len(weighed) > most:
-        click.echo(f"… and {len(weighed) - most} more; --format json lists all", err=True)
+        say(f"… and {len(weighed) - most} more; --format json lists all", err=True)
 
 
 def keep_out(git: Git, path: Path) -> list[str]:
@@ -276,7 +277,7 @@ def _field_words(record: Record, name: str) -> Sequence[str]:
 
 def print_note(message: str) -> None:
     """Print a note on standard error."""
-    click.echo(visible(f"note: {message}"), err=True)
+    say(f"note: {escaped_line(message)}", err=True)
 
 
 def from_root(registry: Registry, path: str) -> str:
@@ -319,9 +320,7 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     if not copy.exists():
         write_atomic(copy, text)
     elif read_text(copy) != text:  # an earlier edit's text differs from the registry's
-        click.echo(
-            f"going on with the text in {relative}; remove that file to start again", err=True
-        )
+        say(f"going on with the text in {relative}; remove that file to start again", err=True)
 
     try:
         click.edit(

@@ -21,8 +21,8 @@ from orbit_registry.cli.output import (
     progress_display,
     warn_of_unread,
 )
+from orbit_registry.cli.writer import give
 from orbit_registry.errors import UsageError, plural
-from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import SYNCED
 from orbit_registry.workspace.event_log import write_event
 
@@ -119,7 +119,7 @@ def serve(port: int, out: Path | None) -> None:
 
         def say(line: str) -> None:
             display.close()  # the first build is done
-            click.echo(visible(line))
+            say(line)
 
         serve_site(
             open_registry(),
@@ -446,7 +446,7 @@ def query(sql: str, output: str) -> None:
     if output == "json":
         emit(output, json.loads(answer), "")
     else:
-        click.echo(answer, nl=False)
+        give(answer, nl=False)
 
     warn_of_unread(registry)
 

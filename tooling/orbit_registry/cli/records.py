@@ -25,8 +25,9 @@ from orbit_registry.cli.output import (
     visibility_text,
     warn_of_unread,
 )
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import OrbitError, UsageError, listed, plural
-from orbit_registry.formats.untrusted import inert_line, visible
+from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import FRESH
@@ -395,7 +396,7 @@ def line(value: str | None, option: str) -> str:
 
 
 def _ask_person(record: Record, review: Review) -> Review:
-    click.echo(visible(render.record_text(record, FRESH) + render.details_text(record)))
+    say(render.record_text(record, FRESH) + render.details_text(record))
     click.confirm(f"Accept {record.id}?", abort=True, err=True)
     return replace(review, expected=record.digest)
 
@@ -522,13 +523,13 @@ def search_command(kind: Kind | None) -> click.Command:
         emit(output, result_data(result, explain=explain), summary, next_commands=show_commands)
 
         if output == "text" and result.generic:
-            click.echo(GENERIC, err=True)
+            say(GENERIC, err=True)
         if output == "text" and result.note:
-            click.echo(visible(result.note), err=True)
+            say(result.note, err=True)
         if output == "text" and not result.hits:
             note_empty(registry, by_scope=bool(values["path"] or values["tag"]))
         if output == "text" and result.unknown and len(registry.collection.records):
-            click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
+            say(f"no record has {', '.join(result.unknown)}", err=True)
 
         note_unknown(registry, tag=values["tag"])
         warn_of_unread(registry)

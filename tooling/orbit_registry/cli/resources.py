@@ -9,8 +9,8 @@ import click
 from orbit_registry.cli.fields import STANDARD_INPUT, fields_from, shared_options
 from orbit_registry.cli.output import emit, format_option, from_root, open_registry
 from orbit_registry.cli.setup import import_records
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
-from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import record_data
@@ -253,7 +253,7 @@ def run_command(
     order = RunOptions(arguments, timeout, trust, passed, captured=output == "json")
     ran = run(registry.workspace, registry.get(any_id), registry.author(), order)
     if ran.is_over_time:
-        click.echo(f"ended after {timeout:g} s", err=True)
+        say(f"ended after {timeout:g} s", err=True)
 
     emit(output, ran.as_data(any_id), "", ok=ran.exit_code == 0, exit_code=ran.exit_code)
 
@@ -307,4 +307,4 @@ def _file_name(title: str) -> str:
 
 def _print_notes(notes: tuple[str, ...]) -> None:
     for note in notes:
-        click.echo(visible(f"note: {note}"), err=True)
+        say(f"note: {note}", err=True)

@@ -15,8 +15,8 @@ from orbit_registry.cli.fields import evidence_from, fields_from, shared_options
 from orbit_registry.cli.kind import kind_group
 from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
 from orbit_registry.cli.records import line
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
-from orbit_registry.formats.untrusted import visible
 from orbit_registry.hook.events import CLEARED, NOTE_SKIPS, REQUEUED
 from orbit_registry.registry import Registry
 from orbit_registry.render.records import record_data
@@ -84,7 +84,7 @@ def _retro(
         kind: name for kind, name in zip(TRIGGERS, (loop, session, incident), strict=True) if name
     }
     if not (trigger or source or outcomes or summary or any(lists.values())):
-        click.echo(ctx.get_help())
+        say(ctx.get_help())
         return
 
     if len(trigger) > 1:
@@ -116,7 +116,7 @@ def _retro(
         gathered = gather(registry.workspace, registry.collection.records, from_options.trigger)
         read = gathered.retro
         for warning in gathered.warnings:
-            click.echo(visible(f"warning: {warning}"), err=True)
+            say(f"warning: {warning}", err=True)
 
     scope = {"paths": list(paths), "tags": list(tags)}
     result = record_retro(
@@ -551,7 +551,7 @@ def capture(
         )
 
     for warning in result.warnings:
-        click.echo(visible(f"warning: {warning}"), err=True)
+        say(f"warning: {warning}", err=True)
 
     data = {
         "transcripts": [read.as_data() for read in result.reads],

@@ -21,9 +21,9 @@ from orbit_registry.cli.records import (
     rejection_of,
     review_of,
 )
+from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.diff import digest_of
-from orbit_registry.formats.untrusted import visible
 from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
@@ -59,7 +59,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     if notifies:
         from orbit_registry.exporters.notify import notify, of_queue
 
-        click.echo(f"{notify(registry.workspace, 'queue', of_queue(waiting))} told", err=True)
+        say(f"{notify(registry.workspace, 'queue', of_queue(waiting))} told", err=True)
 
     of_kind = Counter(record.kind.name for record in waiting)
     unknown = review.without_status(registry.collection.records, kind)
@@ -112,10 +112,10 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     silent, unclear = review.by_evidence(unknown)
     if silent and output == "text":
         command = review.approval_command(silent)
-        click.echo(f"no status stated for {plural(len(silent), 'record')}: `{command}`", err=True)
+        say(f"no status stated for {plural(len(silent), 'record')}: `{command}`", err=True)
     if unclear and output == "text":
         of_records = plural(len(unclear), "record")
-        click.echo(f"status not understood for {of_records}: `orbit review`", err=True)
+        say(f"status not understood for {of_records}: `orbit review`", err=True)
 
     warn_of_unread(registry)
 
@@ -462,7 +462,7 @@ def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str
     workspace, author = registry.workspace, registry.author()
     if not (dry_run or expect or yes) and output == "text" and sys.stdin.isatty():
         record, diff = apply_proposal(workspace, any_id, author, dry_run=True)
-        click.echo(visible(diff))
+        say(diff)
         click.confirm(f"Put this into {proposals.path_of(record)}?", abort=True, err=True)
         expect = digest_of(diff)
 

@@ -13,8 +13,8 @@ import click
 
 from orbit_registry.agents.agent import hook_agents
 from orbit_registry.cli.output import emit, format_option, open_registry
+from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, RefusedError, UsageError, plural
-from orbit_registry.formats.untrusted import visible
 from orbit_registry.install.install import found_agents
 from orbit_registry.model.diagnostic import envelope
 from orbit_registry.model.kind import load_kinds
@@ -68,7 +68,7 @@ def init(
             Path(folder), adr_folder=adr_folder or "", schemas=schemas, dry_run=True
         )
         if planned.created or planned.changed or planned.driver:
-            click.echo(visible("\n".join(_found_lines(planned))))
+            say("\n".join(_found_lines(planned)))
 
             if (
                 planned.detected is not None
@@ -82,7 +82,7 @@ def init(
                     Path(folder), adr_folder=adr_folder, schemas=schemas, dry_run=True
                 )
 
-            click.echo(_setup_text(planned, "would be "))
+            say(_setup_text(planned, "would be "))
             click.confirm("Go on?", default=True, abort=True)
 
     report = Registry.init(
@@ -241,7 +241,7 @@ def completion(context: click.Context, shell: str) -> None:
     name = str(context.find_root().info_name)
     if script is not None:
         variable = f"_{name.upper().replace('-', '_')}_COMPLETE"
-        click.echo(script(context.find_root().command, {}, name, variable).source(), nl=False)
+        give(script(context.find_root().command, {}, name, variable).source(), nl=False)
 
 
 @click.command("trust")
@@ -317,7 +317,7 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         )
 
     if output == "text":
-        click.echo(visible(f"{workspace.root}\n{listing}"))
+        say(f"{workspace.root}\n{listing}")
 
     if not yes:
         if not sys.stdin.isatty():
@@ -434,9 +434,9 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
             return
 
         if output == "json":
-            click.echo(json.dumps(envelope(result.as_data(), ok=not result.failed(strict=strict))))
+            give(json.dumps(envelope(result.as_data(), ok=not result.failed(strict=strict))))
         else:
-            click.echo(f"{result.as_data()['at']}\n{visible(result.text())}")
+            say(f"{result.as_data()['at']}\n{result.text()}")
 
         time.sleep(
             window.total_seconds()

@@ -16,8 +16,9 @@ from orbit_registry.analytics.report import Stats, by_calls, effect, stamp
 from orbit_registry.analytics.report import stats as counted
 from orbit_registry.analytics.stats import Tally, UsageSlice
 from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
+from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import UsageError, plural
-from orbit_registry.formats.untrusted import cut, visible
+from orbit_registry.formats.untrusted import cut
 from orbit_registry.hook.events import NAME, NAMES
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.event_log import LogScan, follow, log_files, rows_in
@@ -338,7 +339,10 @@ def tail(count: int, follows: bool, output: str) -> None:
         return
 
     for row in chain(rows, follow(state, (number, met.offset))):
-        click.echo(json.dumps(row) if output == "json" else visible(_event_line(row)))
+        if output == "json":
+            give(json.dumps(row))
+        else:
+            say(_event_line(row))
 
 
 @events_group.command("stats")

@@ -436,6 +436,7 @@ def _add_altered(run: Run, change: Change, checks: Mapping[str, DecisionCheck]) 
     report = run.report
     again = Run(checks, run.tree, Report(report.workspace), change, change.earlier)
     reported = _reported(report)
+    _add_unread(run, again, change)
 
     for check, rows in again.breaks():
         by_path: dict[str, Break] = {}
@@ -446,6 +447,27 @@ def _add_altered(run: Run, change: Change, checks: Mapping[str, DecisionCheck]) 
         for row in by_path.values():
             message = f"this change weakens {check.name} and breaks it at {_place(check, row)}"
             _add_evasion(report, check, message, "weaken it in a separate change")
+
+
+def _add_unread(run: Run, again: Run, change: Change) -> None:
+    """Add the changed files that can't be read, and so hide what an altered check would find."""
+    readers = again._scopes.readers
+    for path in change.earlier:
+        if path not in readers or not _is_unread(run, path):
+            continue
+
+        for name in readers[path]:
+            check = again.checks[name]
+            message = f"{name} is not run on {path}: it is too large, or in an unknown encoding"
+            severity = LEVELS[check.level]
+            run.report.add(check, "ORB1004", message, Location(path), severity=severity)
+
+
+def _is_unread(run: Run, path: str) -> bool:
+    file = run.report.workspace.root / path
+    if file.is_symlink() or not file.is_file() or run.tree.text(path) is not None:
+        return False
+    return file.stat().st_size <= FILE_LIMIT or _is_text(file)
 
 
 def _altered(
@@ -528,7 +550,14 @@ def _add_moved_out(run: Run, change: Change, checks: Mapping[str, DecisionCheck]
             severity = LEVELS[check.level]
             report.add(check, "ORB1004", message, Location(name), severity=severity)
 
-        _add_aliased(run, change, check, {name: path for name, path in names.items() if path})
+        readable = {name: path for name, path in names.items() if path}
+        for name, path in readable.items():
+            if _is_unread(run, path):
+                message = f"{check.name} is not run on {path}, which counts as {name} too"
+                severity = LEVELS[check.level]
+                report.add(check, "ORB1004", message, Location(path), severity=severity)
+
+        _add_aliased(run, change, check, readable)
 
 
 def _add_aliased(run: Run, change: Change, check: DecisionCheck, names: Mapping[str, str]) -> None:

@@ -88,7 +88,7 @@ class Lake:
 
     def __init__(self, address: str, *, create: bool = False, may_be_new: bool = False) -> None:
         self.store = Store(address)
-        self.address = address  # as messages show it
+        self.address = self.store.address  # as messages show it
         self._create = create
         self._may_be_new = create or may_be_new
         self.unreadable: set[str] = set()  # damaged manifests of the buckets that were read

@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from orbit_registry.fleet.lake import (
     folder_name,
     valid_repository,
 )
-from orbit_registry.formats.wording import NEGATIONS
+from orbit_registry.formats.wording import NEGATIONS, Words, without_citations
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.repository.codec import hides_record
@@ -48,7 +48,7 @@ _ADDRESS = re.compile(
     re.DOTALL,
 )
 """An address of git: a URL, `user@host:path`, or a path."""
-_SHORT_NOT = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)  # don't, can't, won't
+_BEFORE = " | "  # between the key of a title and what it puts first
 _COMMON_WORDS = (
     "a about across adopt all always an and any architecture are as at be by can choose decide "
     "decision do does for "
@@ -334,10 +334,22 @@ def source_repository(source: Extension) -> str:
 def title_fields(title: str) -> Row:
     """Return the key of a title, equal for titles that say the same in other words,
     and whether it denies.
+
+    A title that puts one thing before another has what comes first behind the key: `mysql postgr |
+    mysql`.
     """
-    title_words = words(_SHORT_NOT.sub("not", title))
-    stems = sorted({stem(word) for word in title_words if word not in _DENYING} - _COMMON)
-    return {"title_key": " ".join(stems) or None, "negated": not _DENYING.isdisjoint(title_words)}
+    title_words = Words.of(without_citations(title))
+    first, second = _stems(title_words.preferred), _stems(title_words.refused)
+    if first and second:
+        topic = " ".join(sorted(first | second))
+        return {"title_key": f"{topic}{_BEFORE}{' '.join(sorted(first))}", "negated": False}
+
+    key = " ".join(sorted(_stems(title_words.counts)))
+    return {"title_key": key or None, "negated": not _DENYING.isdisjoint(title_words.counts)}
+
+
+def _stems(title_words: Iterable[str]) -> set[str]:
+    return {stem(word) for word in title_words if word not in _DENYING} - _COMMON
 
 
 def _digest(tables: Mapping[str, Sequence[Row]]) -> str:

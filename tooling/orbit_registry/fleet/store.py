@@ -5,6 +5,7 @@ fsspec reaches them.
 import contextlib
 import os
 import posixpath
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -12,8 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import LakeError, OrbitError, UsageError
+from orbit_registry.workspace.config import without_user
 from orbit_registry.workspace.files import TEMPORARY, sync_folder
 
+_USER = re.compile(r"(?:(?<=//)|^)([^/\s]*:[^/\s]*)(?=@)")
+"""User and password in an address: `s3://KEY:SECRET@bucket`, `ada:secret@host:path`."""
+_BARE_USER = re.compile(r"^[^/\s@]*:[^/\s@]*@")
 EXTRA = "pip install 'orbit-registry[fleet]'"
 
 
@@ -29,21 +34,26 @@ class Store:
                 "`orbit fleet` needs fsspec, which is not installed", hint=EXTRA
             ) from None
 
-        self.address = address
+        self.address = _BARE_USER.sub("", without_user(address))
+        """The address as messages show it: without user and password."""
+        self._user = [part for part in _USER.findall(address) if part]
 
         if not address.strip():
             raise UsageError(
                 "the address of the lake is empty", hint="a shell variable may be unset"
             )
 
-        try:
-            filesystem, root = fsspec.url_to_fs(address, skip_instance_cache=True)
-        except (ImportError, ValueError) as error:
-            hint = (
-                "install the package that it names, or give a folder or an address such as "
-                "s3://bucket/lake"
-            )
-            raise UsageError(f"{address} can't be opened: {error}", hint=hint) from None
+        with self._reported():
+            try:
+                filesystem, root = fsspec.url_to_fs(address, skip_instance_cache=True)
+            except (ImportError, ValueError) as error:
+                hint = (
+                    "install the package that it names, or give a folder or an address such as "
+                    "s3://bucket/lake"
+                )
+                reason = self._without_user(error)
+                message = f"{self.address} can't be opened: {reason}"
+                raise UsageError(message, hint=hint) from None
 
         self.files: Any = filesystem
         self.is_local = isinstance(filesystem, LocalFileSystem)
@@ -52,11 +62,20 @@ class Store:
         if character := next((each for each in "*?[]{}" if each in self.root), None):
             hint = "choose another folder: DuckDB and Spark take this character for a pattern"
             raise UsageError(
-                f"the address of a lake can't have {character!r}: {address}", hint=hint
+                f"the address of a lake can't have {character!r}: {self.address}", hint=hint
             )
 
         if self.is_local and Path(self.root).is_file():
-            raise UsageError(f"{address} is a file", hint="give the folder of a lake")
+            raise UsageError(f"{self.address} is a file", hint="give the folder of a lake")
+
+    def _without_user(self, error: Exception) -> str:
+        """Return what a library says in one line, without the user and password that it quotes."""
+        text = without_user(" ".join(str(error).split()))
+        for user in self._user:
+            for part in (user, user.partition(":")[2]):
+                text = text.replace(part, "…") if part else text
+
+        return text
 
     def path(self, name: str) -> str:
         """Return what DuckDB and Spark call a file of the lake."""
@@ -168,7 +187,7 @@ class Store:
         except OrbitError:
             raise
         except Exception as error:  # noqa: BLE001 - each object store raises its own errors
-            reason = " ".join(str(error).split()) or type(error).__name__
+            reason = self._without_user(error) or type(error).__name__
             hint = "see that the address is right, and that you may read and write there"
             raise LakeError(f"{self.address}: {reason}", hint=hint) from None
 

@@ -88,6 +88,22 @@ def visible(text: str) -> str:
     return _STEERS_SCREEN.sub(lambda match: repr(match[0])[1:-1], text)
 
 
+_RUNNER_COMMAND = re.compile(
+    r"(?m)^(?P<indent>[^\S\r\n]*):(?=:[A-Za-z][\w-]*[^\r\n]*?::)"
+    r"|#(?=#(?:\[|vso\[|teamcity\[))"
+)
+"""What begins a command to a runner of CI: `::error …::`, `##[error]`, `##vso[task …]`."""
+
+
+def shown(text: str) -> str:
+    """Return a visible text in which no line is a command to a runner of CI."""
+
+    def escape(match: re.Match[str]) -> str:
+        return f"{match['indent'] or ''}\\x{ord(match[0][-1]):02x}"
+
+    return _RUNNER_COMMAND.sub(escape, visible(text))
+
+
 def cut(text: str, longest: int) -> str:
     """Return a text of at most `longest` characters: a longer one ends with an ellipsis."""
     if len(text) <= longest:
@@ -97,8 +113,9 @@ def cut(text: str, longest: int) -> str:
 
 
 def json_text(data: object) -> str:
-    """Return data as indented JSON with hidden characters escaped."""
-    return inert_json(json.dumps(data, ensure_ascii=False, indent=2, default=str))
+    """Return data as indented JSON with hidden characters and commands to runners escaped."""
+    text = inert_json(json.dumps(data, ensure_ascii=False, indent=2, default=str))
+    return text.replace("##[", "\\u0023#[").replace("##vso[", "\\u0023#vso[")
 
 
 def escaped_line(text: str) -> str:

@@ -174,7 +174,7 @@ def contrast(first: Words, second: Words) -> Contrast | None:
     less = second.counts - first.counts
     ours = first.preferred & second.refused
     theirs = second.preferred & first.refused
-    if ours and theirs and not first.preferred & second.preferred:
+    if ours and theirs:
         others = {*more, *less} - _CHOOSING - _SUPPORT - NEGATIONS
         sides = " ".join(sorted(ours)), " ".join(sorted(theirs))
         return Contrast(

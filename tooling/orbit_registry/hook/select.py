@@ -332,14 +332,21 @@ def _ranked(index: "Index", context: Context) -> "list[tuple[int, float, str]]":
 def _in_force(
     index: "Index", ranked: "Sequence[tuple[int, float]]"
 ) -> "Iterator[tuple[int, float, str]]":
-    """Yield number, score and trigger of pushed records, and of what replaced the others."""
+    """Yield number, score and trigger of pushed records and of those that wait and that code cites,
+    and of what replaced the others.
+    """
     for number, score in ranked:
         if number < index.pushed:
             yield number, score, Via.TEXT
-        else:
-            record_id = index.row(number).id
-            for hit in index.hits_under(reader.REPLACED, record_id):
-                yield hit >> 32, score, f"{Via.SUPERSEDED}{record_id}"
+            continue
+
+        row = index.row(number)
+        if row.values[reader.PHASE] == "pending":
+            yield number, score, Via.TEXT
+            continue
+
+        for hit in index.hits_under(reader.REPLACED, row.id):
+            yield hit >> 32, score, f"{Via.SUPERSEDED}{row.id}"
 
 
 def _find_options(
@@ -466,8 +473,7 @@ def is_wide(hit: int) -> bool:
 
 def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
     """Return what is shown of a record other than its teaser; empty if that is shown."""
-    ways = _ways(triggers)
-    text = _pointer_line(row, now, is_cited=Via.CITES in ways)
+    text = _pointer_line(row, now)
     names = [trigger[1:] for trigger, _ in triggers if trigger[0] == Via.SUPERSEDED]
     if names:
         first, line_end, more = (text or row.teaser).partition("\n")
@@ -475,19 +481,17 @@ def _text(row: "Row", triggers: "Sequence[tuple[str, str]]", now: float) -> str:
     return text
 
 
-def _pointer_line(row: "Row", now: float, *, is_cited: bool = False) -> str:
+def _pointer_line(row: "Row", now: float) -> str:
     """Return the line for a record that may be out of date or is not accepted.
 
-    It is empty if the record's teaser is shown. Of what waits, only citations lead to a decision.
+    It is empty if the record's teaser is shown. Of what waits, a decision that code cites is shown.
     """
     path = row.values[reader.PATH]
     if row.values[reader.PHASE] == "pending":
         first, _, more = row.teaser.partition(reader.MORE_LINE)
-        status = f"status {row.values[reader.STATUS]}, so it may not hold"
+        status = f"{row.values[reader.STATUS]}, not decided"
         if row.values[reader.STATUS] == "unknown":
             status = "no known status, so it may not hold"
-        elif is_cited:
-            status = f"{row.values[reader.STATUS]}, not decided"
 
         return f"{first} ({status}: {more or path})"
 

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from orbit_registry.errors import (
@@ -125,6 +126,7 @@ def plan_import(
             if assignment.foreign.kind == "adr"
         ],
         records,
+        partial(_body, plan.layout),
     )
     for assignment in assigned:
         plan.changes += _record_changes(plan, assignment, homes.get(assignment.id))
@@ -198,17 +200,20 @@ def _uid(foreign: ForeignRecord) -> str:
     )
 
 
+def _body(layout: OrbitLayout, foreign: ForeignRecord) -> str:
+    if BODY not in foreign.siblings:
+        return ""
+
+    return _file_text(layout.root / f"{foreign.folder}/{BODY}")
+
+
 def _record_changes(
     plan: OrbitPlan, assignment: _Assignment, home: ProseHome | None
 ) -> list[FileChange]:
     foreign, workspace, layout = assignment.foreign, plan.workspace, plan.layout
     kind = workspace.kinds[foreign.kind]
     fields_of = adr_fields if foreign.kind == "adr" else learning_fields
-    body = (
-        _file_text(layout.root / f"{foreign.folder}/{BODY}")
-        if home is not None and BODY in foreign.siblings
-        else ""
-    )
+    body = _body(layout, foreign) if home is not None else ""
 
     pointer = None
     if home is not None and is_stub(body, entry_text(home.document, home.entry)):

@@ -10,7 +10,7 @@ import os
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,10 +19,11 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.formats.adr.model import AdrDocument
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
+from orbit_registry.judgements.same_decision import DecisionText, same_decision
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.document_facts import FEATURE, cut_line, words
-from orbit_registry.repository.documents import Document, decision_paths
+from orbit_registry.repository.documents import Document, decision_paths, entry_text
 from orbit_registry.workspace.files import TEMPORARY, document_text, read_text
 from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
 
@@ -490,10 +491,13 @@ class ProseHome:
 
 
 def find_homes(
-    workspace: Workspace, decisions: Sequence[tuple[str, ForeignRecord]], records: Sequence[Record]
+    workspace: Workspace,
+    decisions: Sequence[tuple[str, ForeignRecord]],
+    records: Sequence[Record],
+    body_of: Callable[[ForeignRecord], str],
 ) -> tuple[dict[str, ProseHome], int]:
     """Return the entry of each decision by its new id,
-    and the number of entries without a record.
+    and the number of entries without a record; `body_of` reads the text of one decision's folder.
     """
     claimed = {
         (record.source.path, record.source.heading)
@@ -514,14 +518,18 @@ def find_homes(
 
     homes: dict[str, ProseHome] = {}
     for record_id, foreign in decisions:
-        candidates = entries.get(foreign.id)
+        candidates = [
+            home
+            for home in entries.get(foreign.id, ())
+            if _is_home(home, foreign.data, body_of(foreign))
+        ]
         if candidates:
             best = max(candidates, key=lambda home: _fit(home, foreign.data))
             competitors = [other for other in by_id[foreign.id] if other[0] != record_id]
             if any(_fit(best, other.data) > _fit(best, foreign.data) for _, other in competitors):
                 continue
             homes[record_id] = best
-            candidates.remove(best)
+            entries[foreign.id].remove(best)
 
     named_ids = {name for _, foreign in decisions for name in _list(foreign.data.get("legacy_ids"))}
     named_ids.update(name for record in records for name in record.legacy_ids)
@@ -548,6 +556,16 @@ def _fit(home: ProseHome, data: Mapping[str, object]) -> tuple[bool, bool, float
     feature = posixpath.basename(posixpath.dirname(home.document.path))
     shared = len(set(title) & set(heading)) / max(1, len(set(title) | set(heading)))
     return title == heading, isinstance(features, list) and feature in features, shared
+
+
+def _is_home(home: ProseHome, data: Mapping[str, object], body: str) -> bool:
+    feature = posixpath.basename(posixpath.dirname(home.document.path))
+    features = data.get("related_features")
+    names = [str(name) for name in features] if isinstance(features, list) else []
+    text = entry_text(home.document, home.entry)
+    document = DecisionText(home.entry.title, (feature,), text)
+    record = DecisionText(str(data.get("title", "")), names, body or str(data.get("body") or ""))
+    return same_decision(document, record)
 
 
 _STORE = re.compile(

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError, SnapshotError, WriteError, listed
+from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import (
     TRIGGERS,
@@ -250,7 +251,8 @@ def texts(matches: Sequence[Match]) -> str:
         first, *more_lines = entry.row.teaser.split("\n")
         lines += [first + state, *more_lines]
 
-        lines += [f"  by {words_of(trigger, glob)}" for trigger, glob in entry.matched_by]
+        for trigger, glob in entry.matched_by:
+            lines.append(f"  by {escaped_line(words_of(trigger, glob))}")
 
     return "\n".join(lines)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress, islice
 from types import MappingProxyType
@@ -114,7 +114,8 @@ def pack(
     sections = _pair_sections(weights, numbers, len(ranked))
     sections["chance"] = array("I", [0, 0] * len(ranked))
     if weights is not None:
-        is_led_to = (number < pushed or path in successors for path, number in numbers.items())
+        led_to = {*successors, *_cited_paths(cited)}
+        is_led_to = (number < pushed or path in led_to for path, number in numbers.items())
         by_words = dict(compress(numbers.items(), is_led_to))
         uses |= _word_uses(weights, by_words)
         sections["chance"] = chances(weights, by_words, len(ranked), WEIGHT_UNIT)
@@ -124,6 +125,13 @@ def pack(
     counts = (holdout, settings, unread, round(min_relevance * 1_000_000), unknown)
 
     return _assembled(uses, rows, flags, pushed, counts, sections)
+
+
+def _cited_paths(cited: Mapping[str, Sequence[Citation]]) -> Iterator[str]:
+    """Yield the paths of the records that code cites; those that wait answer a prompt, too."""
+    for citations in cited.values():
+        for citation in citations:
+            yield citation.record
 
 
 def _option_uses(rows: Iterable[str]) -> dict[Use, list[int]]:

@@ -40,8 +40,7 @@ from orbit_registry.operations.freshness.renames import (
     renames_since,
 )
 from orbit_registry.repository.documents import ProseReading
-from orbit_registry.repository.guard import free_of_secrets
-from orbit_registry.repository.reader import Reading, RecordFolder
+from orbit_registry.repository.reader import Reading, RecordFolder, digest_of
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.source_files import SourceFiles
@@ -385,10 +384,11 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
     )  # syncs that find nothing to do need no stemmer
 
     config = workspace.config
-    records = inputs.prose.filled(inputs.records)
+    paths = {record.path for record in inputs.records}
+    records = [record for record in inputs.reading.filled if record.path in paths]
     words = _words(workspace, inputs, records)
 
-    clean = free_of_secrets(records)
+    clean = [record for record in inputs.reading.clean if record.path in paths]
     parts = _parts(workspace, inputs, clean, rejected_rows(clean, words.records_with))
     routes = routes_of(inputs.sources, {entry.path for entry in inputs.entries if entry.pending})
     unread = len(inputs.entries) - len(parts)
@@ -418,20 +418,16 @@ def _parts(
     """Return the records compiled; the cache has those of which nothing changed."""
     half_life = half_life_days()
     windows = volatility_windows(workspace.config)
+    common = workspace.kinds.fingerprint, half_life, windows
     entries = {entry.path: entry for entry in inputs.entries}
     by_path = {record.path: record for record in records}
 
     def key(record: Record) -> str:
         path = record.path
-        votes = [(vote.voter_model, vote.voted_at, vote.task_id) for vote in record.votes]
         moves = [(move.field, move.old, move.new) for move in inputs.moves.get(path, ())]
-        return digest(
-            (workspace.kinds.fingerprint, half_life, windows),
-            (path, record.data, record.prose, votes),
-            _line(workspace, inputs.reading, entries[path]),
-            (inputs.causes.get(path), path in inputs.untrusted),
-            (rejected.get(path), moves),
-        )
+        state = inputs.causes.get(path), path in inputs.untrusted
+        line = _line(workspace, inputs.reading, entries[path])
+        return digest_of(record, common, line, state, rejected.get(path), moves)
 
     def make(path: str) -> list[object]:
         part = compiler.part_of(

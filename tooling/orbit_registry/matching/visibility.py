@@ -196,7 +196,8 @@ class Visibility:
         if self.undecided:
             files = plural(self.undecided, "file")
             cite = _verb(self.undecided, "cite")
-            yield f"until then shown as not decided at edits of {files} that {cite} it"
+            at = f"at edits of {files} that {cite} it, and at prompts and briefs with its words"
+            yield f"until then shown as not decided {at}"
 
 
 def _phrases(moments: Iterable[Moment]) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.position import Position, Problem
+from orbit_registry.formats.untrusted import escaped_line
 
 ENVELOPE_SCHEMA = Path(__file__).with_name("envelope.schema.json")
 
@@ -28,9 +29,10 @@ class Location:
     position: Position | None = None
 
     def __str__(self) -> str:
+        path = escaped_line(self.path)
         if self.position is None:
-            return self.path
-        return f"{self.path}:{self.position.line}:{self.position.column}"
+            return path
+        return f"{path}:{self.position.line}:{self.position.column}"
 
 
 @dataclass(frozen=True, slots=True)

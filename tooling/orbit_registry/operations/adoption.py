@@ -19,6 +19,7 @@ from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_sa
 from orbit_registry.formats.adr.reader import (
     DATE_PROBLEMS,
     UNNAMED,
+    UNSURE_RELATION,
     stated_statuses,
     with_date_order,
 )
@@ -371,6 +372,10 @@ def _remarks(
 def _status_remarks(entry: AdrDocument) -> Iterator[str]:
     for problem in entry.problems:
         if problem.code == "adr-status-twice" and problem.position is not None:
+            yield f"line {problem.position.line}: {problem.message}; {problem.hint}"
+
+    for problem in entry.problems:
+        if problem.code == UNSURE_RELATION and problem.position is not None:
             yield f"line {problem.position.line}: {problem.message}; {problem.hint}"
 
     others = [

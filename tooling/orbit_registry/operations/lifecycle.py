@@ -19,6 +19,7 @@ from orbit_registry.formats.adr.writer import (
 )
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.model.kind import Status
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import Tally, Vote, format_time, tally
@@ -409,6 +410,7 @@ def _document_status(
 
     document, entry = home
     _refuse_unread(document, entry)
+    _refuse_lost_relation(document, entry, record.kind.status(status))
     text = None
     if successor is not None:
         new, form = successor
@@ -444,6 +446,18 @@ def _refuse_unread(document: Document, entry: AdrDocument) -> None:
         )
         hint = "put the status into a section `## Status` there instead, then `orbit check --fix`"
         raise RefusedError(message, hint=hint)
+
+
+def _refuse_lost_relation(document: Document, entry: AdrDocument, status: Status) -> None:
+    """Raise where a decision would go live, and the line that names its successor would go."""
+    if status.phase == "live" and entry.superseding_spans:
+        span = entry.superseding_spans[0]
+        line = document.text.count("\n", 0, span.start) + 1
+        words = " ".join(span.of(document.text).split())
+        raise RefusedError(
+            f"{document.path}:{line} says `{words}`; nothing was changed",
+            hint="delete that line first, if the decision is valid again",
+        )
 
 
 def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import RecordNotFoundError
 from orbit_registry.formats.adr.model import RejectedOption
+from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Cause, Freshness, expires_at
 from orbit_registry.model.kind import Status
@@ -545,4 +546,4 @@ def unread_text(problems: Iterable[Diagnostic]) -> str:
     )
 
     problem = first[min(first)]
-    return f"{count}: {problem.location}: {problem.message}"
+    return f"{count}: {problem.location}: {escaped_line(problem.message)}"

@@ -6,8 +6,8 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
@@ -23,10 +23,11 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import Vote
 from orbit_registry.repository.codec import MISPLACED, decode_record, record_of
 from orbit_registry.repository.documents import ProseReading
+from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.inherited import is_inheritable, namespaced, with_overrides
 from orbit_registry.repository.votes import BROKEN, parse_votes
 from orbit_registry.repository.votes import NAME as VOTES
-from orbit_registry.workspace.cache import FileValue
+from orbit_registry.workspace.cache import FileValue, digest
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode
 from orbit_registry.workspace.workspace import INHERITED, Workspace
 
@@ -111,6 +112,16 @@ class Collection:
 
     records: RecordSet
     problems: tuple[Diagnostic, ...]
+
+
+def digest_of(record: Record, *others: object) -> str:
+    """Return a hash of a record as it was read and of what else a value is made from.
+
+    What kinds there are is none of it.
+    """
+    names = [field.name for field in fields(record) if field.name != "kind"]
+    values = [getattr(record, name) for name in names]
+    return digest(record.kind.name, values, others)
 
 
 def read_collection(workspace: Workspace, *, now: datetime | None = None) -> Collection:
@@ -216,6 +227,16 @@ class Reading:
         return Collection(
             RecordSet(with_evidence(read_together(records)), problems), tuple(problems)
         )
+
+    @cached_property
+    def filled(self) -> RecordSet:
+        """The records with their prose."""
+        return self.prose.filled(self.collection.records)
+
+    @cached_property
+    def clean(self) -> Sequence[Record]:
+        """The records with their prose, those with a secret redacted."""
+        return free_of_secrets(self.filled)
 
     def record(self, entry: RecordFolder) -> Record | None:
         """Return one record; None where its file has none."""

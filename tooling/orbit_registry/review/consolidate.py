@@ -16,6 +16,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.judgements.contradicts import contradicts
 from orbit_registry.model.freshness import created_at
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -122,7 +123,11 @@ def clusters(records: Iterable[Record]) -> list[Cluster]:
 
 def _says_the_same(cluster: Cluster, titles: Mapping[str, Vector]) -> bool:
     first, *others = (titles[member.path] for member in cluster.members)
-    return all(first.cosine(other) >= SAME for other in others)
+    if not all(first.cosine(other) >= SAME for other in others):
+        return False
+
+    title = cluster.members[0].title
+    return all(contradicts(title, member.title) is None for member in cluster.members[1:])
 
 
 def _agglomerate(scores: Scores) -> Iterator[list[str]]:

@@ -19,8 +19,9 @@ from orbit_registry.formats.citations import find_citations
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import cut, inert_line
-from orbit_registry.formats.wording import Words, contrast, normalised
+from orbit_registry.formats.wording import normalised
 from orbit_registry.hook.events import PROPOSED
+from orbit_registry.judgements.contradicts import contradicts
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import read_collection
@@ -237,11 +238,9 @@ class _Page:
         weighed = self._weights.vector(terms(learning.title))
         scored = ((text, weighed.cosine(other)) for text, other in self._said)
         statement, score = max(scored, key=lambda pair: pair[1], default=("", 0.0))
-        differs = (
-            contrast(Words.of(learning.title), Words.of(statement)) if score >= ALIKE else None
-        )
+        differs = contradicts(learning.title, statement) if score >= ALIKE else None
 
-        if differs is None:
+        if differs is None or self._cites(learning):
             return None
 
         title = inert_line(learning.title)
@@ -249,6 +248,10 @@ class _Page:
             f"The page says: {inert_line(statement)}\n\n{learning.id} says: {title}\n\n{differs}."
         )
         return _note(self.skill.path, learning, f"{learning.id} says otherwise", reason, statement)
+
+    def _cites(self, record: Record) -> bool:
+        """Say whether the page names a record as its source, which is no opponent then."""
+        return re.search(rf"\b{re.escape(record.id)}\b", self.skill.text) is not None
 
     def outdated(self, records: RecordSet) -> Iterator[Draft]:
         """Yield a note for each cited learning that is not live any more."""
@@ -447,7 +450,7 @@ def _of_retro(
 ) -> Iterator[Draft]:
     for _, text in content.findings:
         for learning in _near(text, learnings):
-            differs = contrast(Words.of(learning.title), Words.of(text))
+            differs = contradicts(learning.title, text)
             if differs is None and normalised(text) not in normalised(
                 f"{learning.title} {learning.prose}"
             ):

@@ -13,13 +13,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
 from orbit_registry.model.record import Record
 from orbit_registry.search.text import stem
-from orbit_registry.search.texts import WEIGHTS, Counts, Order, TextWords, orders_of, words_of
+from orbit_registry.search.texts import Counts, TermPairs, TextWords, pairs_of, words_of
 from orbit_registry.workspace.cache import Cache
 
 K1, B = 3.0, 0.75
@@ -68,14 +68,14 @@ class Index:
     """Texts by key, ranked by terms; a text's slot is its place among the keys."""
 
     def __init__(
-        self, texts: Mapping[Key, TextWords], orders: Mapping[Key, Order] = MappingProxyType({})
+        self, texts: Mapping[Key, TextWords], pairs: Mapping[Key, TermPairs] = MappingProxyType({})
     ) -> None:
-        """`texts` are what words count, by key; `orders` say which terms follow each other."""
+        """`texts` are what words count, by key; `pairs` say which terms follow each other."""
         self.keys = sorted(texts)
         self.texts: list[Counts] = [texts[key].counts for key in self.keys]
         """What each term of a text counts there, by slot."""
         self._forms = frozenset(chain.from_iterable(words.forms for words in texts.values()))
-        self._orders = orders
+        self._pairs = pairs
         self._holders: dict[str, list[int]] = {}
 
     @cached_property
@@ -131,24 +131,31 @@ class Index:
             yield slot, worth * count / (count + norms[slot])
 
     def _pair_weights(self) -> Iterator[PairWeights]:
-        if not self._orders:
+        if not self._pairs:
             return
 
         numbers = {term: number for number, term in enumerate(self.frequencies)}
-        by_slot = [
-            _pairs_in(self._orders[key], list(map(numbers.__getitem__, counts)))
-            for key, counts in zip(self.keys, self.texts, strict=True)
-        ]
+        by_slot: list[list[int]] = []
+        for key, counts in zip(self.keys, self.texts, strict=True):
+            of_text = [numbers[term] for term in counts]
+            firsts, seconds, _ = self._pairs[key]
+            by_slot.append(
+                [
+                    of_text[first] << PAIR_BITS | of_text[second]
+                    for first, second in zip(firsts, seconds, strict=True)
+                ]
+            )
+
         # A pair is worth less the more texts it is in, as a term is.
         frequencies = Counter(chain.from_iterable(by_slot))
         worths = [PAIR * self._worth_of(number) for number in range(len(self.keys) + 1)]
 
-        for (path, _), norm, counts in zip(self.keys, self.norms, by_slot, strict=True):
+        for key, norm, pairs in zip(self.keys, self.norms, by_slot, strict=True):
             weights = {
                 pair: worths[frequencies[pair]] * count / (count + norm)
-                for pair, count in counts.items()
+                for pair, count in zip(pairs, self._pairs[key][2], strict=True)
             }
-            yield path, weights
+            yield key[0], weights
 
     def record_weights(self) -> Weights:
         """Return what words weigh in records, for readers that only add.
@@ -298,21 +305,10 @@ def index_of(
         for part, of_text in enumerate(of_record):
             texts[record.path, part] = of_text
 
-    orders: dict[Key, Order] = {}
+    pairs: dict[Key, TermPairs] = {}
     if with_pairs:
-        for record, in_order in zip(indexed, orders_of(indexed, cache), strict=True):
-            for part, of_part in enumerate(in_order):
-                orders[record.path, part] = of_part
+        for record, pairs_of_record in zip(indexed, pairs_of(indexed, cache), strict=True):
+            for part, pairs_of_text in enumerate(pairs_of_record):
+                pairs[record.path, part] = pairs_of_text
 
-    return Index(texts, orders)
-
-
-def _pairs_in(order: Order, numbers: Sequence[int]) -> Counter[int]:
-    """Return how often terms follow each other in a text; `numbers` are those of its terms."""
-    counts = Counter[int]()
-    for places, weight in zip(order, WEIGHTS, strict=True):
-        terms = [numbers[place] for place in places]
-        pairs = [first << PAIR_BITS | second for first, second in pairwise(terms)]
-        counts.update(pairs * weight)
-
-    return counts
+    return Index(texts, pairs)

@@ -6,22 +6,26 @@ depends on the texts that are compared and on nothing else, not on their order.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from itertools import chain
+from functools import cache as remembering
+from itertools import chain, starmap
 from operator import mul
 from typing import Self
 
 from orbit_registry.errors import UsageError
 from orbit_registry.search.text import terms
+from orbit_registry.workspace.cache import Cache, to_row
 
 MOST_PAIRS = 100_000  # thousands of texts that are all alike would make millions of pairs
 Counts = Mapping[str, int]  # how often each term is in a text
 Scores = dict[tuple[str, str], float]  # cosines by pairs of keys, the smaller key first
 
+FEW = 0.01
+"""Share of the texts that may change before all are compared again."""
 _SLACK = 1e-9  # more than what rounding can add up to
 _SCALE_BITS = 8  # shares are counted in 256ths
 
@@ -59,9 +63,11 @@ class TermWeights:
     """The weight of each term among some texts."""
 
     def __init__(self, documents: int, frequencies: Counts) -> None:
-        self.documents = documents
-        self.frequencies = frequencies
-        self._idf: dict[str, float] = {}
+        self._unknown = math.log(1 + documents)
+        self._by_term = {
+            term: math.log(1 + documents / max(frequency, 1))
+            for term, frequency in frequencies.items()
+        }
 
     @classmethod
     def of(cls, texts: Collection[Counts]) -> Self:
@@ -73,37 +79,101 @@ class TermWeights:
 
         An unknown term weighs as one that one text has.
         """
-        weights = {}
-        for term, count in Counter(text_terms).items():
-            weight = self._weight(term)
+        counts = text_terms if isinstance(text_terms, Mapping) else Counter(text_terms)
+        weights = {term: self._by_term.get(term, self._unknown) for term in counts}
+        for term, count in counts.items():
             if count > 1:
-                weight *= 1 + math.log(count)
+                weights[term] *= 1 + math.log(count)
 
-            weights[term] = weight
-
-        return Vector(weights, math.fsum(weight * weight for weight in weights.values()))
-
-    def _weight(self, term: str) -> float:
-        weight = self._idf.get(term)
-        if weight is None:
-            frequency = max(self.frequencies.get(term, 0), 1)
-            weight = self._idf[term] = math.log(1 + self.documents / frequency)
-
-        return weight
+        return Vector(weights, math.fsum(map(mul, weights.values(), weights.values())))
 
 
 def similar_pairs(
-    texts: Mapping[str, str], threshold: float = 0.55, only: Collection[str] | None = None
+    texts: Mapping[str, str],
+    threshold: float = 0.55,
+    only: Collection[str] | None = None,
+    cache: Cache | None = None,
 ) -> list[Pair]:
-    """Return the pairs that reach `threshold`, with a key in `only` if given, the best first."""
+    """Return the pairs that reach `threshold`, with a key in `only` if given, the best first.
+
+    `cache` has the terms of texts that did not change.
+    """
+    _refuse_threshold(threshold)
+    if cache is None:
+        counts: dict[str, Counts] = {key: Counter(terms(text)) for key, text in texts.items()}
+    else:
+        counts = _counts(texts, _hashes(texts), cache)
+
+    return _sorted(pair_scores(counts, threshold, only=only))
+
+
+def pairs_after_edits(
+    cache: Cache, namespace: str, texts: Mapping[str, str], threshold: float
+) -> list[Pair]:
+    """Return the similar pairs; after a few edits only the texts that changed are compared.
+
+    The pairs of the others are those of the last full comparison, scored again. What is edited
+    changes a little what words weigh everywhere, so that two unchanged texts may come to be
+    similar: the next full comparison, when more than `FEW` of the texts changed, finds them.
+    """
+    _refuse_threshold(threshold)
+    hashes = _hashes(texts)
+    compared: dict[str, str] = {}
+    rows: list[tuple[str, str, float]] = []
+    stored = cache.recall(namespace, str(threshold))
+    if stored is not None:
+        compared, rows = stored
+        if compared == hashes:
+            return list(starmap(Pair, rows))
+
+    counts = _counts(texts, hashes, cache)
+    changed = {key for key, text_hash in hashes.items() if compared.get(key) != text_hash}
+
+    number = len(changed) + len(compared.keys() - hashes.keys())
+    if number > FEW * len(hashes) or len(rows) >= MOST_PAIRS:
+        pairs = _sorted(pair_scores(counts, threshold))
+        cache.remember(namespace, str(threshold), [hashes, to_row(pairs)])
+        return pairs
+
+    scores = pair_scores(counts, threshold, only=changed)
+    unchanged = hashes.keys() - changed
+    vector = _vectors(counts)
+    for first, second, _ in rows:
+        if first in unchanged and second in unchanged:
+            score = vector(first).cosine(vector(second))
+            if score >= threshold:
+                scores[first, second] = score
+
+    return _sorted(scores)
+
+
+def _refuse_threshold(threshold: float) -> None:
     if not 0 < threshold <= 1:
         message = f"the similarity threshold is {threshold}"
         raise UsageError(message, hint="give one above 0 and at most 1")
 
-    counts = {key: Counter(terms(text)) for key, text in texts.items()}
-    scores = pair_scores(counts, threshold, only=only)
+
+def _hashes(texts: Mapping[str, str]) -> dict[str, str]:
+    return {
+        key: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        for key, text in texts.items()
+    }
+
+
+def _counts(texts: Mapping[str, str], hashes: Mapping[str, str], cache: Cache) -> dict[str, Counts]:
+    """Return how often each term is in each text; the cache has those of unchanged texts."""
+    return cache.values("terms", hashes, lambda key: dict(Counter(terms(texts[key]))))
+
+
+def _sorted(scores: Scores) -> list[Pair]:
     pairs = (Pair(first, second, score) for (first, second), score in scores.items())
     return sorted(pairs, key=lambda pair: (-pair.score, pair.a, pair.b))
+
+
+def _vectors(texts: Mapping[str, Counts]) -> Callable[[str], Vector]:
+    """Return what gives the vector of each text among all, and remembers it."""
+    weights = TermWeights.of(texts.values())
+    return remembering(lambda key: weights.vector(texts[key]))
 
 
 def pair_scores(
@@ -118,8 +188,7 @@ def pair_scores(
     square of its squared norm. `_Candidates` rules out the pairs that don't; of the others the
     cosine is computed.
     """
-    weights = TermWeights.of(texts.values())
-    vector = cache(lambda key: weights.vector(texts[key]))
+    vector = _vectors(texts)
     keys = sorted(key for key in texts if texts[key] and (only is None or key in only))
     candidates = _Candidates(texts, keys, threshold)
     scores: Scores = {}

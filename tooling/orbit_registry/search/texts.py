@@ -10,7 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import starmap
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orbit_registry.formats.secrets import without_secrets
@@ -34,8 +34,10 @@ NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
 
 Fields = tuple[str, str, str]
 Counts = Mapping[str, int]
-Order = list[list[int]]
-"""For each field of a text the terms of its start in a row, as places among the text's terms."""
+TermPairs = list[list[int]]
+"""Terms that follow each other: the first of each pair and the second, as places among the text's
+terms, and what the pair counts.
+"""
 
 
 class TextWords(NamedTuple):
@@ -70,17 +72,19 @@ def words_in(fields: Fields) -> TextWords:
     return TextWords(counts, forms)
 
 
-def order_in(fields: Fields) -> Order:
+def pairs_in(fields: Fields) -> TermPairs:
     """Return which terms follow each other at the start of each field of a text."""
     places = {term: place for place, term in enumerate(words_in(fields).counts)}
-    order: Order = []
-    for text in fields:
+    counts = Counter[tuple[int, int]]()
+    for text, weight in zip(fields, WEIGHTS, strict=True):
         start = words(without_secrets(text)[:START])
         # The last word may be a part of one.
-        of_field = [places.get(stem(word), -1) for word in start]
-        order.append([place for place in of_field if place >= 0])
+        in_order = [places[term] for term in map(stem, start) if term in places]
+        counts.update(list(pairwise(in_order)) * weight)
 
-    return order
+    firsts = [first for first, _ in counts]
+    seconds = [second for _, second in counts]
+    return [firsts, seconds, [*counts.values()]]
 
 
 def words_of(records: Sequence[Record], cache: Cache | None) -> list[list[TextWords]]:
@@ -92,9 +96,9 @@ def words_of(records: Sequence[Record], cache: Cache | None) -> list[list[TextWo
     return [list(starmap(TextWords, of_record)) for of_record in rows]
 
 
-def orders_of(records: Sequence[Record], cache: Cache | None) -> list[list[Order]]:
+def pairs_of(records: Sequence[Record], cache: Cache | None) -> list[list[TermPairs]]:
     """Return which terms follow each other in records: for each record, in each of its texts."""
-    return _remembered("word order", records, cache, order_in)
+    return _remembered("pairs of words", records, cache, pairs_in)
 
 
 def _remembered(

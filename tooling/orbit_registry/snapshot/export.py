@@ -449,6 +449,7 @@ def shared_rows(
         half_life_days=half_life_days(),
         references=references,
         cache=workspace.cache,
+        kinds=workspace.kinds.fingerprint,
     )
 
 
@@ -465,10 +466,9 @@ def local_rows(
     `report` is the freshness of all records, if it was just evaluated.
     """
     collection = reading.collection
-    filled = prose.filled(collection.records)
-    records = free_of_secrets(filled)
+    records = reading.clean
     # Its reasons quote the records, so it is evaluated again where one has a secret.
-    if report is None or not all(map(is_, records, filled)):
+    if report is None or not all(map(is_, records, reading.filled)):
         report = evaluate_freshness(workspace, records)
 
     paths = {record.path for record in records}
@@ -493,6 +493,7 @@ def local_rows(
         imports=imports,
         skills=list(map(_without_secrets, skills)),
         cache=workspace.cache,
+        kinds=workspace.kinds.fingerprint,
     )
 
 

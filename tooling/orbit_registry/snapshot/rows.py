@@ -25,14 +25,14 @@ from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import distinct_votes, format_time, time_in
 from orbit_registry.repository.documents import ProseReading
-from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.reader import Reading, digest_of
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.chunks import Chunk, chunks_of
 from orbit_registry.search.texts import TextWords, words_in, words_of
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
-from orbit_registry.workspace.cache import Cache
+from orbit_registry.workspace.cache import Cache, to_row
 from orbit_registry.workspace.files import walk
 from orbit_registry.workspace.workspace import Workspace
 
@@ -245,14 +245,15 @@ def rows_of(
     imports: Mapping[str, Sequence[str]] = MappingProxyType({}),
     skills: Sequence[Skill] = (),
     cache: Cache | None = None,
+    kinds: str = "",
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; if an id is there
     and in git, the one in git counts. `references` are what the texts of records refer to, by path
     (`references_in`), `citations` what other files name (`citation_rows`), `imports` what files
-    import of scopes. `skills` are free of secrets. `cache` has what the words of unchanged records
-    count.
+    import of scopes. `skills` are free of secrets. `cache` has the rows of unchanged records, and
+    what their words count; `kinds` is a hash of what kinds there are.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
@@ -260,9 +261,13 @@ def rows_of(
     local_ids = frozenset(record.id for record in chosen if _is_in(record, inbox))
     hashes: dict[str, str] = {}
     texts: dict[tuple[str, int], TextWords] = {}
+    own_rows = _own_rows(chosen, local_ids, cache, kinds)
     for record, words in zip(chosen, words_of(chosen, cache), strict=True):
-        is_local = record.id in local_ids
-        hashes[record.path] = _add(local if is_local else shared, record, is_local)
+        tables = local if record.id in local_ids else shared
+        hashes[record.path], rows_of_record = own_rows[record.path]
+        for table, row_text in rows_of_record:
+            tables[table].append(row_text)
+
         for number, of_text in enumerate(words):
             texts[record.id, number] = of_text
 
@@ -332,16 +337,35 @@ def _chosen(records: Sequence[Record], inbox: str) -> list[Record]:
     return sorted(chosen, key=lambda record: (record.sort_key, record.path))
 
 
-def _add(tables: dict[str, list[str]], record: Record, inbox: bool) -> str:
+def _own_rows(
+    records: Sequence[Record], local: frozenset[str], cache: Cache | None, kinds: str
+) -> Mapping[str, tuple[str, Sequence[tuple[str, str]]]]:
+    """Return a hash of the rows that follow from a record alone, and the rows with their tables.
+
+    They are by the record's path; `local` are the ids of this machine's records.
+    """
+    by_path = {record.path: record for record in records}
+
+    def make(path: str) -> tuple[str, list[tuple[str, str]]]:
+        return _rows_of_record(by_path[path], by_path[path].id in local)
+
+    if cache is None:
+        return {path: make(path) for path in by_path}
+
+    keys = {path: digest_of(record, kinds, record.id in local) for path, record in by_path.items()}
+    return cache.values("rows", keys, lambda path: to_row(make(path)))
+
+
+def _rows_of_record(record: Record, inbox: bool) -> tuple[str, list[tuple[str, str]]]:
     row = encode(_record_row(record, inbox))
     total = hashlib.sha256(row.encode())
-    for table, child in _children(record):
-        tables[table].append(child)
+    rows = list(_children(record))
+    for _, child in rows:
         total.update(child.encode())
 
     content_hash = total.hexdigest()
-    tables["records"].append(f'{row[:-1]},"content_hash":"{content_hash}"}}')
-    return content_hash
+    rows.append(("records", f'{row[:-1]},"content_hash":"{content_hash}"}}'))
+    return content_hash, rows
 
 
 def _children(record: Record) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ overrides this.
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -15,7 +16,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, ProgramError, RefusedError
@@ -29,6 +30,46 @@ SWITCH = "ORBIT_PROGRAMS"  # the environment variable that allows or forbids all
 _OTHERS_WRITE = 0o022
 _BETWEEN = re.compile(r"[\s;|&()<>{}\[\]`$\"'=,:]+")
 """Separators of names within a word: of shell code, an option with its value, or JSON."""
+
+
+COMMIT = "the commit checked out"
+"""A name for all files, where a command starts something that no text names."""
+READ_BY_TOOLS: Mapping[str, Sequence[str]] = {
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "gmake": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    "npm": ("package.json", ".npmrc"),
+    "npx": ("package.json", ".npmrc"),
+    "pnpm": ("package.json", ".npmrc"),
+    "yarn": ("package.json", ".yarnrc.yml"),
+    "bun": ("package.json", "bunfig.toml"),
+    "node": ("package.json",),
+    "nox": ("noxfile.py",),
+    "tox": ("tox.ini", "pyproject.toml", "setup.cfg"),
+    "python": ("pyproject.toml",),
+    "python3": ("pyproject.toml",),
+    "uv": ("pyproject.toml", "uv.toml"),
+    "uvx": ("pyproject.toml", "uv.toml"),
+    "poetry": ("pyproject.toml",),
+    "pdm": ("pyproject.toml",),
+    "hatch": ("pyproject.toml", "hatch.toml"),
+    "invoke": ("tasks.py",),
+    "rake": ("Rakefile",),
+    "cargo": ("Cargo.toml", "build.rs"),
+}
+"""The files that tools read in the folder where they start."""
+_TOOL_FILES = frozenset(itertools.chain.from_iterable(READ_BY_TOOLS.values()))
+_CHANGES_FOLDER = frozenset({"cd", "-C", "--prefix", "--directory", "--cwd", "pushd"})
+_SCRIPTS = (".sh", ".bash", ".zsh", ".py", ".mk", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl")
+_IMPORTS = re.compile(r"(?m)^[ \t]*(?:from|import)[ \t]+([A-Za-z_][\w.]*)")
+_UNSEEN = re.compile(
+    r"\beval\b|\bxargs\b|\bimportlib\b|__import__|\bexec\(|-exec\b|(?:^|[;&|]|\.|source)[ \t]*\"?\$"
+)
+"""What starts or reads something that the text does not name."""
+_DEEPEST = 5
+_MOST_FILES = 500
+_LONGEST_NAME = 500
 
 
 def configured_commands(workspace: Workspace) -> dict[str, tuple[str, ...]]:
@@ -79,29 +120,102 @@ def forced_by_environment() -> bool | None:
 
 
 def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
-    """Return hashes of the repository's files that a command names:
-    paths, modules, folders, in shell code.
+    """Return hashes of the repository's files that a command names, and of those that these name:
+    paths from the root and from each folder that it changes to, modules, what a script sources or
+    imports, and what a tool reads without being told.
+
+    Where a command starts what no text names, the commit checked out is among them.
     """
-    parts: list[str] = []
-    for argument in words:
-        parts += (argument, *_BETWEEN.split(argument))
-
+    root = workspace.root
     hashes: dict[str, str] = {}
-    for word in dict.fromkeys(parts):
-        for name in _file_names(word):
-            hashed = _hash(workspace.root, name)
-            if hashed:
-                hashes[os.path.normpath(name)] = hashed
+    folders = [""]
+    texts = [(_pieces(words), "")]
+    is_unseen = any(map(_UNSEEN.search, words))
 
-    return hashes
+    for _ in range(_DEEPEST):
+        inner: list[tuple[list[str], str]] = []
+        for pieces, home in texts:
+            folders += [folder for folder in _folders_in(pieces) if folder not in folders]
+            places = dict.fromkeys((*folders, home))
+            for name in dict.fromkeys(_names_in(pieces, places)):
+                hashed = "" if name in hashes else _hash(root, name)
+                if not hashed or len(hashes) >= _MOST_FILES:
+                    continue
+
+                hashes[name] = hashed
+                content = _script(root, name)
+                is_unseen |= _UNSEEN.search(content) is not None
+                inner.append((_pieces([content, *_imports_of(name, content)]), _home_of(name)))
+
+        texts = inner
+
+    commit = workspace.git.head() if is_unseen else None
+    return {**hashes, COMMIT: commit} if commit else hashes
+
+
+def _pieces(texts: Iterable[str]) -> list[str]:
+    """Return texts and their words, each once and in their order."""
+    pieces: dict[str, None] = {}
+    for text in texts:
+        pieces.update(dict.fromkeys((text, *_BETWEEN.split(text))))
+
+    return list(pieces)
+
+
+def _home_of(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _folders_in(pieces: Sequence[str]) -> Iterator[str]:
+    """Yield the folders that a command changes to: after `cd`, `-C` and `--prefix`."""
+    for before, folder in itertools.pairwise(pieces):
+        if before in _CHANGES_FOLDER:
+            yield os.path.normpath(folder)
+
+
+def _names_in(pieces: Iterable[str], folders: Iterable[str]) -> Iterator[str]:
+    """Yield the files that words may mean in some folders, and those that a tool reads there."""
+    names: list[str] = []
+    for piece in pieces:
+        names += (*_file_names(piece), *_read_by(piece))
+
+    for folder in folders:
+        for name in names:
+            yield os.path.normpath(f"{folder}/{name}") if folder else name
+
+
+def _read_by(word: str) -> Sequence[str]:
+    """Return the files that a tool reads without being told."""
+    tool = word.rpartition("/")[2]
+    return READ_BY_TOOLS.get(tool, ())
+
+
+def _script(root: Path, name: str) -> str:
+    """Return the text of a file that may start or read others; empty for data."""
+    is_script = name.endswith(_SCRIPTS) or "." not in name.rpartition("/")[2]
+    if not is_script and name.rpartition("/")[2] not in _TOOL_FILES:
+        return ""
+
+    try:
+        return read_bytes(root / name, limit=LARGEST).decode("utf-8", "replace")
+    except OrbitError:
+        return ""
+
+
+def _imports_of(name: str, content: str) -> list[str]:
+    """Return the modules that a file of Python imports."""
+    return _IMPORTS.findall(content) if name.endswith(".py") else []
 
 
 def _file_names(word: str) -> Iterator[str]:
     """Yield the files that a word may mean: a path, a folder with a program,
     a module and the packages around it.
     """
-    yield word
-    yield f"{word}/__main__.py"
+    if not word or len(word) > _LONGEST_NAME:
+        return
+
+    yield os.path.normpath(word)
+    yield os.path.normpath(f"{word}/__main__.py")
     if not word.replace(".", "").isidentifier():
         return
 

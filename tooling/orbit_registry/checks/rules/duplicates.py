@@ -19,8 +19,7 @@ from orbit_registry.judgements.is_duplicate import (
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import Record
-from orbit_registry.search.similarity import Pair, similar_pairs
-from orbit_registry.workspace.cache import digest, row_reader, to_row
+from orbit_registry.search.similarity import pairs_after_edits
 
 MOST_NAMED = 3
 """So many of those that say nearly the same are named for a record:
@@ -156,7 +155,9 @@ def _judged_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[
     alone = {record.path: record for record in records if record.path not in copies}
     wordings = {path: context.compared[path] for path in alone}
     texts = {path: wording.text for path, wording in wordings.items()}
-    pairs = _similar_pairs(context, f"pairs {records[0].kind.name}", texts)
+    namespace = f"pairs {records[0].kind.name}"
+    threshold = context.config.duplicates["warning"]
+    pairs = pairs_after_edits(context.cache, namespace, texts, threshold)
     scores = {(pair.a, pair.b): pair.score for pair in pairs}
     candidates = {*scores, *_of_headlines(alone, wordings)}
 
@@ -178,21 +179,6 @@ def _of_headlines(
     for first, second in alike_by_headline(wordings):
         if is_ours(records[first]) or is_ours(records[second]):
             yield first, second
-
-
-def _similar_pairs(
-    context: CheckContext, namespace: str, texts: Mapping[str, str]
-) -> Iterator[Pair]:
-    """Yield the similar pairs; an edit that leaves all texts alone leaves the pairs,
-    a fifth of a check's time.
-    """
-    threshold = context.config.duplicates["warning"]
-    rows = context.memo(
-        namespace,
-        digest(texts, threshold),
-        lambda: list(map(to_row, similar_pairs(texts, threshold))),
-    )
-    return map(row_reader(Pair), rows)
 
 
 @dataclass(frozen=True, slots=True)

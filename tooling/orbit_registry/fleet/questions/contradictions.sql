@@ -1,12 +1,28 @@
 -- title: Contradictions between repositories
 -- answers: On which topics does one repository do what another one refuses?
-WITH positions AS (
+WITH titles AS (
     SELECT
-        title_key AS topic, repository, id, title,
-        CASE WHEN phase = 'live' AND NOT negated THEN 1 ELSE 0 END AS is_for,
-        CASE WHEN phase = 'live' AND negated OR status IN ('rejected', 'deprecated') AND NOT negated THEN 1 ELSE 0 END AS is_against
+        SPLIT_PART(title_key, ' | ', 1) AS subject, SPLIT_PART(title_key, ' | ', 2) AS preferred,
+        repository, id, title, phase, status, negated
     FROM records
     WHERE kind IN ('adr', 'rule', 'learning') AND title_key IS NOT NULL
+), ordered AS (
+    -- Of two things, such as tabs over spaces: those that prefer the one are against those that prefer the other.
+    SELECT
+        CONCAT(subject, ' | ') AS subject, repository, id, title,
+        CASE WHEN preferred = MIN(preferred) OVER (PARTITION BY subject) THEN 1 ELSE 0 END AS is_for
+    FROM titles
+    WHERE preferred <> '' AND phase = 'live'
+), positions AS (
+    SELECT
+        subject, repository, id, title,
+        CASE WHEN phase = 'live' AND NOT negated THEN 1 ELSE 0 END AS is_for,
+        CASE WHEN phase = 'live' AND negated OR status IN ('rejected', 'deprecated') AND NOT negated THEN 1 ELSE 0 END AS is_against
+    FROM titles
+    WHERE preferred = ''
+    UNION ALL
+    SELECT subject, repository, id, title, is_for, 1 - is_for
+    FROM ordered
     UNION ALL
     SELECT o.option_key, o.repository, o.record_id, o.option, 0, 1
     FROM rejected AS o
@@ -14,13 +30,13 @@ WITH positions AS (
     WHERE r.phase = 'live' AND o.option_key IS NOT NULL
 )
 SELECT
-    topic,
+    MIN(CASE WHEN is_for = 1 THEN title END) AS topic,
     COUNT(DISTINCT CASE WHEN is_for = 1 THEN repository END) AS repositories_for,
     COUNT(DISTINCT CASE WHEN is_against = 1 THEN repository END) AS repositories_against,
     MIN(CASE WHEN is_for = 1 THEN CONCAT(repository, ' ', id, ' ', title) END) AS example_for,
     MIN(CASE WHEN is_against = 1 THEN CONCAT(repository, ' ', id, ' ', title) END) AS example_against
 FROM positions
 WHERE is_for = 1 OR is_against = 1
-GROUP BY topic
+GROUP BY subject
 HAVING MAX(is_for) = 1 AND MAX(is_against) = 1 AND COUNT(DISTINCT repository) > 1
 ORDER BY repositories_for + repositories_against DESC, topic

@@ -51,6 +51,7 @@ from orbit_registry.formats.adr.relations import (
     find_targets,
     opening_phrases,
     target_key,
+    unsure_phrases,
     wiki_links,
 )
 from orbit_registry.formats.adr.status_line import normalise_status
@@ -201,7 +202,8 @@ def _status(facts: _Facts) -> tuple[Status, str]:
     status, _ = normalise_status(fact.raw)
     raw = fact.values[0] if fact.style == "front-matter" and fact.values else fact.raw
     # `Deprecated`, and below it `Superseded by …`: the header says both, the second says more.
-    if status in ("accepted", "deprecated") and superseding is not None:
+    # A line of what it replaces, and below it `Superseded by …`: the second states the status.
+    if status in ("accepted", "deprecated", "unknown") and superseding is not None:
         return "superseded", raw
 
     return status, raw
@@ -333,6 +335,29 @@ def _stated_relations(header: Header, facts: _Facts) -> Iterator[Relation]:
             yield from _fact_relations(header, fact)
 
 
+def _unsure_relations(header: Header, facts: _Facts, outline: Outline) -> Iterator[Problem]:
+    """Yield what sentences deny, plan or suppose of a supersession, which makes no relation."""
+    spans = [fact.span for fact in facts.all if fact.key == "statement"]
+    for zone in header.zone:
+        spans += visible_lines(header.document, zone, header.document.hidden)
+
+    quoted: set[int] = set()
+    for span in spans:
+        for phrase in unsure_phrases(header.text, span.start, span.end):
+            if phrase.span.start in quoted:
+                continue
+
+            quoted.add(phrase.span.start)
+            line = header.document.lines
+            sentence = header.text[span.start : span.end].strip()
+            yield Problem(
+                UNSURE_RELATION,
+                f"{_short(sentence)} is not read as a fact",
+                line.position(phrase.span.start),
+                "when one decision replaces the other, `orbit adr supersede OLD --with NEW`",
+            )
+
+
 def _target(header: Header, phrase: Phrase) -> str:
     """Return the target of a phrase; of `[text][label]` and `[label]` the target of the label."""
     links = within(header.document.links, phrase.span, lambda link: link.span.start)
@@ -414,6 +439,8 @@ def _problems(
             "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
         )
 
+    yield from _unsure_relations(header, facts, outline)
+
     for other in repeated_statuses(facts.all, status_fact):
         if (
             status_fact is not None
@@ -487,6 +514,7 @@ _DECISIONS = IdForms(("ADR-",))  # how decision documents refer to each other, i
 _PARTS = re.compile(r"[,;\n]")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
+UNSURE_RELATION = "adr-relation-unsure"
 UNNAMED = (
     "adr-entry-unnamed"  # code of the problem of a log's section that may be meant as an entry
 )

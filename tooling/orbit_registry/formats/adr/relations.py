@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import cast
 
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES
 from orbit_registry.formats.adr.model import Rel
+from orbit_registry.formats.adr.polarity import is_sure
 from orbit_registry.formats.adr.vocabulary import VOCABULARY, choice
 from orbit_registry.formats.position import Span
 
@@ -28,6 +29,7 @@ WITHIN = (
     r"(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
 )
 """Text between that and its verb, including an insertion between two commas."""
+_MAY_BE_PLANNED = ("superseded_by", "supersedes", "amended_by", "amends")
 _FAR = 80  # characters before a verb that may name a part
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 OF_ITSELF = (
@@ -138,6 +140,7 @@ class Phrase:
     span: Span
     verb: Span  # includes the words that limit it to a part
     of_part: bool = False  # only a part is replaced, which amends the whole
+    is_sure: bool = True  # whether it is stated as a fact
 
 
 def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
@@ -160,7 +163,18 @@ def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
 
 
 def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
-    """Yield the phrases in `text[start:end]`, in order."""
+    """Yield the phrases in `text[start:end]` that state a fact, in order."""
+    return (phrase for phrase in _all_phrases(text, start, end) if phrase.is_sure)
+
+
+def unsure_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
+    """Yield the phrases about supersession that deny, plan or suppose it:
+    `to be superseded by ADR-9`.
+    """
+    return (phrase for phrase in _all_phrases(text, start, end) if not phrase.is_sure)
+
+
+def _all_phrases(text: str, start: int, end: int | None) -> Iterator[Phrase]:
     limit = len(text) if end is None else end
     if not any(match["name"] for match in _MAY_NAME.finditer(text, start, limit)):
         return
@@ -179,6 +193,10 @@ def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
     """Return the phrase as an amendment if it replaces only a part:
     `Section 3 was superseded by ADR-9`.
     """
+    if phrase.rel not in _MAY_BE_PLANNED:
+        return phrase
+    if not is_sure(text, start, limit, phrase.verb, phrase.span):
+        return replace(phrase, is_sure=False)
     if phrase.rel not in ("superseded_by", "supersedes"):
         return phrase
 

@@ -9,7 +9,14 @@ from urllib.parse import unquote
 
 from orbit_registry.formats.adr.header import whole_line, without_links
 from orbit_registry.formats.adr.model import Fact, Rel, Status
-from orbit_registry.formats.adr.relations import PART, PARTLY, WITHIN, find_phrases, find_targets
+from orbit_registry.formats.adr.relations import (
+    PART,
+    PARTLY,
+    WITHIN,
+    find_phrases,
+    find_targets,
+    unsure_phrases,
+)
 from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, choice, plain, word_set
 from orbit_registry.formats.position import Span
 
@@ -105,6 +112,10 @@ def _status(text: str) -> Status:
 
     bare = text.lstrip("*_`\"' ")
     phrase = next(find_phrases(bare), None)
+    unsure = next(unsure_phrases(bare), None)
+    if unsure is not None and phrase is None and _opens_with(bare, unsure.verb.start):
+        return "unknown"  # `To be superseded by ADR-9`: it says nothing of today
+
     taken_over = _TAKEN_OVER.match(text)
     of_part = (
         phrase.rel
