@@ -184,16 +184,11 @@ def test_a_file_name_adds_nothing_to_the_printed_diff(
     repo: Path, git: Git, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = a_learning(repo)
-    evil = "src/x\n--- a\n+++ b\n@@ -1 +1 @@\n-mine\n+owned\n"
-    for name, text in {
-        "a": "mine\n",
-        "src/1.py": "",
-        "src/2.py": "",
-        evil: f"see {record}",
-    }.items():
-        write(repo, name, text)
-    (repo / "src/1.py").write_text(record, "utf-8")
-    (repo / "src/2.py").write_text(record, "utf-8")
+    evil = "src/x\n--- a\n+++ b\n@@ -1 +1 @@\n-mine\n+owned\n.py"
+    write(repo, "a", "mine\n")
+    for name in ("src/1.py", "src/2.py", evil):
+        write(repo, name, f"# see {record}")
+
     for number in range(20):
         (repo / f"other{number}.py").touch()
     commit(repo, "all")

@@ -94,7 +94,8 @@ def test_the_second_of_two_equal_decisions_is_refused(shell: Any) -> None:
 
 def test_what_says_something_else_is_added_beside_it(shell: Any) -> None:
     lock = Registry.open(shell.root).workspace.lock
-    started = at_once(shell.root, lock, LEARNING, (*LEARNING, "--body", "And the platform."))
+    other = ("learning", "add", "--summary", "Retry a lost connection three times")
+    started = at_once(shell.root, lock, LEARNING, other)
     for process in started:
         process.communicate(timeout=60)
 
