@@ -80,6 +80,15 @@ def change_one(root: Path, number: int) -> None:
     file.write_text("".join(lines), "utf-8")
 
 
+def change_text(root: Path, number: int) -> None:
+    """Change what one record says."""
+    file = min((root / ".orbit/learnings").glob("*/learning.yaml"))
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    summary = next(index for index, line in enumerate(lines) if line.startswith("summary:"))
+    lines[summary] = f"summary: Retry an upload after {time.time_ns() % 1000} seconds\n"
+    file.write_text("".join(lines), "utf-8")
+
+
 def add_file(root: Path, number: int) -> None:
     """Add a file of code in a folder that is there."""
     folder = root / paths(number)[0].rpartition("/")[0]
@@ -166,6 +175,15 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         orbit("check"),
         change_one,
         {1000: 0.6, 10_000: 8.0},
+        1.1,
+        codes=(0, 1),
+    ),
+    Measurement(
+        "check, one text changed",
+        "`orbit check` after an edit of a summary",
+        orbit("check"),
+        change_text,
+        {1000: 0.6},
         1.1,
         codes=(0, 1),
     ),

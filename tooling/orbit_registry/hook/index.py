@@ -296,12 +296,11 @@ class Index:
         a rule's id ("i") or link ("l").
         """
         beyond = (self.records if everything else self.pushed) << 32
-        return [
-            hit
-            for start, end in self.lookup(axis + word)[0]
-            for hit in self.hits[start:end]
-            if hit < beyond
-        ]
+        hits: list[int] = []
+        for start, end in self.lookup(axis + word)[0]:
+            hits += [hit for hit in self.hits[start:end] if hit < beyond]
+
+        return hits
 
     def lookup(self, key: str) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the ranges of hits under a key, and the patterns."""
@@ -378,7 +377,10 @@ class Index:
         changes = [*self.differences]
         for line in self.inputs[1:]:
             before, _, path = line.partition("\t")
-            now = stamp(path if path.startswith("/") else f"{self.root}/{path}") if path else before
+            if not path:
+                continue
+
+            now = stamp(path if path.startswith("/") else f"{self.root}/{path}")
             if now != before:
                 changes.append(f"{now}\t{path}")
 
@@ -388,9 +390,11 @@ class Index:
         beyond = (self.records if everything else self.pushed) << 32
         matches: list[int] = []
         last = -1
-        for hit in sorted(
-            hit for start, end in ranges for hit in self.hits[start:end].tolist() if hit < beyond
-        ):
+        hits: list[int] = []
+        for start, end in ranges:
+            hits += [hit for hit in self.hits[start:end].tolist() if hit < beyond]
+
+        for hit in sorted(hits):
             number = hit >> 32
             if number != last:
                 last = number

@@ -105,30 +105,35 @@ def part_of(
         links,
     )
 
-    row = (
+    times_of_file = str(origin.mtime_ns), str(origin.size), origin.label
+    head = (
         record.id,
         record.kind.name,
         status.name,
         status.phase,
         record.path,
-        str(origin.mtime_ns),
-        str(origin.size),
-        origin.label,
+        *times_of_file,
         teaser_of(record, origin.has_body),
         origin.checksum,
         record.kind.gate,
         category_of(record),
+    )
+    standing = (
         _number(expiry),
         str(priority_of(record)),
         _number(microseconds(record.text("updated_at"))),
         "" if key is None else repr(key),
         str(len(distinct_votes(record.votes))),
+    )
+    state = (
         record.text("project") or "",
         str(record.kind.place(record.data)),
         cause,
         _number(ages),
         compiled_pattern(record.text("error_pattern") or ""),
-        *(LIST.join(map(_word, words)) for words in (*lists, same)),
+    )
+    joined = [LIST.join(map(_word, words)) for words in (*lists, same)]
+    texts = (
         note_of(record) if pushed else "",
         LIST.join(globs),
         LIST.join(rejected),
@@ -144,7 +149,7 @@ def part_of(
 
     cleaned = tuple(
         field if position >= reader.AGENTS or position == reader.TEASER else _word(field)
-        for position, field in enumerate(row)
+        for position, field in enumerate((*head, *standing, *state, *joined, *texts))
     )
     return Part(cleaned, flags, pushed)
 

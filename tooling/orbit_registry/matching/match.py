@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError, SnapshotError, WriteError, listed
@@ -55,17 +56,17 @@ class Match:
 
     def as_data(self) -> dict[str, object]:
         """Return the match as JSON shows it."""
-        return {
-            **head_of(self.row),
-            "broad": self.broad,
-            "expired": self.expired,
-            "stale": self.doubt or None,
-            "untrusted": bool(self.row.flags & reader.UNTRUSTED),
-            "votes": int(self.row.values[reader.VOTES] or 0),
-            "priority": int(self.row.values[reader.PRIORITY] or 0),
-            "updated_at": _updated(self.row),
-            "matched_by": [origin_of(target, glob) for target, glob in self.matched_by],
-        }
+        values = self.row.values
+        data = head_of(self.row)
+        data["broad"] = self.broad
+        data["expired"] = self.expired
+        data["stale"] = self.doubt or None
+        data["untrusted"] = bool(self.row.flags & reader.UNTRUSTED)
+        data["votes"] = int(values[reader.VOTES] or 0)
+        data["priority"] = int(values[reader.PRIORITY] or 0)
+        data["updated_at"] = _updated(self.row)
+        data["matched_by"] = [origin_of(target, glob) for target, glob in self.matched_by]
+        return data
 
 
 def origin_of(trigger: str, glob: str) -> dict[str, str]:
@@ -164,9 +165,8 @@ def match(
         for number, triggers in cited(index, path):
             ways.setdefault(number, []).extend((trigger, "") for trigger in triggers)
 
-    for tag in dict.fromkeys(
-        name for tag_name in tags for name in workspace.config.names_of(tag_name)
-    ):
+    names = chain.from_iterable(map(workspace.config.names_of, tags))
+    for tag in dict.fromkeys(names):
         for hit in index.hits_under("t", tag, everything):
             ways.setdefault(hit >> 32, []).append((f"{Via.TAG}{tag}", ""))
 
@@ -210,7 +210,7 @@ def scope_widths(workspace: Workspace, index: Index) -> Mapping[int, int]:
         files = workspace.git.tracked() or ()
     except GitError:
         return {}
-    return Counter(hit >> 32 for file in files for hit in index.match(file))
+    return Counter(hit >> 32 for hit in chain.from_iterable(map(index.match, files)))
 
 
 def head_of(row: Row) -> dict[str, object]:
@@ -285,13 +285,13 @@ class Coverage:
 
     def as_data(self) -> dict[str, object]:
         """Return the coverage as JSON shows it."""
+        files = [{"path": file, "records": list(ids)} for file, ids in self.files.items()]
+        records = [{"id": record_id, "files": count} for record_id, count in self.scoped.items()]
         return {
-            "files": [{"path": file, "records": list(ids)} for file, ids in self.files.items()],
+            "files": files,
             "covered": len(self.files) - len(self.uncovered),
             "uncovered": self.uncovered,
-            "records": [
-                {"id": record_id, "files": count} for record_id, count in self.scoped.items()
-            ],
+            "records": records,
             "matching_nothing": self.idle,
             "broad": list(self.broad),
         }

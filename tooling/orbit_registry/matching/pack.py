@@ -7,7 +7,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -353,10 +353,14 @@ def _assembled(
     detail.append(len(detail_key))
     use.append(len(pattern))
     posting.append(len(hit))
+    checksums = [checksum for _, checksum, _, _ in keys]
+    texts = [heap.add(encoded) for _, _, encoded, _ in keys]
+    starts = _starts(bucket[number] for number in range(buckets))
+    row_sums = [reader.checksum(row) ^ flag for row, flag in zip(rows, flags, strict=True)]
     sections = {
-        "bucket": array("I", _starts(bucket[number] for number in range(buckets))),
-        "hash": array("Q", [checksum for _, checksum, _, _ in keys]),
-        "text": array("Q", [heap.add(encoded) for _, _, encoded, _ in keys]),
+        "bucket": array("I", starts),
+        "hash": array("Q", checksums),
+        "text": array("Q", texts),
         "detail": detail,
         "detail_key": detail_key,
         "use": use,
@@ -365,11 +369,9 @@ def _assembled(
         "hit": hit,
         "row": array("Q", heap.add_all(rows)),
         "flag": array("B", flags),
-        "row_sum": array(
-            "Q", [reader.checksum(row) ^ flag for row, flag in zip(rows, flags, strict=True)]
-        ),
-        **by_words,
+        "row_sum": array("Q", row_sums),
     }
+    sections |= by_words
     return _written(sections, heap, (len(flags), pushed, buckets, *settings))
 
 
@@ -492,7 +494,7 @@ def plain_glob(text: str) -> str:
 def _condition(alternative: Alternative, anchor: Anchor) -> Condition:
     keys = [_KINDS[anchor.kind] + anchor.text]
     if not anchor.decides:  # further names that a path must have
-        *directories, last = (segment for group in alternative.groups for segment in group)
+        *directories, last = chain.from_iterable(alternative.groups)
         names = (("b", literal_of(last)), *(("s", literal_of(segment)) for segment in directories))
         keys += (f"{kind}{name}" for kind, name in names if name is not None)
     extension = "" if anchor.extension is None else f".{anchor.extension}"

@@ -113,8 +113,10 @@ def _overridden(personal: Personal, project: Iterable[Record]) -> set[str]:
     or links to.
     """
     live = [record for record in project if record.phase == "live"]
-    names = {name for record in live for name in (record.id, folded(record.title))}
-    names |= {link.to for record in live for link in record.links}
+    names: set[str] = set()
+    for record in live:
+        names |= {record.id, folded(record.title)}
+        names |= {link.to for link in record.links}
 
     return {
         record.id

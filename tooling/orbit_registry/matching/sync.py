@@ -80,11 +80,11 @@ def untrusted(workspace: Workspace, records: Iterable[Record]) -> set[str]:
 
     tree = workspace.git.files_at(commit) if commit else {}
     names_of = cache(partial(_blob_names, workspace.root))
-    return {
-        record.path
-        for record in records
-        if any(tree.get(path) not in names_of(path) for path in _files_of(workspace, record))
-    }
+
+    def differs(path: str) -> bool:
+        return tree.get(path) not in names_of(path)
+
+    return {record.path for record in records if any(map(differs, _files_of(workspace, record)))}
 
 
 def _files_of(workspace: Workspace, record: Record) -> Iterator[str]:
@@ -107,8 +107,13 @@ def _blob_names(root: Path, path: str) -> set[str]:
         content = read_bytes(inside(root, path), limit=DOCUMENT_LIMIT)
     except OrbitError:
         return set()
-    blobs = [b"blob %d\0" % len(form) + form for form in (content, content.replace(b"\r\n", b"\n"))]
-    return {make(blob).hexdigest() for blob in blobs for make in (hashlib.sha1, hashlib.sha256)}
+
+    names: set[str] = set()
+    for form in (content, content.replace(b"\r\n", b"\n")):
+        blob = b"blob %d\0" % len(form) + form
+        names |= {hashlib.sha1(blob).hexdigest(), hashlib.sha256(blob).hexdigest()}
+
+    return names
 
 
 def _trusted_commit(workspace: Workspace) -> str | None:
@@ -288,20 +293,24 @@ def inputs_of(workspace: Workspace) -> Inputs:
     competing += map(compiler.globs_of, personal.records if personal is not None else ())
     memo = workspace.cache.memo
     breadth = compiler.breadth_of(competing, report.tracked or (), sources.imported, memo)
+    kinds = [f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds]
+    lines = [_line(workspace, reading, entry) for entry in entries]
+    lines += breadth.lines()
+    lines += [f"{path} {state.sha256}" for path, state in sorted(prose.states.items())]
+    lines += [f"{path}\n{cause}" for path, cause in sorted(causes.items())]
+    lines += [f"{path}\n{_new_names(of_record)}" for path, of_record in sorted(moves.items())]
+    lines += sorted(changed)
+    if personal is not None:
+        lines += personal.lines()
+
+    lines += sources.states()
     key = digest(
         code_version(),
         workspace.kinds.fingerprint,
         workspace.config.raw,
         half_life_days(),
-        *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds),
-        *(_line(workspace, reading, entry) for entry in entries),
-        *breadth.lines(),
-        *(f"{path} {state.sha256}" for path, state in sorted(prose.states.items())),
-        *(f"{path}\n{cause}" for path, cause in sorted(causes.items())),
-        *(f"{path}\n{_new_names(of_record)}" for path, of_record in sorted(moves.items())),
-        *sorted(changed),
-        *(personal.lines() if personal is not None else ()),
-        *sources.states(),
+        kinds,
+        lines,
     )
 
     return Inputs(
@@ -453,20 +462,18 @@ def _successors(records: Sequence[Record]) -> dict[str, list[str]]:
     texts = Counter(record.source.path for record in records if record.source is not None)
     successors: dict[str, list[str]] = {}
     for record in existing:
-        paths = (
-            [later.path for later in existing.live_successors(record)]
-            if record.phase == "closed"
-            else []
-        )
-        if paths:
-            document = record.source.path if record.source is not None else ""
-            names = [
-                record.id,
-                record.path,
-                record.body_path,
-                *([document] if texts[document] == 1 else []),
-            ]
-            successors |= dict.fromkeys(names, paths)
+        if record.phase != "closed":
+            continue
+
+        paths = [later.path for later in existing.live_successors(record)]
+        if not paths:
+            continue
+
+        names = [record.id, record.path, record.body_path]
+        if record.source is not None and texts[record.source.path] == 1:
+            names.append(record.source.path)
+
+        successors |= dict.fromkeys(names, paths)
 
     return successors
 
@@ -514,19 +521,22 @@ def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compil
 def stamps_of(workspace: Workspace) -> list[str]:
     """Return a line for each file that tells, by its stamp alone, that records may have changed."""
     root = workspace.root
-    folders = [
-        workspace.folder_of(kind, pending=pending)
-        for kind in workspace.kinds
-        for pending in (False, True)
-    ]
-    watched = [f"{ORBIT}/config.yaml", *(path.relative_to(root).as_posix() for path in folders)]
+    watched = [f"{ORBIT}/config.yaml"]
+    for kind in workspace.kinds:
+        for pending in (False, True):
+            folder = workspace.folder_of(kind, pending=pending)
+            watched.append(folder.relative_to(root).as_posix())
+
     git_dir = git_folder(root)
 
     if git_dir is not None:
         name = (
             git_dir.relative_to(root).as_posix() if git_dir.is_relative_to(root) else str(git_dir)
         )
-        watched += [f"{name}/HEAD", *([f"{name}/index"] if not uses_another_index() else [])]
+        watched.append(f"{name}/HEAD")
+        if not uses_another_index():
+            watched.append(f"{name}/index")
+
         with contextlib.suppress(OSError):
             head = (git_dir / "HEAD").read_text("utf-8", "replace").strip()
             if head.startswith("ref: refs/") and ".." not in head and git_dir.is_relative_to(root):

@@ -34,7 +34,12 @@ def teaser_of(record: Record, has_body: bool) -> str:
     """Return the line of a record in an agent's context, and where its full text is."""
     line = f"- [{record.id}] {safe(record.title)}"
     source = record.source
-    more = source.path if source else record.path if has_body or record.prose.strip() else ""
+    more = ""
+    if source:
+        more = source.path
+    elif has_body or record.prose.strip():
+        more = record.path
+
     return f"{line}{MORE_LINE}{safe(more)}" if more else line
 
 
