@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
+from tests.acceptance.conftest import orbit
 
+from orbit_registry.errors import RefusedError
 from orbit_registry.registry import Registry
 from orbit_registry.repository.ids import allocate
 
@@ -116,3 +118,16 @@ def test_the_number_of_a_trial_that_was_thrown_away_says_how_to_free_it(git_repo
     run("git", "clean", "-fdxq")
     Registry.init(git_repo)
     assert add("Keep the queue").startswith("ADR-0001 ")
+
+
+def test_no_number_is_taken_where_git_refuses_to_read_the_branches(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Registry.init(git_repo)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    workspace = Registry.open(git_repo).workspace
+    with pytest.raises(RefusedError, match="another user owns") as refused:
+        allocate(workspace, workspace.kinds["adr"])
+
+    assert refused.value.hint == f"`git config --global --add safe.directory {git_repo}`"
+    assert "git refuses to read" in orbit(git_repo, "check")

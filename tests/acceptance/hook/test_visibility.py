@@ -3,6 +3,7 @@ the cases of tests/cases/visibility.yaml in real repositories.
 """
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,9 @@ def repository_of(root: Path, case: Mapping[str, Any]) -> str:
         ids.append(fields["id"])
 
     commit(root)
+    if case.get("without_git"):
+        shutil.rmtree(root / ".git")
+
     return str(ids[0])
 
 

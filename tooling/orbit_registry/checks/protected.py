@@ -100,8 +100,11 @@ def _both(before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
     return [value for value in after if value in before]
 
 
-def _union(before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
-    return list(dict.fromkeys([*before, *after]))
+def _union(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """Return what either includes; what only one of them excludes counts."""
+    included = [text for text in (*before, *after) if not text.startswith("!")]
+    excluded = [text for text in after if text.startswith("!") and text in before]
+    return list(dict.fromkeys([*included, *excluded]))
 
 
 _JUDGES: Mapping[str, Callable[[Any, Any], Any]] = {

@@ -163,7 +163,7 @@ def _records_named(registry: Registry, name: str, path: str) -> list[Record]:
     own = [
         record
         for record in records
-        if path in (record.path, record.body_path)
+        if path in (record.path, record.body_path, f"{record.folder}/")
         or (record.source is not None and record.source.path == path)
     ]
     return own or records.matches(name)

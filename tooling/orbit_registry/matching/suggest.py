@@ -4,7 +4,7 @@ the commits that made it lead to.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -231,7 +231,7 @@ def suggestions(
     The records, all there are, have their prose.
     """
     tracked = workspace.git.tracked() or []
-    documents = {record.source.path for record in records if record.source is not None}
+    documents = Counter(record.source.path for record in records if record.source is not None)
     pages = {*tracked}.difference(without_sites(tracked, workspace.root))
     tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *pages}))
     imports = Imports(workspace, sorted(tree.files), tracked)
@@ -257,7 +257,11 @@ def suggestions(
             if path in tree.code
         ]
         # A text that names files means these, not all that came in the same commit.
-        clues += _from_history(record, history, tree, is_silent=not clues)
+        files = {record.path}
+        if record.source is not None and documents[record.source.path] == 1:
+            files.add(record.source.path)  # a log changes with every decision in it
+
+        clues += _from_history(record, files, history, tree, is_silent=not clues)
         packages = _packages(record, imports, tree)
         proposals[record.path] = [*packages, *propose(clues, tree)]
 
@@ -320,16 +324,17 @@ def folders_in_title(title: str, tree: Tree) -> Iterator[Clue]:
 
 
 def _from_history(
-    record: Record, history: Sequence[Commit], tree: Tree, *, is_silent: bool
+    record: Record,
+    record_files: Set[str],
+    history: Sequence[Commit],
+    tree: Tree,
+    *,
+    is_silent: bool,
 ) -> Iterator[Clue]:
     """Yield a clue for each file of code in the commits that made a record, touch it or name it.
 
     That it was made with a record tells enough only of a silent one, which no other clue is about.
     """
-    record_files = {record.path}
-    if record.source is not None:
-        record_files.add(record.source.path)
-
     names = (record.id, *record.words("tasks"), *record.scope.tasks)
     touching = [commit for commit in history if not record_files.isdisjoint(commit.files)]
     # A first commit has all there was.

@@ -31,6 +31,7 @@ from orbit_registry.operations.breadth import Breadth
 from orbit_registry.operations.freshness.renames import Move
 from orbit_registry.operations.glob_counts import FilesByGlob, Scope, files_of_scopes
 from orbit_registry.repository.votes import half_life_days
+from orbit_registry.workspace.cache import Memo, not_kept
 from orbit_registry.workspace.config import GENERAL, agent_name
 from orbit_registry.workspace.workspace import ORBIT, Workspace, user_home
 
@@ -38,8 +39,10 @@ EXAMPLES = 3
 """Files of a moment that are named."""
 EDIT, USED, CITED = "edit", "uses", "cites"
 """Moments of a file: a glob matches it, it imports what a scope names, it cites the record."""
-ELSEWHERE = "elsewhere"
-"""Edits in other projects, of the files there that match a personal record's globs."""
+UNLISTED = "unlisted"
+"""Edits of files that git does not list: where there is no git, and, of a personal record, in other
+projects.
+"""
 PROMPT, BRIEF, AGENT = "prompt", "brief", "agent"
 """A prompt or a brief with a record's words; a brief of an agent that gets its category."""
 ERROR, COMMAND, LINK, PLAN, START = "error", "command", "link", "plan", "start"
@@ -77,7 +80,7 @@ class Moment:
             EDIT: f"at edits of {count}",
             USED: f"at edits of {count} that {_verb(self.files, 'import')} what it names",
             CITED: f"at edits of {count} that {_verb(self.files, 'cite')} it",
-            ELSEWHERE: "at edits in your projects that its globs match",
+            UNLISTED: "at edits of files that its globs match",
             ERROR: f"after an error with `{names}`",
             COMMAND: f"at commands to {names}",
             LINK: f"with {names}",
@@ -133,7 +136,7 @@ class Visibility:
     @property
     def is_at_edits(self) -> bool:
         """Whether the edit of some file shows it, or another record brings it along."""
-        at_edits = (EDIT, USED, CITED, ELSEWHERE, LINK)
+        at_edits = (EDIT, USED, CITED, UNLISTED, LINK)
         return any(moment.name in at_edits for moment in self.moments)
 
     @property
@@ -252,6 +255,8 @@ class Surroundings:
     """Whether the records are the user's own, which are shown in other projects."""
     half_life: float = 0.0
     now: float = 0.0
+    memo: Memo = not_kept
+    """Keeps how broad the scopes are, which costs most where there are many files."""
 
     def with_records(self, drafts: Sequence[Record]) -> Surroundings:
         """Return what they were if some records that are not written yet were there."""
@@ -308,7 +313,7 @@ class Surroundings:
 
     def _judged(self, competing: Sequence[Record]) -> tuple[Breadth, Mapping[str, int]]:
         scopes = [self.scope(record) for record in competing]
-        breadth = breadth_of(scopes, self.tracked, self.imported)
+        breadth = breadth_of(scopes, self.tracked, self.imported, self.memo)
         withheld = breadth.withheld(scopes)
         paths = (record.path for record in competing)
         return breadth, dict(zip(paths, withheld, strict=True))
@@ -347,6 +352,7 @@ def surroundings_of(workspace: Workspace, inputs: Inputs | None = None) -> Surro
         project=working_project(),
         half_life=half_life_days(),
         now=time.time(),
+        memo=workspace.cache.memo,
         is_home=user_home().resolve() == workspace.root.resolve(),
     )
 
@@ -451,8 +457,8 @@ def _moments_of_files(
     of_imports = max(of_imports, withheld - in_scope)
 
     examples = [file for _, files in matched.values() for file in files]
-    if around.is_home and scope:
-        return [Moment(ELSEWHERE)], 0, None
+    if scope and (around.is_home or not around.files):
+        return [Moment(UNLISTED)], 0, None
 
     moments = [
         _at_files(EDIT, in_scope - (withheld - of_imports), examples),
@@ -561,8 +567,6 @@ def _no_file(record: Record, around: Surroundings) -> Reason:
 
         text = _series([f"it names {names}", *others])
         return Reason("no path", text, (*update, *suggest))
-    if not around.files:
-        return Reason("no files", "git lists no file here")
     if not (including or packages):
         return Reason("unreadable", f"{_quoted(unreadable)} can't be read", update)
     if including and files_of_scopes({"": tuple(including)}, around.editable, 0):

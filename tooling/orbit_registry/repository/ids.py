@@ -14,12 +14,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.errors import GitError, OrbitError, RefusedError
 from orbit_registry.formats.adr.file_names import number_of_path
 from orbit_registry.model.ids import sequence_id, sequence_number
 from orbit_registry.model.kind import Kind
 from orbit_registry.repository.documents import LOG_NAME, decision_paths
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_bytes, write_atomic
+from orbit_registry.workspace.git import REFUSED, how_to_allow
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -52,7 +53,17 @@ def allocate(
 ) -> list[Allocation]:
     """Reserve the next numbers above `above` and all that were ever used;
     a dry run only names them.
+
+    Raises:
+        RefusedError: git does not say which numbers branches have.
     """
+    git = workspace.git
+    if git.is_refused:
+        raise RefusedError(
+            f"{REFUSED}, so the numbers of its branches are unknown; none was taken",
+            hint=how_to_allow(git),
+        )
+
     claims = _claims_file(workspace, kind)
     with nullcontext() if dry_run else locked(claims.with_suffix(".lock")):
         highest = max(

@@ -12,7 +12,7 @@ from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.reader import Reading, RecordFolder
 from orbit_registry.workspace.files import is_inside, walk, without_sites
-from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git import REFUSED, Git, how_to_allow
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import RESERVED_NAMES, Workspace
 
@@ -171,11 +171,12 @@ def _tracked(git: Git, unavailable: list[UnavailableInfo]) -> list[str] | None:
         return None
 
     if tracked is None:
-        message = (
-            "not in a git repository: can't tell which records changed, nor which globs "
-            "match no tracked file"
-        )
-        unavailable.append(UnavailableInfo(message, "run it in a git work tree"))
+        why, hint = "not in a git repository", "run it in a git work tree"
+        if git.is_refused:
+            why, hint = REFUSED, how_to_allow(git)
+
+        message = f"{why}: can't tell which records changed, nor which globs match no tracked file"
+        unavailable.append(UnavailableInfo(message, hint))
 
     return tracked
 

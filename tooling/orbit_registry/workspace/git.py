@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 
 from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 
@@ -126,6 +127,14 @@ def uses_another_index() -> bool:
 def ignore_pattern(path: str) -> str:
     """Return the `.gitignore` pattern that matches exactly this path."""
     return "/" + _SPECIAL.sub(r"\\\g<0>", path)
+
+
+REFUSED = "git refuses to read this checkout, which another user owns"
+
+
+def how_to_allow(git: "Git") -> str:
+    """Return the command after which git reads a checkout of another user."""
+    return f"`git config --global --add safe.directory {quote(str(git.folder))}`"
 
 
 class Git:
@@ -285,6 +294,19 @@ class Git:
         options = ("--show-toplevel", "--is-inside-work-tree", "--show-prefix")
         top, _, prefix = self._where(*options).partition("\ntrue\n")
         return top, prefix
+
+    @cached_property
+    def is_refused(self) -> bool:
+        """Whether there is a repository that git refuses to read, for another user owns it."""
+        if self.top is not None:
+            return False
+
+        try:
+            done = _run_git([*_SETTINGS, "rev-parse", "--git-dir"], self.folder)
+        except GitError:
+            return False
+
+        return b"dubious ownership" in done.stderr
 
     def _where(self, *options: str) -> str:
         try:
