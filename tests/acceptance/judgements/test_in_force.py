@@ -4,6 +4,7 @@ All cases of the table stand in one project; each test asks one of its doors abo
 """
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -247,3 +248,19 @@ def test_site(project: Project, tmp_path: Path) -> None:
         if each.successors:
             page = (tmp_path / f"site/{each.kind}s/{each.id}/index.md").read_text("utf-8")
             assert all(name in page for name in each.successors), each
+
+
+def test_the_command_that_an_import_names_writes_the_status(
+    project: Project, tmp_path: Path
+) -> None:
+    root, expected = project
+    copy = Path(shutil.copytree(root, tmp_path / "repo"))
+    before = Registry.open(copy).collection.records
+    for each in expected:
+        record = before.get(each.id)
+        if not record.is_replaced or record.stated_status.phase != "live":
+            continue
+
+        orbit(copy, each.kind, "supersede", each.id, "--with", each.successors[0])
+        after = Registry.open(copy).collection.records.get(each.id)
+        assert (after.stated_status.name, after.is_replaced) == ("superseded", False), each

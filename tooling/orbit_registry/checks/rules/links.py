@@ -220,7 +220,9 @@ def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
         elif record.superseded_by and status.phase == "live":
             by = record.superseded_by
             message = f"{record.id} is replaced by {', '.join(by)}, but its status is {status.name}"
-            hint = f"`orbit {record.kind.name} supersede {record.id} --with {by[0]}`"
+            live = [later.id for later in context.records.live_successors(record)]
+            successor = next(iter(live), by[0])
+            hint = f"`orbit {record.kind.name} supersede {record.id} --with {successor}`"
             if context.sources.get(record.path) is not None and not is_ours(record):
                 hint += "; or, if it is valid again, take the line out of both records"
 
