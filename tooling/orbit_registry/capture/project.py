@@ -67,7 +67,7 @@ class Project:
 
     @cached_property
     def _inputs(self) -> Fingerprints:
-        return Fingerprints(self._workspace.root, self.tracked)
+        return Fingerprints(self._workspace.root, self.tracked, self._workspace.git)
 
     def text(self, path: str) -> str:
         """Return a file's text; empty if it can't be read."""

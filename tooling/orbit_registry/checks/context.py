@@ -225,7 +225,7 @@ class CheckContext:
             self.filesystem,
             facts.tracked,
             facts.untracked,
-            facts.documents_gone,
+            facts.documents_gone - facts.not_checked_out,
             self.now,
             self.config,
             memo=self.cache.memo,

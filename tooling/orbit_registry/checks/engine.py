@@ -143,11 +143,28 @@ def gate(
         baselined=baselined,
         fixed=tuple(fixed),
         checked_count=result.checked_count,
-        resolved=() if selected_paths else parts.resolved,
+        resolved=() if selected_paths else _gone(workspace, parts),
         base=result.base,
         paths=selected_paths,
         allowed=tuple(filter(chosen, result.allowed)),
         says=_says(workspace, result),
+    )
+
+
+def _gone(workspace: Workspace, parts: SortedFindings) -> tuple[BaselineFinding, ...]:
+    """Return the findings of the baseline that are gone; those in files that a sparse checkout
+    leaves out were not looked for.
+    """
+    if not parts.resolved or not workspace.git.not_checked_out:
+        return parts.resolved
+
+    left_out = workspace.git.not_checked_out
+    known = read_collection(workspace).records
+    sources = {record.id: record.source.path for record in known if record.source is not None}
+    return tuple(
+        row
+        for row in parts.resolved
+        if row.path not in left_out and sources.get(row.record, "") not in left_out
     )
 
 
@@ -262,8 +279,9 @@ def update_baseline(workspace: Workspace) -> tuple[int, bool]:
     diagnostics = run(workspace).diagnostics
     current = read_baseline(workspace)[0]
     parts = apply(current, diagnostics)
-    baseline_counts = Counter(map(baseline_key, parts.baselined)) + Counter(parts.resolved)
-    unseen = Counter(current.counts) - baseline_counts  # of checks that did not run
+    gone = Counter(_gone(workspace, parts))
+    # Of checks that did not run, and of documents that are not checked out.
+    unseen = Counter(current.counts) - Counter(map(baseline_key, parts.baselined)) - gone
     baseline = Baseline(Counter(baseline_of(diagnostics).counts) + unseen)
 
     return len(baseline), write_baseline(workspace, baseline)

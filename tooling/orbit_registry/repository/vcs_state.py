@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from orbit_registry.errors import GitError, GitStoppedError, UsageError
+from orbit_registry.errors import GitError, GitStoppedError, UsageError, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.reader import Reading, RecordFolder
@@ -66,6 +66,8 @@ class VcsState:
     body_files: frozenset[str] = frozenset()
     """Body files in folders of decisions: `body.md`, `imported-body.md`."""
     documents_gone: frozenset[str] = frozenset()  # missing documents of records
+    not_checked_out: frozenset[str] = frozenset()
+    """Those of them that a sparse checkout leaves out: they are in git."""
     unknown_folders: Mapping[str, str] = field(default_factory=dict)
     no_folders: tuple[str, ...] = ()
     """Folders in `.orbit/` of no kind that have records, with the folder of the records' kind."""
@@ -92,6 +94,14 @@ def collect_vcs_state(
         state = _compared(workspace, entries, documents, tracked, against, unavailable)
         files = (*tracked, *state.untracked)
 
+    documents_gone = frozenset(missing_files(workspace.root, documents))
+    not_checked_out = documents_gone and documents_gone & workspace.git.not_checked_out
+    if not_checked_out:
+        count = plural(len(not_checked_out), "document")
+        message = f"a sparse checkout leaves out {count} of records, so their texts are unknown"
+        hint = "`git sparse-checkout disable` brings all files back"
+        unavailable.append(UnavailableInfo(message, hint))
+
     journals = tuple(path.name for path in unfinished_steps(workspace))
     return replace(
         state,
@@ -99,7 +109,8 @@ def collect_vcs_state(
         citing=tuple(citing_files(workspace, files)),
         journals=journals,
         body_files=frozenset(_body_files(workspace.root, entries)),
-        documents_gone=frozenset(missing_files(workspace.root, documents)),
+        documents_gone=documents_gone,
+        not_checked_out=not_checked_out,
         unknown_folders=unknown_folders(workspace),
         no_folders=tuple(_no_folders(workspace)),
     )

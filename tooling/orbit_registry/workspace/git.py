@@ -393,6 +393,15 @@ class Git:
             return None
         return sorted(self.run_names("ls-files", "-z"))
 
+    @cached_property
+    def not_checked_out(self) -> frozenset[str]:
+        """The tracked files that a sparse checkout leaves out of the work tree, from the folder."""
+        if self.top is None:
+            return frozenset()
+
+        rows = self.run_names("ls-files", "-t", "-z", check=False)
+        return frozenset(row[2:] for row in rows if row.startswith("S "))
+
     def untracked(self, *, without: Iterable[str] = ()) -> list[str]:
         """Return the untracked files that are not ignored, sorted;
         folders `without` are skipped.

@@ -144,7 +144,7 @@ def earlier_names(context: CheckContext, document: Document, entry: AdrDocument)
 )
 def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
     """The file that holds a record's text is not there."""
-    gone = context.facts.documents_gone
+    gone = context.facts.documents_gone - context.facts.not_checked_out
     if not gone:
         return
 

@@ -95,7 +95,8 @@ def probe(
     untracked: Sequence[str] = (),
 ) -> FilesystemView:
     """Return the state of what records depend on; `tracked` is sorted, None outside git."""
-    root, lists, listed = workspace.root, (tracked or (), untracked), tracked is not None
+    root, git = workspace.root, workspace.git
+    lists, listed = (tracked or (), untracked), tracked is not None
     templates: Sequence[str] = workspace.config.setting("freshness", "tasks")
     untold: list[tuple[str, str]] = []
     is_present: dict[Evidence, bool] = {}
@@ -103,17 +104,18 @@ def probe(
 
     for kind, text in dependencies.evidence:
         if kind == "file":
-            is_present[kind, text] = _has_file(root, text, lists, listed=listed)
+            is_here = _has_file(root, text, lists, listed=listed)
+            is_present[kind, text] = is_here or _names_of(text)[-1] in git.not_checked_out
         elif kind == "commit" and listed and _COMMIT.match(text):
             commits.append(text)
         elif kind == "task" and listed:
             paths = (form.replace("{id}", text).strip("/") for form in templates)
             is_present[kind, text] = any(_is_in(path, lists) for path in paths)
 
-    for text, there in _commits(workspace.git, commits, untold).items():
+    for text, there in _commits(git, commits, untold).items():
         is_present["commit", text] = there
 
-    fingerprints = Fingerprints(root, tracked)
+    fingerprints = Fingerprints(root, tracked, git)
     present = {evidence for evidence, there in is_present.items() if there}
     return FilesystemView(
         {text: fingerprints.find(text) for text in dependencies.inputs},
@@ -135,6 +137,8 @@ def changed_sources(
 
     changed: dict[tuple[str, str], bool] = {}
     for path, sha256 in pairs:
+        if path not in states and path in workspace.git.not_checked_out:
+            continue
         if path not in states or f"sha256:{states[path].sha256}" != sha256:
             changed[path, sha256] = path not in inside_root or not (root / path).is_file()
 
@@ -213,9 +217,14 @@ def _is_in(path: str, lists: Iterable[Sequence[str]]) -> bool:
     return False
 
 
+def _names_of(reference: str) -> list[str]:
+    """Return the paths that a reference may mean, the one without a place in the file last."""
+    texts = dict.fromkeys((reference, PLACE_IN_FILE.sub("", reference)))
+    return [text.removeprefix("./").rstrip("/") for text in texts]
+
+
 def _has_file(root: Path, reference: str, lists: Sequence[Sequence[str]], *, listed: bool) -> bool:
-    for text in dict.fromkeys((reference, PLACE_IN_FILE.sub("", reference))):
-        path = text.removeprefix("./").rstrip("/")
+    for path in _names_of(reference):
         try:
             if path and _is_in(path, lists) and os.path.lexists(f"{root}/{path}"):
                 return True
@@ -353,6 +362,8 @@ def evaluate_freshness(
     filesystem = probe(workspace, dependencies, tracked, untracked)
     documents = {record.source.path for record in records if record.source is not None}
     missing = frozenset(missing_files(workspace.root, documents))
+    if missing:
+        missing -= workspace.git.not_checked_out
 
     moment = now or datetime.now(UTC)
     return FreshnessReport(

@@ -19,6 +19,7 @@ from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.freshness import InputState
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, decode, inside, read_bytes
+from orbit_registry.workspace.git import Git
 
 FILE_LIMIT = 20_000_000
 FOLDER_FILES = 10_000
@@ -39,8 +40,8 @@ class Fingerprints:
     `tracked` files are sorted, None if git can't list them.
     """
 
-    def __init__(self, root: Path, tracked: Sequence[str] | None) -> None:
-        self._root = root
+    def __init__(self, root: Path, tracked: Sequence[str] | None, git: Git | None = None) -> None:
+        self._root, self._git = root, git
         self._tracked = tracked
         self._found: dict[str, InputState] = {}
         self._values: dict[str, object] = {}
@@ -83,6 +84,10 @@ class Fingerprints:
             path = inside(self._root, text)
             return path, path.lstat().st_mode
         except (FileNotFoundError, NotADirectoryError):
+            if self._git is not None and text in self._git.not_checked_out:
+                problem = "can't be told: a sparse checkout leaves it out"
+                raise _RefusedError(InputState(problem=problem, is_unknown=True)) from None
+
             return self._root / text, None
         except OrbitError as error:
             raise _unreadable(f"can't be read: {error.message}") from None

@@ -103,7 +103,7 @@ def _with_hashes(
     workspace: Workspace, entries: Sequence[Mapping[str, object]], way_out: str
 ) -> list[dict[str, object]]:
     tracked = workspace.git.files()[0] if entries else None
-    fingerprints = Fingerprints(workspace.root, tracked)
+    fingerprints = Fingerprints(workspace.root, tracked, workspace.git)
     result: list[dict[str, object]] = []
 
     for entry in entries:
