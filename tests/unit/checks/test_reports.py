@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from orbit_registry.checks.engine import CheckOutcome
-from orbit_registry.checks.report import FORMATS, render, render_codes
+from orbit_registry.checks.report import FORMATS, render, render_codes, with_codes
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.schema import read_schema
@@ -171,7 +171,8 @@ def test_errors_come_first_and_five_of_a_code_are_listed() -> None:
     severities = ["error", "error", *["warning"] * 5, *["note"] * 5]
     assert [line.split(": ")[1].split()[0] for line in listed] == severities
     assert f"    … and 895 more {NOTE.code}: `orbit check --code {NOTE.code}`" in lines
-    of_code = render_codes("text", CheckOutcome(many), [NOTE.code]).splitlines()
+    part = with_codes(CheckOutcome(many), [NOTE.code])
+    of_code = render_codes("text", CheckOutcome(many), part, "orbit check").splitlines()
     assert of_code[-2:] == [
         "0 records checked: 900 notes",
         "602 findings have other codes: `orbit check`",

@@ -376,19 +376,23 @@ FORMATS: Mapping[str, Callable[[CheckOutcome], str]] = {
 }
 
 
-def render_codes(name: str, outcome: CheckOutcome, codes: Sequence[str]) -> str:
-    """Return the report of the findings with these codes, or of these checks of records."""
+def with_codes(outcome: CheckOutcome, codes: Sequence[str]) -> CheckOutcome:
+    """Return the outcome with the findings of these codes alone, or of these checks of records."""
     names = {code.upper() for code in codes}
     chosen = tuple(row for row in outcome.diagnostics if {row.code, row.rule.upper()} & names)
-    part = replace(outcome, diagnostics=chosen)
+    return replace(outcome, diagnostics=chosen)
+
+
+def render_codes(name: str, outcome: CheckOutcome, part: CheckOutcome, command: str) -> str:
+    """Return the report of a part of an outcome; `command` lists all of it."""
     if name != "text":
         return render(name, part)
 
     text = _text(part, MOST)
-    others = len(outcome.diagnostics) - len(chosen)
+    others = len(outcome.diagnostics) - len(part.diagnostics)
     if others:
         counted = plural(others, "finding has another code", "findings have other codes")
-        text += f"{counted}: `orbit check`\n"
+        text += f"{counted}: `{command}`\n"
 
     return text
 

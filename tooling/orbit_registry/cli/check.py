@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.checks.check import Announce, all_checks
-from orbit_registry.checks.report import FORMATS, render, render_codes
+from orbit_registry.checks.report import FORMATS, render, render_codes, with_codes
 from orbit_registry.cli.output import (
     emit,
     format_option,
@@ -138,7 +138,14 @@ def check(
         if checked and not outcome.diagnostics and not any(map(_holds_record(registry), checked)):
             print_note("no record and no document of one is at these paths")
 
-    report = render_codes(output, outcome, codes) if codes else render(output, outcome)
+    if codes:
+        part = with_codes(outcome, codes)
+        command = "orbit check --all" if everything else "orbit check"
+        report = render_codes(output, outcome, part, command)
+        outcome = part
+    else:
+        report = render(output, outcome)
+
     write = say if output == "text" else give
     write(report, nl=False)
     if output == "text" and not (paths or codes or against or loops or events):

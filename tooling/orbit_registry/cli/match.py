@@ -119,6 +119,10 @@ def explain(name: str, project: str, output: str) -> None:
         _explain_records(registry, records, output)
         return
 
+    is_id = registry.workspace.kinds.of_id(name) is not None
+    if is_id and not Path(name).exists():
+        registry.get(name)  # says that there is none, and which is near
+
     verdicts = registry.explain(path, project=project)
     lines: list[str] = []
 
@@ -128,7 +132,11 @@ def explain(name: str, project: str, output: str) -> None:
         lines.append(f"{'+' if entry['pushed'] else '-'} {entry['id']}  {entry['title']}")
         lines.append(f"    {verdict.way}: {entry['said']}{cause}")
 
-    if not Path(name).exists():
+    if Path(name).is_dir():
+        print_note(
+            f"{name} is a folder: `orbit match {path.rstrip('/')}/` lists what applies below"
+        )
+    elif not Path(name).exists():
         print_note(f"there is no file {name}")
 
     checks = registry.checks_of_file(path)
@@ -267,13 +275,15 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
         done = "changed" if write else "would change: `--apply` writes it"
         lines.append(f"# {plural(len(changes), 'record')} {done}")
 
-    none = sum(not proposals for proposals in suggestions.values())
-    if none:
-        lines.append(
-            f"# no suggestion for {plural(none, 'record')}: orbit adr update ID --path GLOB"
-        )
-    if not suggestions:
-        lines.append("# every record that waits or holds names paths or packages")
+    without = [records[path] for path, proposals in suggestions.items() if not proposals]
+    if without:
+        kinds = sorted({record.kind.name for record in without})
+        command = f"orbit {'|'.join(kinds)} update ID --path GLOB"
+        lines.append(f"# no suggestion for {plural(len(without), 'record')}: {command}")
+    if not records:
+        lines.append("# there is no record yet")
+    elif not suggestions:
+        lines.append("# each open record names paths or packages")
 
     emit(
         output,

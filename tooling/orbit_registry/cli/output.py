@@ -194,7 +194,7 @@ def _note_overlooked(registry: Registry, records: Sequence[Record]) -> None:
     from orbit_registry.matching.visibility import SUGGEST, summaries
 
     for text in summaries(records, visibility_of(registry, records)):
-        print_note(f"{text}: `{SUGGEST}` proposes paths")
+        print_note(f"{text}: `{SUGGEST}` looks for their files")
 
 
 def visibility_of(registry: Registry, records: Sequence[Record]) -> Mapping[str, Visibility]:

@@ -215,12 +215,12 @@ def _select(
         if not is_markdown(path):
             reason = _other_reason(workspace, path)
         elif (workspace.root / path).is_symlink():
-            is_dangling = not (workspace.root / path).exists()
-            link = (
-                "a symbolic link to a file that does not exist"
-                if is_dangling
-                else "a symbolic link"
-            )
+            link = "a symbolic link"
+            if not (workspace.root / path).exists():
+                link = "a symbolic link to a file that does not exist"
+            elif not (workspace.root / path).resolve().is_relative_to(workspace.root.resolve()):
+                link = "a symbolic link out of the repository"
+
             reason = import_report.with_step(link)
         else:
             is_neighbour = posixpath.dirname(path) in decision_folders

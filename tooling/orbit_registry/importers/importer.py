@@ -124,6 +124,12 @@ def import_and_baseline(
         notes.append(f"{older}: `orbit check --all` lists them")
 
     ids: list[str] = []
+    written = _workspace_at(target if target.is_dir() else target.parent)
+    here = _workspace_at(Path.cwd())
+    if written is not None and here is not None and written.root != here.root:
+        roots = {written.root}
+        notes.insert(0, f"the records are in {written.root}, not in the workspace here")
+
     for root in roots:
         workspace = find_workspace(root)
         reading = Reading(workspace)

@@ -127,6 +127,9 @@ class TakeoverReport:
         if self.format == "orbit":  # its records name their files
             return "`orbit check`, then `orbit list`"
 
+        if any("say where they apply" in note for note in self.notes):
+            return "`orbit check`"  # there is no suggestion
+
         return "`orbit check`, then `orbit scope suggest`: which files the decisions apply to"
 
 
@@ -134,7 +137,14 @@ def _by_reason(outcomes: Sequence[Outcome]) -> list[tuple[str, list[Outcome]]]:
     groups: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         groups[outcome.reason].append(outcome)
-    return sorted(groups.items(), key=lambda group: -len(group[1]))
+    return sorted(
+        groups.items(), key=lambda group: (not _is_about_status(group[0]), -len(group[1]))
+    )
+
+
+def _is_about_status(reason: str) -> bool:
+    """Say whether a reason asks about a status, which decides what agents are shown."""
+    return UNKNOWN in reason or "is that right?" in reason
 
 
 def _all(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -202,6 +212,7 @@ _STEPS = {
     ): "nothing to do; if it is one, a section `## Decision` in it makes it one",
     "a symbolic link": "nothing to do; the document is read at its path",
     "a symbolic link to a file that does not exist": "correct the link, or remove it",
+    "a symbolic link out of the repository": "put the document itself there, or remove the link",
     "it is outside this repository": "nothing to do; the record keeps it",
     "no decision is there": _LATER,
     "no decision has that number or name": _LATER,

@@ -202,7 +202,8 @@ def _way(entry: Match, mark: Callable[[str], str] = str) -> str:
     # A file that cites a closed record has a second entry for that.
     files = [way for way in entry.matched_by if way[0][0] != Via.SUPERSEDED] or entry.matched_by
     ways = dict.fromkeys(_plain_glob(glob) or trigger[1:] for trigger, glob in files)
-    return f"{listed([mark(way) for way in ways], 2)}: {plural(len(files), 'file')}"
+    paths = {trigger[1:] for trigger, _ in files}
+    return f"{listed([mark(way) for way in ways], 2)}: {plural(len(paths), 'file')}"
 
 
 def _plain_glob(glob: str) -> str:

@@ -175,7 +175,7 @@ def _in_claims(claims: Path, here: str) -> Iterator[_SeenNumber]:
     if isinstance(highest, int) and 0 < highest <= _MOST:
         where = f"taken in {root}"
         if root == here:
-            where = f"taken here before; if it was thrown away, `rm {claims}` frees it"
+            where = f"taken here before (if that was thrown away, `rm {claims}` frees the number)"
 
         yield _SeenNumber(highest, where)
 

@@ -37,16 +37,21 @@ def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
     return grouped(compared, lambda record: record.kind.name)
 
 
+_SETTLING = (OVERRIDES, "amends")
+"""Links of a record with one that it says nearly the same as, for a reason."""
+
+
 def is_settled(context: CheckContext, first: Record, second: Record) -> bool:
-    """Say whether the two state that they are distinct or that one takes the other's place,
-    or share one text.
+    """Say whether the two state that they are distinct, that one amends the other or takes its
+    place, or share one text.
     """
     homes = [context.homes.get(record.path) for record in (first, second)]
     if homes[0] is not None and homes[0] == homes[1]:
         return True
 
     for record, peer in ((first, second), (second, first)):
-        if any(link.rel == OVERRIDES and link.to == peer.id for link in record.links):
+        names = {peer.id, *peer.legacy_ids}
+        if any(link.rel in _SETTLING and link.to in names for link in record.links):
             return True
 
         for name in ("distinct_from", "supersedes", "superseded_by"):
@@ -61,12 +66,29 @@ def _blamed_first(
     context: CheckContext, record_a: Record, record_b: Record
 ) -> tuple[Record, Record]:
     """Return the pair with the record first that a finding is about:
-    the one that changed, else the later one.
+    the one whose text changed, else the later one.
     """
     first, second = sorted((record_a, record_b), key=lambda record: record.sort_key)
-    if context.is_changed(first) and not context.is_changed(second):
+    if _is_text_changed(context, first) and not _is_text_changed(context, second):
         return first, second
     return second, first
+
+
+def _is_text_changed(context: CheckContext, record: Record) -> bool:
+    """Say whether what a record says changed; of an adopted one its document says it."""
+    if record.source is not None and record.source.path not in (context.facts.changed or ()):
+        return False
+
+    return context.is_changed(record)
+
+
+def _replacing(record: Record, other: Record) -> str:
+    """Return the command by which the later one of two records replaces the other.
+
+    Votes were given to one text: it stays, and takes the other's place.
+    """
+    first, second = sorted((record, other), key=lambda each: (len(each.votes), each.sort_key))
+    return f"`orbit {record.kind.name} supersede {first.id} --with {second.id}`"
 
 
 def _can_be_error(context: CheckContext, record: Record) -> bool:
@@ -110,8 +132,8 @@ _SAYINGS = {
 def _same(context: CheckContext, first: Record, second: Record, reason: Reason) -> Diagnostic:
     blamed, other = _blamed_first(context, first, second)
     name = blamed.kind.headline
-    replace = f"`orbit {blamed.kind.name} supersede {other.id} --with {blamed.id}`"
-    hint = f"delete one of them, or let it replace the other: {replace}"
+    replacing = _replacing(blamed, other)
+    hint = f"delete one of them, or let one replace the other: {replacing}"
     if reason == "headline":
         hint += f"; if they differ: {_differ(blamed, other)}"
 
@@ -219,13 +241,7 @@ def _finding(context: CheckContext, pair: _Pair, more: str) -> Diagnostic:
     alike = pair.likeness.words
     message = f"{record.id} says nearly the same as {neighbour.id} ({alike}): {neighbour.title}"
 
-    # Votes were given to one text: it stays, and takes the other's place.
-    keeper, replaced = record, neighbour
-    if len(record.votes) < len(neighbour.votes):
-        keeper, replaced = neighbour, record
-
-    supersede = f"`orbit {kind.name} supersede {replaced.id} --with {keeper.id}`"
-
+    supersede = _replacing(record, neighbour)
     return near_duplicate.at(
         context.at(record, kind.headline),
         message,

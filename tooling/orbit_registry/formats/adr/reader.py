@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import cast, get_args
 
@@ -480,8 +481,18 @@ def stated_statuses(facts: Iterable[Fact], style: str) -> list[Status]:
     two in a history such as `Proposed`, `Accepted`.
     """
     texts = (fact.raw for fact in facts if fact.key == "statement" and fact.style == style)
-    statuses = (normalise_status(part)[0] for text in texts for part in _PARTS.split(text))
+    parts = chain.from_iterable(map(_PARTS.split, texts))
+    statuses = (normalise_status(part)[0] for part in parts if not _is_relation(part))
     return [status for status in dict.fromkeys(statuses) if status != "unknown"]
+
+
+def _is_relation(part: str) -> bool:
+    """Say whether a part of a status says what another decision does to a part of this one."""
+    phrase = next(find_phrases(part), None)
+    if phrase is None or not (phrase.of_part or phrase.rel in ("amended_by", "amends")):
+        return False
+
+    return not part[: phrase.verb.start].strip(" *_`\"'")
 
 
 def repeated_statuses(facts: Iterable[Fact], winner: Fact | None) -> Iterator[Fact]:
