@@ -163,7 +163,7 @@ def test_a_lesson_about_tests_is_shown_when_they_run(project: Project) -> None:
             "PostToolUseFailure",
             {**run, "tool_input": {"command": "./check.sh"}, "error": error},
         ),
-        "words": ("UserPromptSubmit", {"prompt": "Why do the tests with nox fail on the module?"}),
+        "words": ("UserPromptSubmit", {"prompt": "Fix the tests that nox fails on the module"}),
         "task": ("UserPromptSubmit", {"prompt": "Make the failing test of the cart pass"}),
         "change": ("UserPromptSubmit", {"prompt": "Round half to even in src/shop/tax.py"}),
     }

@@ -240,7 +240,7 @@ def test_a_change_that_breaks_an_inherited_check_can_not_take_it_out(
         file.unlink()
         commit(org)
         update(shop)
-    assert broken(shop, against="HEAD") == [("ORB1008", ".orbit/config.yaml", "warning")]
+    assert broken(shop, against="HEAD") == [("ORB1008", ".orbit/config.yaml", "error")]
 
 
 def test_a_change_that_updates_and_breaks_an_inherited_check_is_reported_once(

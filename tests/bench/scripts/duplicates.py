@@ -13,8 +13,14 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from orbit_registry.checks.duplicates import is_apart, wording
-from orbit_registry.formats.wording import Contrast, Words, contrast
+from orbit_registry.checks.duplicates import wording
+from orbit_registry.judgements.is_duplicate import (
+    Limits,
+    Wording,
+    is_duplicate,
+    limits_of,
+    wording_of,
+)
 from orbit_registry.registry import Registry
 from orbit_registry.search.similarity import similar_pairs
 
@@ -58,36 +64,36 @@ def renumbered(text: str, chance: random.Random) -> str:
 COPIES = {"dropped": dropped, "reordered": reordered, "negation": negated, "number": renumbered}
 
 
-def outcome_of(differs: Contrast | None, score: float | None, upper: float) -> str:
-    """Return what becomes of a text that is `score` alike another;
-    None where it is less alike than is looked for.
-    """
-    if score is None:
-        return "passed"
-    return "refused" if score >= upper and not is_apart(differs) else "warned"
+def outcome_of(new: Wording, existing: Wording, score: float, limits: Limits) -> str:
+    """Return what becomes of a text next to another one that it is so much alike."""
+    level = is_duplicate(new, existing, score, limits).level
+    return {"error": "refused", "warning": "warned"}.get(level, "passed")
 
 
-def table(texts: Mapping[str, str], upper: float, lower: float) -> dict[str, dict[str, int]]:
+def table(wordings: Mapping[str, Wording], limits: Limits) -> dict[str, dict[str, int]]:
     """Return for each sort of copy how many were refused, warned about and let pass;
     `itself` are the originals.
+
+    The headline of a copy is left out: that it is the same would be enough to refuse it.
     """
     rows: dict[str, Counter[str]] = {name: Counter() for name in (*COPIES, "itself")}
+    texts = {key: wording.text for key, wording in wordings.items()}
     chance = random.Random(7)
     for key, text in texts.items():
         for name, change in COPIES.items():
             for _ in range(ROUNDS if name in ("dropped", "reordered") else 1):
                 changed = change(text, chance)
-                pairs = similar_pairs({**texts, "": changed}, lower, only={""})
+                pairs = similar_pairs({**texts, "": changed}, limits.warning, only={""})
                 scores = {pair.a + pair.b: pair.score for pair in pairs}
-                rows[name][
-                    outcome_of(contrast(Words.of(changed), Words.of(text)), scores.get(key), upper)
-                ] += 1
+                new, old = Wording("", changed), Wording("", text)
+                rows[name][outcome_of(new, old, scores.get(key, 0.0), limits)] += 1
+
     worst = dict.fromkeys(texts, "passed")
-    words = {key: Words.of(text) for key, text in texts.items()}
-    for pair in similar_pairs(texts, lower):
+    for pair in similar_pairs(texts, limits.warning):
+        match = outcome_of(wordings[pair.a], wordings[pair.b], pair.score, limits)
         for key in (pair.a, pair.b):
-            match = outcome_of(contrast(words[pair.a], words[pair.b]), pair.score, upper)
             worst[key] = max(worst[key], match, key=("passed", "warned", "refused").index)
+
     rows["itself"].update(worst.values())
     return {
         name: {what: row[what] for what in ("refused", "warned", "passed")}
@@ -101,16 +107,9 @@ def main() -> None:
     learnings = [
         record for record in registry.records.of_kind("learning") if record.phase != "closed"
     ]
-    limits = registry.workspace.config.duplicates
-    print(
-        json.dumps(
-            table(
-                {record.path: wording(record) for record in learnings},
-                limits["error"],
-                limits["warning"],
-            )
-        )
-    )
+    limits = limits_of(registry.workspace.config.duplicates, len(learnings))
+    wordings = {record.path: wording_of(record, wording(record)) for record in learnings}
+    print(json.dumps(table(wordings, limits)))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from orbit_registry.cli.output import (
     progress_display,
     warn_of_unread,
 )
-from orbit_registry.cli.writer import give
+from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.hook.events import SYNCED
 from orbit_registry.workspace.event_log import write_event
@@ -117,7 +117,7 @@ def serve(port: int, out: Path | None) -> None:
     with contextlib.ExitStack() as display:
         progress = display.enter_context(progress_display())
 
-        def say(line: str) -> None:
+        def tell(line: str) -> None:
             display.close()  # the first build is done
             say(line)
 
@@ -125,7 +125,7 @@ def serve(port: int, out: Path | None) -> None:
             open_registry(),
             port=port,
             out=out.resolve() if out else None,
-            say=say,
+            say=tell,
             progress=progress,
         )
 
