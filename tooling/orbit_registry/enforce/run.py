@@ -281,6 +281,9 @@ class Run:
         for name, check in self.checks.items():
             if name in self.blind:
                 hint = "correct `in:`, or remove the check if its subject is gone"
+                if "in" not in check.fields:
+                    hint = "no file of its sort is here; remove the check if its subject is gone"
+
                 self.report.add(check, "ORB1003", f"{name} looks at no file", hint=hint)
 
             exceptions = [str(text) for text in check.fields.get("except", ())]
