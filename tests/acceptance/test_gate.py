@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.acceptance.conftest import orbit
 from tests.files import write
 
 from orbit_registry.registry import Registry
@@ -125,3 +126,67 @@ def test_the_base_judges_the_change(
     missed = [words for words in expected if not any(row.startswith(words) for row in found)]
     more = [row for row in found if not any(row.startswith(words) for words in expected)]
     assert (missed, more) == ([], []), found
+
+
+@pytest.fixture
+def nested(git_repo: Path, keys: Path, git: Git) -> Path:
+    """Return a repository whose records are in `svc/`, on a branch of its own."""
+    data = yaml.safe_load((CASES / "disarm.yaml").read_text("utf-8"))
+    base = {f"svc/{name}": text for name, text in data["base"].items()}
+    Change(git_repo, keys, git).make({"write": base})
+    git(git_repo, "checkout", "-q", "-b", "work")
+    return git_repo
+
+
+@pytest.mark.parametrize("how", ["moved", "deleted", "nearer"])
+def test_a_change_does_not_choose_where_its_records_are(
+    nested: Path, keys: Path, git: Git, how: str
+) -> None:
+    write(nested, "svc/src/new.py", "import mysqldb\n")
+    folder = nested / "svc"
+    if how == "moved":
+        (nested / "svc/.orbit").rename(nested / ".orbit")
+    elif how == "deleted":
+        shutil.rmtree(nested / "svc/.orbit")
+        write(nested, ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\n")
+    else:
+        folder = nested / "svc/src"
+        write(folder, ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\n")
+
+    Change(nested, keys, git).make({})
+    assert "at its base they are in svc/.orbit" in orbit(
+        folder, "check", "--against", "main", code=1
+    )
+
+
+def test_records_in_a_folder_are_judged_where_they_are(nested: Path, keys: Path, git: Git) -> None:
+    write(nested, "svc/src/new.py", "import psycopg\n")
+    Change(nested, keys, git).make({})
+    orbit(nested / "svc/src", "check", "--against", "main")
+
+
+def test_the_base_of_two_branches_that_merged_each_other_is_the_target(
+    git_repo: Path, keys: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = yaml.safe_load((CASES / "disarm.yaml").read_text("utf-8"))
+    record = ".orbit/adrs/ADR-0001/adr.yaml"
+    change = Change(git_repo, keys, git)
+    change.make({"write": data["base"]})
+    change.make({"edit": {record: {"level: error": "level: advice"}}})
+
+    git(git_repo, "checkout", "-q", "-b", "work")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2038-01-01T00:00:00Z")
+    change.make({"write": {"harmless.txt": "x\n"}})
+    monkeypatch.delenv("GIT_COMMITTER_DATE")
+    git(git_repo, "tag", "w1")
+
+    git(git_repo, "checkout", "-q", "main")
+    change.make({"edit": {record: {"level: advice": "level: error"}}})
+    git(git_repo, "tag", "m1")
+    git(git_repo, "merge", "-q", "--no-edit", "w1")
+    git(git_repo, "checkout", "-q", "work")
+    git(git_repo, "merge", "-q", "--no-edit", "m1")
+
+    weakened = {record: {"level: error": "level: advice"}}
+    change.make({"edit": weakened, "write": {"src/new.py": "import mysqldb\n"}})
+    assert "error ORB1008" in orbit(git_repo, "check", "--against", "main", code=1)

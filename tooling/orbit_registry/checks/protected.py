@@ -65,16 +65,18 @@ def _table() -> Mapping[str, Any]:
 
 
 def is_reviewed(record: Record) -> bool:
-    """Say whether a record states that it is accepted, and is of a kind in which what an agent
-    writes is not.
+    """Say whether a record states that it is accepted, or another status with which it is shown to
+    agents, and is of a kind in which what an agent writes is not.
     """
     first = record.kind.status(record.kind.initial["agent"])
-    return record.stated_status.phase == "live" and first.phase == "pending"
+    status = record.stated_status
+    is_shown = status.phase == "live" or (status.phase == "pending" and status.pushed)
+    return is_shown and first.phase == "pending" and not first.pushed
 
 
 def is_protected(record: Record) -> bool:
     """Say whether a record is accepted, no other takes its place, and agents are shown it."""
-    return is_reviewed(record) and record.phase == "live" and record.status.pushed
+    return is_reviewed(record) and record.phase != "closed" and record.status.pushed
 
 
 def judging(policy: Policy, head: Config) -> Config:
@@ -243,7 +245,11 @@ def changed_records(sides: Sides) -> Iterator[Change]:
 
     for uid, after in sides.after.items():
         earlier = sides.before.get(uid)
-        if is_reviewed(after) and not (earlier and is_reviewed(earlier)) and not after.origin:
+        was_reviewed = earlier is not None and is_reviewed(earlier)
+        if earlier is not None and earlier.phase == "pending" and after.phase == "live":
+            was_reviewed = False
+
+        if is_reviewed(after) and not was_reviewed and not after.origin:
             message = f"{after.id} became {after.stated_status.name}"
             subject = record_subject(sides.kinds, earlier, after)
             yield Change(message, subject, after, ("status",), is_acceptance=True)
@@ -261,7 +267,8 @@ def _differences(
         yield f"deletes {name}, which is {before.status.name}", (), False
         return
 
-    if after.phase != "live":
+    is_taken_back = before.phase == "live" and after.phase == "pending"
+    if after.phase == "closed" or is_taken_back or not after.status.pushed:
         yield _ending(before, after, successors), ("status",), False
         return
 
@@ -350,7 +357,7 @@ def _is_ours(path: str) -> bool:
 
 def record_state(record: Record | None) -> str:
     """Return the digest of what is shown and run of an accepted record; empty for any other."""
-    if record is None or record.stated_status.phase != "live":
+    if record is None or not (record.stated_status.phase == "live" or is_reviewed(record)):
         return ""
     if not record.stated_status.pushed:
         return record.stated_status.phase

@@ -17,11 +17,12 @@ from orbit_registry.cli.output import (
     print_note,
 )
 from orbit_registry.cli.writer import give, say
-from orbit_registry.errors import UsageError, plural
+from orbit_registry.errors import RefusedError, UsageError, plural
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.baseline import read_baseline
 from orbit_registry.workspace.journal import FileChange, unified_diff
+from orbit_registry.workspace.workspace import ORBIT
 
 
 @click.command()
@@ -124,6 +125,9 @@ def check(
         if days is not None:
             raise UsageError("--since is about events", hint="`orbit check --loop --since 7`")
 
+        if against is not None:
+            _refuse_moved_workspace(registry, against)
+
         checked = [_existing(registry, path) for path in paths]
         announce = _announcement(output, dry_run=dry_run)
         outcome = registry.check(
@@ -156,6 +160,32 @@ def check(
         and any(diagnostic.severity is Severity.WARNING for diagnostic in outcome.diagnostics)
     ):
         context.exit(1)
+
+
+def _refuse_moved_workspace(registry: Registry, against: str) -> None:
+    """Raise where the base has the records of this folder in another place: a change that moves
+    them, or puts others nearer, does not choose what it is judged by.
+    """
+    git = registry.workspace.git
+    base = git.merge_base(against)
+    if base is None or git.top is None:
+        return
+
+    here = Path.cwd().resolve()
+    folders = [folder for folder in (here, *here.parents) if folder.is_relative_to(git.top)]
+    for folder in folders:
+        prefix = folder.relative_to(git.top).as_posix()
+        name = f"{'' if prefix == '.' else f'{prefix}/'}{ORBIT}/config.yaml"
+        if git.ask("cat-file", "-t", f"{base}:{name}") != "blob":
+            continue
+        if folder == registry.workspace.root.resolve():
+            return
+
+        raise RefusedError(
+            f"this change moves the records of this folder: at its base they are in {name}; "
+            "nothing was checked",
+            hint=f"leave {name} where it is, or let an administrator merge the move",
+        )
 
 
 def _announcement(output: str, *, dry_run: bool) -> Announce:

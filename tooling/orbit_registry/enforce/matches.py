@@ -156,11 +156,11 @@ def new_breaks(
     """Return the rows that were not there before.
 
     Equal ones count as moved as often as they were there before; of the others the added ones are
-    new.
+    new. What a comment allowed before excuses no other place, and not its own without the comment.
     """
     counts = Counter(row.key for row in rows)
     rest = Counter(counts)
-    rest.subtract(row.key for row in before)
+    rest.subtract(row.key for row in before if row.allow is None)
     rows.sort(key=lambda row: 0 < rest[row.key] < counts[row.key] and not is_added(row))
     new = []
 

@@ -203,8 +203,22 @@ def _with_name(text: str) -> Iterator[Suspect]:
         name = next(name for name in _BY_NAME if match[name] is not None)
         value = match[name]
         is_example = re.search(_PLACEHOLDER, value) or _ZEROS.search(value)
+        is_said = _SAID.search(text, match.start(), match.start(name)) is not None
+        if is_said and not _is_unspeakable(value):
+            continue
         if _is_random(value, quoted=name == "quoted") and not is_example:
             yield Suspect(_BY_NAME[name], *match.span(name))
+
+
+_SAID = re.compile(r"\bis[*]{0,2}\s{0,4}[\"'`]?$")
+"""Before a value that a sentence names: `the token is …`."""
+
+
+def _is_unspeakable(value: str) -> bool:
+    """Say whether a value is no word of a sentence, as `base64url` and `oauth2proxy` are."""
+    runs = re.findall(r"[0-9]+|[A-Za-z]+", value)
+    kinds = all(re.search(kind, value) for kind in (r"[0-9]", r"[A-Z]", r"[a-z]"))
+    return len(runs) > 3 or (kinds and len(value) >= 14)
 
 
 def _entropy(value: str) -> float:

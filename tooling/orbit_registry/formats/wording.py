@@ -19,7 +19,7 @@ MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e"
 _PUNCTUATION = re.compile(f"(?:_|[^\\w{MARKS}])+")
 _SIGNED = re.compile(r"(?<!\w)([a-z])(\+\+|\#(?!\w))")  # names that a sign tells apart
 _ID = r"(?:[a-z0-9-]+:)?(?:ADR-[0-9]{4,6}|[A-Z]{1,3}-[0-9a-hjkmnp-tv-z]{5})"
-_CITATION = re.compile(rf"[ \t]*[(\[](?:(?:see|from)[ \t]+)?{_ID}(?:,[ \t]*{_ID})*[)\]]")
+_CITATION = re.compile(rf"(?<![ \t])[ \t]*[(\[](?:(?:see|from)[ \t]+)?{_ID}(?:,[ \t]*{_ID})*[)\]]")
 
 
 def without_citations(text: str) -> str:
@@ -34,6 +34,17 @@ def normalised(text: str) -> str:
     return _PUNCTUATION.sub(" ", _SIGNED.sub(_spelled, plain)).strip()
 
 
+_SIGNS = re.compile(
+    r"(?<![\w)\]])(?:-{1,2}(?=\w)|[+./@~$€£](?=\w))|[<>=≤≥≠±&|€$£%]+|[\u2600-\u27bf\U0001f300-\U0001faff]"
+)
+
+
+@lru_cache(maxsize=4096)
+def signs_of(text: str) -> tuple[str, ...]:
+    """Return the signs that tell texts of the same words apart, in order: `-1`, `.env`."""
+    return tuple(_SIGNS.findall(unicodedata.normalize("NFKC", text)))
+
+
 def _spelled(match: re.Match[str]) -> str:
     return f"{match[1]}plus" if match[2] == "++" else f"{match[1]}sharp"
 
@@ -43,7 +54,9 @@ _WORD = re.compile(
 )
 """A word, a number, or a name with its sign or digits: `C++`, `C#`, `S3`."""
 _DENYING = (
-    "not no never none nothing nobody neither nor without cannot nowhere"  # codespell:ignore nobody
+    "not no never none nothing nobody neither nor without "  # codespell:ignore nobody
+    "cannot nowhere nicht nichts nie niemals niemand "
+    "kein keine keinem keinen keiner keines ohne weder"
 )
 NEGATIONS = frozenset(_DENYING.split())
 _AUXILIARIES = (

@@ -12,6 +12,7 @@ from orbit_registry.formats.wording import (
     contrast,
     is_mark,
     normalised,
+    signs_of,
     without_citations,
 )
 from orbit_registry.model.record import Record
@@ -44,8 +45,8 @@ class Wording:
 
     @cached_property
     def plain(self) -> str:
-        """The text without form."""
-        return normalised(self.text)
+        """The text without form; signs that tell texts apart follow it."""
+        return " ".join((normalised(self.text), *signs_of(self.text))).strip()
 
     @cached_property
     def words(self) -> Words:
@@ -105,7 +106,10 @@ def is_duplicate(new: Wording, existing: Wording, score: float, limits: Limits) 
         return Likeness("error", "copy", 1.0)
 
     if new.plain_headline and new.plain_headline == existing.plain_headline:
-        return Likeness("error", "headline", score)
+        if signs_of(new.headline) == signs_of(existing.headline):
+            return Likeness("error", "headline", score)
+
+        return Likeness("warning", "near headline", score)
 
     differs = contrast(new.words, existing.words)
     is_apart = differs is not None and differs.alone

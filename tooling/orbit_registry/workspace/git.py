@@ -366,8 +366,17 @@ class Git:
         )
 
     def merge_base(self, revision: str, head: str = "HEAD") -> str | None:
-        """Return the merge base of two revisions."""
-        return self.ask("merge-base", head, revision)
+        """Return the merge base of two revisions.
+
+        Where both sides merged each other there are several: then it is the newest of them in the
+        line of first parents of `revision`, which the change can't move.
+        """
+        bases = (self.ask("merge-base", "--all", head, revision) or "").split()
+        if len(bases) < 2:
+            return next(iter(bases), None)
+
+        line = (self.ask("rev-list", "--first-parent", revision) or "").split()
+        return next((commit for commit in line if commit in bases), bases[0])
 
     def default_branch(self) -> str | None:
         """Return the branch that others merge into, as an existing revision."""
