@@ -32,21 +32,42 @@ def _make(fields: Fields, must: str) -> Finder:
     globs = [parse(_plain(text)) for text in fields.get("of") or fields["only"]]
 
     def find(path: str, text: str) -> Iterator[Match]:
-        offset = 0
-        keys = _keys_by_table(path, text)
-        for name, spelling, table in _names(path, text):
-            if starts := keys[table, spelling]:
-                start = starts.popleft()
-            else:
-                start = text.find(spelling, offset)
-                offset = start = start if start >= 0 else max(text.find(spelling), 0)
-
+        for name, spelling, start in _located(path, text):
             if any(_is_named(glob, _plain(name)) for glob in globs) == ("of" in fields):
                 yield match_at(text, start, start + len(spelling))._replace(
                     text=name, lines=_plain(name)
                 )
 
     return Finder(find, lambda path: _reader(path) is not None)
+
+
+def _located(path: str, text: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the packages that a manifest names, each with its text and the offset of that."""
+    offset = 0
+    keys = _keys_by_table(path, text)
+    for name, spelling, table in _names(path, text):
+        if starts := keys[table, spelling]:
+            start = starts.popleft()
+        else:
+            start = text.find(spelling, offset)
+            offset = start = start if start >= 0 else max(text.find(spelling), 0)
+
+        yield name, spelling, start
+
+
+def manifest_names(path: str, text: str) -> list[tuple[str, int]] | None:
+    """Return the packages that a manifest names, each with its line; None of a file that is no
+    manifest which is known here, or which can't be parsed.
+    """
+    if _reader(path) is None:
+        return None
+
+    try:
+        rows = list(_located(path, text))
+    except UnreadableError:
+        return None
+
+    return [(name, text.count("\n", 0, start) + 1) for name, _, start in rows]
 
 
 _TOML_KEY = re.compile(

@@ -124,8 +124,37 @@ def all_imports(path: str, text: str) -> Iterator[str]:
         return
 
     for names, _, _ in statements:
-        is_list = language == "python" and len(names) > 1 and names[1].startswith(names[0])
-        yield from names[:1] if is_list else names
+        yield from _modules(names, language)
+
+
+def _modules(names: Sequence[str], language: str) -> Sequence[str]:
+    """Return the modules of an import, not what is taken from them: `a` of `from a import b`."""
+    is_from = language == "python" and len(names) > 1 and names[1].startswith(f"{names[0]}.")
+    return names[:1] if is_from else names
+
+
+def imports_with_lines(path: str, text: str) -> list[tuple[str, int]] | None:
+    """Return the modules that a file imports from elsewhere, each with its line, but for those that
+    come with Python; None of a language that can't be read here.
+    """
+    language = language_of(path)
+    if language not in ("python", *RULES):
+        return None
+
+    try:
+        statements = _imports(path, text, language, True)
+    except (NotRunError, UnreadableError):
+        return None
+
+    rows: list[tuple[str, int]] = []
+    for names, start, _ in statements:
+        line = text.count("\n", 0, start) + 1
+        for name in _modules(names, language):
+            is_standard = language == "python" and name.split(".")[0] in sys.stdlib_module_names
+            if not is_standard and not name.startswith(("/", ".", "@/", "~", "#")):
+                rows.append((name.removeprefix("node:"), line))
+
+    return rows
 
 
 def _is_imported(name: str, path: str, text: str) -> bool:
