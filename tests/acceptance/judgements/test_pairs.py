@@ -1,6 +1,7 @@
 """A pair of alike decisions stays one finding, and says nothing where one amends the other."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,24 @@ def test_what_has_the_form_of_an_id_is_explained_or_refused(adopted: Path) -> No
     _adopt(adopted)
     assert "shown" in orbit(adopted, "explain", "ADR-0001")
     assert "ADR-0009" in orbit(adopted, "explain", "ADR-0009", code=1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("docs/adr", "docs/decisions"), ("docs/adr/0001-orders-wait.md", "docs/adr/0001-orders.md")],
+)
+def test_a_moved_document_or_folder_has_the_command_that_follows_it(
+    adopted: Path, git: Callable[..., str], old: str, new: str
+) -> None:
+    _adopt(adopted)
+    git(adopted, "checkout", "-q", "-b", "work")
+    git(adopted, "mv", old, new)
+    commit(adopted)
+
+    command = f"orbit adr backfill --moved {old} {new}"
+    printed = orbit(adopted, "check", "--against", "main", code=1)
+    assert f"`{command}`" in printed
+    assert "ORB412" not in printed
+
+    orbit(adopted, *command.split()[1:])
+    orbit(adopted, "check", "--against", "main")

@@ -19,7 +19,7 @@ from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording, wording_of
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.model.freshness import FilesystemView, has_expiry
+from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.loop_log import LoopLog
 from orbit_registry.model.record import Record, Source
@@ -252,6 +252,18 @@ class CheckContext:
             return None
 
         return self.renames(facts.base_commit, self.report.files)
+
+    @cached_property
+    def renames_of_documents(self) -> Renames | None:
+        """The renames since the records were made whose documents are gone; None without any."""
+        gone = self.facts.documents_gone
+        records = [
+            record for record in self.records if record.source and record.source.path in gone
+        ]
+        if not records:
+            return None
+
+        return self.renames(min(map(created_at, records)), self.report.files)
 
     @cached_property
     def with_expiry(self) -> tuple[Record, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -117,6 +118,21 @@ def _move_hint(old: str, new: str) -> str:
     return f"`{shlex.join(('orbit', 'adr', 'backfill', '--moved', old, new))}`"
 
 
+def _moved_hint(context: CheckContext, path: str) -> str | None:
+    """Return the command that follows a document, or its folder, which git saw move."""
+    renames = context.renames_of_documents
+    if renames is None:
+        return None
+
+    folder = posixpath.dirname(path)
+    for old in filter(None, (folder, path)):
+        new = renames.path(old)
+        if new is not None:
+            return _move_hint(old, new)
+
+    return None
+
+
 def _unread(context: CheckContext, document: Document, entry: AdrDocument) -> bool:
     """Say whether the record of an entry is there and can't be read: that is the finding then."""
     number = entry.number or ""
@@ -160,7 +176,7 @@ def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
             yield document_missing.at(where, message, record)
             continue
 
-        hint = None
+        hint = _moved_hint(context, source.path)
         for document, entry in entries.get(title_key(record.title), ()):
             if is_same_title(record.title, entry.title):
                 hint = _move_hint(source.path, document.path)
