@@ -374,6 +374,8 @@ class Run:
             names = readers[path]
             try:
                 text = decoded(content, path)
+                if text.startswith(_LFS_POINTER):
+                    raise UnreadableError("Git LFS has its content: `git lfs pull` brings it")
             except UnreadableError as error:
                 return FileMatches({}, not_run=dict.fromkeys(names, str(error))).as_json()
             return self._read({path: names}, lambda _: text)[path].as_json()
@@ -424,6 +426,10 @@ class Run:
         self.report.add(
             nearest, "ORB1007", message, Location(path, Position(allow.line)), hint=hint
         )
+
+
+_LFS_POINTER = "version https://git-lfs.github.com/spec/"
+"""What a file begins with whose content is not checked out."""
 
 
 def _is_text(file: Path) -> bool:
