@@ -285,7 +285,7 @@ def _differences(
         yield f"changes when {name} expires", ("freshness",), False
 
     if after.source is not None and before.prose and not after.prose:
-        return  # its document is not there, which is an error of its own
+        return  # its document is not there, which is another error
 
     old, new = approved_text(before), approved_text(after)
     if old[0] != new[0] or not new[1].startswith(old[1]):
