@@ -32,8 +32,6 @@ EXCEPTIONS = (
     "formats/adr",
     "importers",
     "matching/explain.py",
-    "matching/packages.py",
-    "matching/visibility.py",
     "mcp",
     "operations/adoption.py",
     "operations/adr_style.py",

@@ -37,7 +37,7 @@ class TaskClass:
     @property
     def writes_code(self) -> bool:
         """Whether records about writing code are useful."""
-        return self.name == CODE_GEN and self.sure
+        return by_words.is_work_on_code(self.name, self.confidence)
 
     def as_data(self) -> dict[str, object]:
         """Return the class for JSON."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from orbit_registry.checks.protected import (
     is_reviewed,
     record_state,
     record_subject,
-    with_text,
+    state_of,
 )
 from orbit_registry.formats.codeowners import OWNER_FILES
 from orbit_registry.model.kind import KindTable
@@ -263,7 +263,7 @@ class History:
 
             new = record_subject(kinds, earlier, record)
             paths = tuple(dict.fromkeys([*subject.paths, *new.paths]))
-            subject = Subject(subject.path, paths, _any_state(kinds, record.uid, paths))
+            subject = Subject(subject.path, paths, state_of(kinds, record.uid, paths))
 
     def _renumbered(
         self, kinds: KindTable, record: Record, subject: Subject, setter: Commit
@@ -283,17 +283,6 @@ class History:
                 return earlier
 
         return None
-
-
-def _any_state(kinds: KindTable, uid: str, paths: Sequence[str]) -> Callable[[Contents], str]:
-    def state(contents: Contents) -> str:
-        for path in paths:
-            record = record_at(kinds, path, contents.get(path, b""))
-            if record is not None and record.uid == uid:
-                return record_state(with_text(record, contents))
-        return ""
-
-    return state
 
 
 class _Proofs:

@@ -381,14 +381,21 @@ def record_subject(kinds: KindTable, *sides: Record | None) -> Subject:
     files = dict.fromkeys(record.path for record in records)
     texts = dict.fromkeys(chain.from_iterable(map(text_paths, records)))
 
+    return Subject(records[-1].path, (*files, *texts), state_of(kinds, uid, list(files)))
+
+
+def state_of(kinds: KindTable, uid: str, paths: Sequence[str]) -> Callable[[Contents], str]:
+    """Return what gives the state of the record with a uid, from the contents of files."""
+
     def state(contents: Contents) -> str:
-        for path in files:
+        for path in paths:
             record = record_at(kinds, path, contents.get(path, b""))
             if record is not None and record.uid == uid:
                 return record_state(with_text(record, contents))
+
         return ""
 
-    return Subject(records[-1].path, (*files, *texts), state)
+    return state
 
 
 def text_paths(record: Record) -> tuple[str, ...]:

@@ -68,14 +68,14 @@ class Opinion:
         self.name, self.confidence, self.reasons = name, confidence, reasons
 
     @property
-    def sure(self) -> bool:
-        """Whether the class may be relied on."""
-        return self.confidence >= SURE
-
-    @property
     def writes_code(self) -> bool:
         """Whether records about writing code are useful."""
-        return self.name == CODE_GEN and self.sure
+        return is_work_on_code(self.name, self.confidence)
+
+
+def is_work_on_code(name: str, confidence: float) -> bool:
+    """Say whether a class is sure, and that of tasks which write code."""
+    return name == CODE_GEN and confidence >= SURE
 
 
 def classify(text: str) -> Opinion:

@@ -35,15 +35,18 @@ assert buffer child_process cluster console crypto dns events fs http http2 http
 perf_hooks process querystring readline stream test timers tls tty url util v8 vm worker_threads
 zlib
 """
-_STANDARD: Mapping[str, frozenset[str]] = {
-    "python": frozenset(sys.stdlib_module_names),
-    "rust": frozenset(("alloc", "core", "crate", "self", "std", "super")),
-    "java": frozenset(("java", "javax", "jdk", "sun")),
-    "kotlin": frozenset(("java", "javax", "kotlin")),
-    "scala": frozenset(("java", "javax", "scala")),
-    "csharp": frozenset(("System", "Microsoft")),
-    **dict.fromkeys(("javascript", "typescript", "tsx"), frozenset(_NODE.split())),
+_STANDARD_WORDS = {
+    "rust": "alloc core crate self std super",
+    "java": "java javax jdk sun",
+    "kotlin": "java javax kotlin",
+    "scala": "java javax scala",
+    "csharp": "System Microsoft",
+    "javascript": _NODE,
+    "typescript": _NODE,
+    "tsx": _NODE,
+    "python": " ".join(sys.stdlib_module_names),
 }
+_STANDARD = {language: frozenset(words.split()) for language, words in _STANDARD_WORDS.items()}
 """First words of modules that belong to a language."""
 
 _HOSTS = frozenset(("com", "org", "net", "io", "dev", "github", "gitlab", "bitbucket", "golang"))
@@ -172,7 +175,10 @@ def packages_named(record: Record, imports: Imports) -> Iterator[Package]:
         yield from title
         return
 
-    ruled_out = {word for option in record.rejected for word in option.option.lower().split()}
+    ruled_out: set[str] = set()
+    for option in record.rejected:
+        ruled_out.update(option.option.lower().split())
+
     decision = section_of(record.prose, "decision")[:LONGEST_DECISION]
     sentences = re.split(r"(?<=[.!?])\s+|\n\s*\n", decision)
     text = "\n".join(accepted_part(sentence) for sentence in sentences)

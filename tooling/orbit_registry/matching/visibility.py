@@ -74,23 +74,28 @@ class Moment:
 
     def __str__(self) -> str:
         """The moment in words, to follow "shown"."""
-        count = plural(self.files, "file")
-        names = listed(self.names, EXAMPLES)
-        words = {
-            EDIT: f"at edits of {count}",
-            USED: f"at edits of {count} that {_verb(self.files, 'import')} what it names",
-            CITED: f"at edits of {count} that {_verb(self.files, 'cite')} it",
-            UNLISTED: "at edits of files that its globs match",
-            ERROR: f"after an error with `{names}`",
-            COMMAND: f"at commands to {names}",
-            LINK: f"with {names}",
-            PROMPT: "at prompts with its words",
-            BRIEF: "in briefs with its words",
-            AGENT: f"in briefs of {names}",
-            PLAN: "where its target is planned",
-            START: "at a session's start",
-        }
-        return words[self.name]
+        return _WORDS[self.name].format(
+            files=plural(self.files, "file"),
+            names=listed(self.names, EXAMPLES),
+            imports=_verb(self.files, "import"),
+            cites=_verb(self.files, "cite"),
+        )
+
+
+_WORDS = {
+    EDIT: "at edits of {files}",
+    USED: "at edits of {files} that {imports} what it names",
+    CITED: "at edits of {files} that {cites} it",
+    UNLISTED: "at edits of files that its globs match",
+    ERROR: "after an error with `{names}`",
+    COMMAND: "at commands to {names}",
+    LINK: "with {names}",
+    PROMPT: "at prompts with its words",
+    BRIEF: "in briefs with its words",
+    AGENT: "in briefs of {names}",
+    PLAN: "where its target is planned",
+    START: "at a session's start",
+}
 
 
 def _verb(count: int, verb: str) -> str:
@@ -166,18 +171,24 @@ class Visibility:
 
     def as_data(self) -> dict[str, object]:
         """Return the judgement as JSON shows it."""
-        reason = self.reason
-        return {
+        moments = [moment.as_data() for moment in self.moments]
+        data: dict[str, object] = {
             "files": self.files,
-            "moments": [moment.as_data() for moment in self.moments],
+            "moments": moments,
             "after_acceptance": self.waits,
             "agents": list(self.agents),
             "withheld": self.withheld,
-            "cause": None if reason is None else reason.key,
-            "why": None if reason is None else reason.text,
-            "next": [] if reason is None else list(reason.commands),
+            "cause": None,
+            "why": None,
+            "next": [],
             "said": list(self.lines()),
         }
+        if self.reason is not None:
+            data["cause"] = self.reason.key
+            data["why"] = self.reason.text
+            data["next"] = list(self.reason.commands)
+
+        return data
 
     def lines(self) -> Iterator[str]:
         """Yield the judgement in sentences."""
@@ -335,9 +346,11 @@ def surroundings_of(workspace: Workspace, inputs: Inputs | None = None) -> Surro
     tracked, untracked = workspace.git.files()
     local = frozenset(entry.path for entry in inputs.entries if entry.pending)
     routes = routes_of(inputs.sources, local)
-    personal = inputs.personal
+    personal: Sequence[Record] = ()
+    if inputs.personal is not None:
+        personal = inputs.personal.records
 
-    return Surroundings(
+    around = Surroundings(
         records=inputs.records,
         files=[*(tracked or ()), *untracked],
         tracked=tracked or (),
@@ -347,8 +360,11 @@ def surroundings_of(workspace: Workspace, inputs: Inputs | None = None) -> Surro
         doubts=inputs.causes,
         untrusted=frozenset(inputs.untrusted),
         local=local,
-        personal=() if personal is None else personal.records,
+        personal=personal,
         agents=workspace.config.learnings.mapping,
+    )
+    return replace(
+        around,
         project=working_project(),
         half_life=half_life_days(),
         now=time.time(),
@@ -456,7 +472,10 @@ def _moments_of_files(
     of_imports = withheld if all(name.startswith(USES) for name in wide) else 0
     of_imports = max(of_imports, withheld - in_scope)
 
-    examples = [file for _, files in matched.values() for file in files]
+    examples: list[str] = []
+    for _, files in matched.values():
+        examples += files
+
     if scope and (around.is_home or not around.files):
         return [Moment(UNLISTED)], 0, None
 
@@ -511,12 +530,13 @@ def _linked(record: Record, around: Surroundings) -> list[str]:
     """Return the ids of the records that show a rule with them."""
     names = {record.id, *record.legacy_ids}
     targets = {link.to for link in record.links}
-    return [
-        other.id
-        for other in around.competing
-        if other.path != record.path
-        and (other.id in targets or any(link.to in names for link in other.links))
-    ]
+    linked: list[str] = []
+    for other in around.competing:
+        is_linking = not names.isdisjoint(link.to for link in other.links)
+        if other.path != record.path and (other.id in targets or is_linking):
+            linked.append(other.id)
+
+    return linked
 
 
 def _needs_link(record: Record) -> bool:
