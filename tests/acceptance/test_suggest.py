@@ -76,3 +76,24 @@ def test_what_is_applied_reaches_the_edit(project: Path) -> None:
     assert _suggested(project) == []
     shown = json.loads(orbit(project, "match", "src/queue.py", "--format", "json"))
     assert [match["id"] for match in shown["data"]["matches"]] == ["ADR-0001"]
+
+
+def test_a_commit_that_touches_a_log_speaks_for_no_decision_in_it(project: Path) -> None:
+    entries = ("Sums are whole", "Names are short")
+    log = "# Decisions\n"
+    for number, title in enumerate(entries, 1):
+        body = _decision(title, "So it is.").partition("\n")[2].replace("## ", "### ")
+        log += f"\n## ADR-000{number}: {title}\n{body}"
+
+    write(project, "docs/decisions.md", log)
+    commit(project)
+    orbit(project, "import", "docs/decisions.md")
+    commit(project)
+    for number in (1, 2):
+        write(project, "docs/decisions.md", f"{log}\nA remark, {number}.\n")
+        write(project, "src/money.py", f"x = {number}\n")
+        commit(project)
+
+    suggested = _suggested(project)
+    assert [entry["id"] for entry in suggested] == ["ADR-0001", "ADR-0002"]
+    assert [entry["globs"] for entry in suggested] == [[], []]

@@ -1,12 +1,15 @@
 """A pair of alike decisions stays one finding, and says nothing where one amends the other."""
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.acceptance.conftest import orbit
 from tests.files import commit, make_workspace, write
+
+from orbit_registry.formats.wording import without_citations
 
 TEXT = (
     "# {number}. {title}\n\n## Status\n\nAccepted\n{relation}\n## Context\n\nThe queue of the shop "
@@ -92,3 +95,35 @@ def test_a_moved_document_or_folder_has_the_command_that_follows_it(
 
     orbit(adopted, *command.split()[1:])
     orbit(adopted, "check", "--against", "main")
+
+
+def test_a_status_with_an_amendment_states_one_status(adopted: Path) -> None:
+    text = TEXT.format(number=1, title="Orders wait", relation="", more="")
+    status = "Proposed; amended in part by [ADR-0002](0002-two.md)"
+    write(adopted, "docs/adr/0001-wait.md", text.replace("Accepted", status))
+    write(adopted, "docs/adr/0002-two.md", TEXT.format(number=2, title="T", relation="", more="."))
+    report = orbit(adopted, "import", "docs/adr", "--verbose")
+    assert "and then" not in report
+    assert "proposed" in orbit(adopted, "show", "ADR-0001")
+
+
+def test_a_change_counts_a_file_once_however_many_globs_lead_to_it(adopted: Path) -> None:
+    _adopt(adopted)
+    words = ["adr", "update", "ADR-0001", "--path", "src/**", "--path", "src/a.py"]
+    write(adopted, "src/a.py", "x = 1\n")
+    orbit(adopted, *words)
+    commit(adopted)
+    write(adopted, "src/a.py", "x = 1  # see ADR-0001\n")
+    printed = orbit(adopted, "diff", "HEAD")
+    assert ": 1 file)" in printed
+
+
+@pytest.mark.parametrize("blank", [" ", "\t"])
+def test_a_long_run_of_blanks_takes_linear_time(blank: str) -> None:
+    def seconds(count: int) -> float:
+        text = f"x{blank * count}x"
+        began = time.process_time()
+        assert without_citations(text) == text
+        return time.process_time() - began
+
+    assert seconds(80_000) < 1
