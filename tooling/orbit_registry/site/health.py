@@ -155,7 +155,7 @@ def concerns_of(
             "unscoped",
             "Accepted, but shown at no edit",
             scopes,
-            f"proposes where it applies.{counts}",
+            f"looks for the files that one applies to.{counts}",
             bare,
         ),
     ]
