@@ -30,7 +30,7 @@
       const records = all.filter((record) => record.kind === form.dataset.orbitKind);
       if (form.dataset.orbitNewest) records.reverse();
       for (const record of records) {
-        record.words = [record.id, record.title, ...record.tags, ...record.legacy_ids, ...Object.values(record.fields)].join("\n").toLowerCase();
+        record.words = [record.id, record.title, record.sentence, ...record.tags, ...record.legacy_ids, ...Object.values(record.fields)].join("\n").toLowerCase();
       }
       return records;
     };
@@ -75,6 +75,7 @@
       made("tr", `orbit-row-${record.phase}`, ...columns.map((column) => {
         const held = made("td", `orbit-col-${column}`, cell(record, column));
         if (column === "date" && record.date_source) held.append(" ", made("small", "", `from ${record.date_source}`));
+        if (column === form.dataset.orbitHeadline && record.sentence) held.append(made("p", "orbit-sentence", record.sentence));
         if (column === form.dataset.orbitHeadline && record.replaced_by.length) held.append(later(record.replaced_by, byId));
         return held;
       }));

@@ -16,15 +16,14 @@ from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import RecordText
 from orbit_registry.site.sanitize import headline
-from orbit_registry.site.search_data import lead
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS, relative
 from orbit_registry.snapshot.references import References, references_in_text
 
 
-def references_by(text: RecordText, forms: IdForms) -> References:
-    """Return what a record's prose names, and how it begins;
-    lines count from the start of `text.document`.
+def references_by(text: RecordText, forms: IdForms, sentence: str) -> References:
+    """Return what a record's prose names, with its sentence; lines count from the start of
+    `text.document`.
     """
     references = _references_in(text.document or text.text, text.path, forms)
     if text.document:  # it was parsed to find the prose
@@ -32,7 +31,7 @@ def references_by(text: RecordText, forms: IdForms) -> References:
         ids, links = (tuple(name for name in names if name[1] in lines) for names in references[:2])
         references = References(ids, links)
 
-    return References(references.ids, references.links, lead(text.text), text.entry)
+    return References(references.ids, references.links, sentence, text.entry)
 
 
 @lru_cache(maxsize=8)  # records of one log follow each other

@@ -45,9 +45,9 @@ def cited_urls(html: str, page: str) -> list[str]:
     return list(dict.fromkeys(url for url in urls if url is not None))
 
 
-def card_html(record: Record, url: str, lead: str) -> str:
-    """Return the preview of the record at a URL; `lead` is the first line of its text."""
-    line = record.text("summary") or lead
+def card_html(record: Record, url: str, sentence: str) -> str:
+    """Return the preview of the record at a URL, with its sentence."""
+    line = record.text("summary") or sentence
     text = f"<span>{headline(line)}</span>" if line and line != record.title else ""
     day = f" <small>{escape(date_of(record))}</small>"
 
@@ -84,8 +84,8 @@ class Ref(TypedDict):
 class Relations:
     """Relations of records, read from both ends, their freshness and their order.
 
-    `records` are in the order of lists. `freshness`, `matches` and `checks` are by the record's
-    path; a record that is left out is fresh. `today` ends the months of votes.
+    `records` are in the order of lists. `freshness`, `matches`, `checks` and `sentences` are by the
+    record's path; a record that is left out is fresh. `today` ends the months of votes.
     """
 
     def __init__(
@@ -96,9 +96,11 @@ class Relations:
         citers: Citers | None = None,
         matches: Mapping[str, FilesByGlob] = MappingProxyType({}),
         checks: Mapping[str, dict[str, Any]] = MappingProxyType({}),
+        sentences: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._freshness = freshness
         self.citers, self.matches, self.checks = citers or Citers(), matches, checks
+        self._sentences = sentences
         self.today = today or datetime.now(UTC).date()
         in_order = list(records)
         self.records = RecordSet(in_order)
@@ -124,6 +126,14 @@ class Relations:
     def neighbours(self, record: Record) -> tuple[Record | None, Record | None]:
         """Return the records of its kind before and after it in lists."""
         return self._before.get(record.path), self._after.get(record.path)
+
+    def sentence(self, record: Record) -> str:
+        """Return a decision in one sentence, "" without one and for other records."""
+        if not record.kind.in_document:
+            return ""
+
+        sentence = self._sentences.get(record.path, "")
+        return "" if sentence == record.title else sentence
 
     def doubts(self, record: Record) -> str:
         """Return why a live record may hold no longer, "" without a reason."""
@@ -202,6 +212,7 @@ def record_view(
         "id": record.id,
         "origin": record.origin,
         "title": record.title,
+        "sentence": relations.sentence(record),
         "kind_labels": kind.labels,
         "index_url": relative(page, f"{kind.plural}/"),
         "status_word": record.status.word,
@@ -389,6 +400,7 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
         "id": record.id,
         "kind": kind.name,
         "title": record.title,
+        "sentence": relations.sentence(record),
         "status": record.status.name,
         "word": record.status.word,
         "phase": record.phase,
