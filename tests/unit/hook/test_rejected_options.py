@@ -39,13 +39,13 @@ NAMES = (
 )
 
 
-def decision(number: int, title: str, *names: str, chosen: str = "", **fields: object) -> Record:
+def decision(number: int, title: str, *names: str, chosen: str = "", **stated: object) -> Record:
     data = {
         "id": f"ADR-{number:04d}",
         "status": "accepted",
         "title": title,
         "date": f"2026-01-{number:02d}",
-        **fields,
+        **stated,
     }
     options = Options(
         tuple(RejectedOption(name, f"reason {at}") for at, name in enumerate(names)), chosen
