@@ -551,7 +551,7 @@ def policy_of(workspace: Workspace, facts: VcsState, documents: Collection[str])
     """
     if facts.against is None or not facts.base_commit:
         return None
-    if not concerns_policy(workspace, facts.changed or (), documents):
+    if not concerns_policy(workspace, facts.changed or (), facts.submodules, documents):
         return None
 
     return Policy(workspace.git, facts.base_commit)
@@ -734,6 +734,7 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
         changed_files,
         changed_records,
         changed_settings,
+        changed_submodules,
         text_paths,
         with_text,
     )
@@ -762,6 +763,8 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     changes = [*changed_records(sides), *changed_settings(policy, workspace.config)]
     head = Policy(workspace.git, "HEAD")
     changes += changed_files(policy, head, changed, records)
+    places = {*chain.from_iterable(map(text_paths, [*inputs.before, *records]))}
+    changes += changed_submodules(inputs.facts.submodules, {*places, policy.keys_path})
     return changes
 
 
