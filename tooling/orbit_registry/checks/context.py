@@ -732,6 +732,7 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     from orbit_registry.checks.protected import (
         Sides,
         changed_files,
+        changed_publication,
         changed_records,
         changed_settings,
         changed_submodules,
@@ -761,8 +762,9 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     )
 
     changes = [*changed_records(sides), *changed_settings(policy, workspace.config)]
+    changes += changed_publication(policy, sides)
     head = Policy(workspace.git, "HEAD")
-    changes += changed_files(policy, head, changed, records)
+    changes += changed_files(policy, head, changed, [*records])
     places = {*chain.from_iterable(map(text_paths, [*inputs.before, *records]))}
     changes += changed_submodules(inputs.facts.submodules, {*places, policy.keys_path})
     return changes
