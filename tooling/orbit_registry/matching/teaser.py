@@ -4,7 +4,7 @@ its line, and a sentence that says what follows from it.
 
 from orbit_registry.formats.sentences import paragraphs, sentences
 from orbit_registry.formats.untrusted import cut, inert_line
-from orbit_registry.hook.index import MORE_LINE
+from orbit_registry.model.fields import MORE_LINE
 from orbit_registry.model.record import Record
 
 LONGEST_TEASER = 400
