@@ -32,6 +32,8 @@ _FOOTNOTE = re.compile(r"\[\^[^\]]{1,40}\]")
 _WIKI = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]]*)\]\]")
 _LITERAL = re.compile(r"(`+)[ ]?(.+?)[ ]?\1|\\([!-/:-@\[-`{-~])")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])|~~(.+?)~~")
+_NUMBER = re.compile(r"^\(?\d{1,2}[.)]\s+")
+"""A number ahead of a paragraph, as in `**1. Use one queue.**`."""
 _END = re.compile(r"(?<=[\w`)\"'”’»\]%]{2})[.!?]+(?=[\"'”’»)]*(?:\s|$))[\"'”’»)]*|[。！？]")
 _ABBREVIATION = re.compile(
     r"\b(?:e\.g|i\.e|vs|cf|resp|approx|incl|no|nr|z\.\s?B|bzw|ca|d\.\s?h|u\.\s?a|p\.\s?ej|[A-Z])\.$",
@@ -89,7 +91,7 @@ def plain_text(text: str) -> str:
         text = _EMPHASIS.sub(lambda marked: marked[2] or marked[3], text)
 
     text = re.sub("\x00([0-9]+)\x00", lambda kept: literal[int(kept[1])], unescape(text))
-    return " ".join(text.split()).lstrip(":;,.–— ")
+    return _NUMBER.sub("", " ".join(text.split()).lstrip(":;,.–— "))
 
 
 def sentences(paragraph: str) -> Iterator[str]:

@@ -68,6 +68,18 @@ class Index:
         }
 
     @cached_property
+    def constant(self) -> set[str]:
+        """The kind's own columns in which all records say the same."""
+        if len(self.records) < FEWEST_RECORDS:
+            return set()
+
+        texts = {
+            column: [", ".join(words_in(record.data.get(column))) for record in self.records]
+            for column in own_columns(self.kind)
+        }
+        return {column for column, said in texts.items() if len(set(said)) == 1}
+
+    @cached_property
     def timed(self) -> bool:
         """Whether there is a timeline."""
         return timeline.has_timeline(self.kind, self.records)
@@ -84,7 +96,7 @@ class Index:
         kind, records, total = self.kind, self.pages[page], len(self.records)
         noun = kind.label.lower() if total == 1 else kind.labels.lower()
         cells = [_cells(record, page, relations, site) for record in records]
-        used = {column for row in cells for column, text, _ in row if text}
+        used = {column for row in cells for column, text, _ in row if text} - self.constant
         heads = "".join(_head(column) for column in (*kind.columns, CITED) if column in used)
 
         rows = "".join(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
+from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from orbit_registry.errors import plural
@@ -39,6 +40,10 @@ def _references_in(text: str, path: str, forms: IdForms) -> References:
     return references_in_text(text, path if is_markdown(path) else f"{path}.md", forms)
 
 
+_LISTS = frozenset({"readme", "index", "_index", "summary"})
+"""Names of files that list all decisions, and so say nothing of one."""
+
+
 @dataclass(frozen=True, slots=True)
 class CitingFile:
     """A file that cites, with its lines; `page` is where the site shows it, if it does."""
@@ -63,8 +68,10 @@ class Citers:
     """The live records whose scope matches a document that is a page, by path."""
 
     def count(self, url: str) -> int:
-        """Return how many records and files cite what a page shows."""
-        return len(self.records.get(url, ())) + len(self.files.get(url, ()))
+        """Return how many records and files cite what a page shows, without lists of decisions."""
+        files = self.files.get(url, ())
+        listing = sum(PurePosixPath(file.path).stem.lower() in _LISTS for file in files)
+        return len(self.records.get(url, ())) + len(files) - listing
 
 
 def citers_of(

@@ -24,6 +24,7 @@ from orbit_registry.site.mentions import Citers
 from orbit_registry.site.prose import card_id
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
+from orbit_registry.site.twins import twin_path
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import (
     chip,
@@ -208,6 +209,7 @@ def record_view(
     def references(ids: Sequence[str]) -> list[Ref]:
         return [reference(any_id, page, relations, site) for any_id in ids]
 
+    text_path = record.source.path if record.source else record.path
     related = {any_id for _, ids in relations.links(record) for any_id in ids}
     related |= {*relations.replaces(record), *relations.replaced_by(record)}
     return {
@@ -234,6 +236,9 @@ def record_view(
         "own": {column: groups.column_words(record, column, page) for column in own_columns(kind)},
         "source": _file(record.source.path, page, site) if record.source else None,
         "file": _file(record.path, page, site) | ({"edit": None} if record.source else {}),
+        "edit": site.forge.edit(text_path),
+        "read": site.forge.view(text_path),
+        "markdown": relative(page, twin_path(page)),
         "replaced_by": references(relations.replaced_by(record)),
         "today": references(relations.successors_today(record)),
         "scope": {
