@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from orbit_registry.errors import OrbitError
+from orbit_registry.formats.manifests import ManifestError, dependencies, is_manifest
 from orbit_registry.formats.sources import SOURCE_LIMIT, is_foreign
 from orbit_registry.hook.rejected_options import names_in
 from orbit_registry.workspace.files import inside, read_bytes
@@ -52,13 +53,17 @@ def _names(path: str, text: str) -> Iterator[tuple[str, int]]:
 
     A parser reads manifests and code where there is one; else the lines tell, as at the hook.
     """
-    # The parsers take 30 ms to import, and only a change to code or to a manifest needs them.
-    from orbit_registry.enforce.kinds.dependency import manifest_names
+    if is_manifest(path):
+        try:
+            yield from [(row.name, row.line) for row in dependencies(path, text)]
+            return
+        except ManifestError:
+            pass  # half a manifest has lines, too
+
+    # The parsers take 30 ms to import, and only a change to code needs them.
     from orbit_registry.enforce.kinds.imports import imports_with_lines
 
-    rows = manifest_names(path, text)
-    if rows is None:
-        rows = imports_with_lines(path, text)
+    rows = imports_with_lines(path, text)
     if rows is not None:
         yield from rows
         return

@@ -12,9 +12,9 @@ from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.formats.wording import normalised
-from orbit_registry.hook.index import EXACT, PHRASES
 from orbit_registry.hook.rejected_options import forms_of, is_meant
 from orbit_registry.hook.words import words
+from orbit_registry.model.fields import EXACT, PHRASES
 from orbit_registry.model.record import Record
 from orbit_registry.search.text import stem
 
@@ -111,7 +111,7 @@ def option_names(option: str) -> set[str]:
 
 
 def names_used(title: str, chosen: str) -> set[str]:
-    """Return the names that may stand for what a decision takes: runs of words of its title and of
+    """Return the possible names of what a decision takes: runs of words of its title and of
     its chosen option.
     """
     names = set()
