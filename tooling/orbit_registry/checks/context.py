@@ -61,7 +61,7 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.checks.added import AddedName
+    from orbit_registry.checks.added import Added
     from orbit_registry.checks.approval import Judged
     from orbit_registry.checks.protected import Change
     from orbit_registry.formats.adr.model import AdrDocument, Section
@@ -105,8 +105,8 @@ class CheckContext:
     """What was worked out before; in memory if nothing is kept."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
-    added: Sequence[AddedName] = ()
-    """The packages and modules that the change adds; empty where nothing is compared."""
+    added: Added | None = None
+    """The packages and modules that the change adds; None where nothing is compared."""
     with_options: Callable[[], Iterable[Record]] = tuple
     """Returns the records with the options that their texts reject."""
     options_before: Callable[[], Sequence[Record]] | None = None
@@ -402,8 +402,8 @@ class Inputs:
     """Findings of the checks that records state."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
-    added: Sequence[AddedName] = ()
-    """The packages and modules that the change adds; empty where nothing is compared."""
+    added: Added | None = None
+    """The packages and modules that the change adds; None where nothing is compared."""
     config: Config = field(default_factory=lambda: config_of({}))
     """The configuration that the gate obeys: against a base, its own, to which a change adds."""
     policy: Policy | None = None
@@ -442,7 +442,7 @@ class Inputs:
             sources,
             enforced,
             imported,
-            list(self.added),
+            list(self.added or ()),
         )
 
 
@@ -522,7 +522,7 @@ def collect_inputs(
         files = (*facts.tracked, *facts.untracked)
         imported = SourceFiles(workspace, [*reading.collection.records], files).imported
 
-    added: Sequence[AddedName] = ()
+    added: Added | None = None
     if against is not None and facts.base_commit and not definitions_only:
         from orbit_registry.checks.added import added_names  # only a change adds something
 
