@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -135,14 +136,22 @@ def _grouped(needles: Iterable[str], after: str = "") -> str:
     return "|".join(f"{first}(?:{'|'.join(rests)}){after}" for first, rests in groups.items())
 
 
-_FORM_NEEDLES = _grouped(needle for form in _FORMS for needle in form.needles)
+_FORM_NEEDLES = _grouped(chain.from_iterable(form.needles for form in _FORMS))
 _NAME_NEEDLES = _grouped(_name_ends(), after=_NEAR_VALUE)
-NEEDLES = re.compile(f"{_FORM_NEEDLES}|{_NAME_NEEDLES}|b{_BEARER}|B{_BEARER}")
-"""A part that every secret has.
+_NEEDLES = f"{_FORM_NEEDLES}|{_NAME_NEEDLES}|b{_BEARER}|B{_BEARER}"
+_compiled = cache(re.compile)
+"""Patterns are compiled where they are used: few runs need them, and fewer need all."""
 
-A search stops at each character that an alternative begins with, so they begin with rare ones and
-look back.
-"""
+
+def may_hold_secret(text: str) -> bool:
+    """Say whether a text has a sign of a secret; `find_secrets` says whether it is one.
+
+    A search stops at each character that an alternative begins with, so they begin with rare ones
+    and look back.
+    """
+    return _compiled(_NEEDLES).search(text) is not None
+
+
 _LEAST_OF_FORM = 2.3
 """Least entropy of a value that is judged: made-up tokens repeat a character."""
 _RFC_EXAMPLE = "Aladdin:open sesame"
@@ -165,10 +174,10 @@ def find_secrets(text: str) -> Iterator[Suspect]:
 
     Made-up examples are none: `EXAMPLE`, `xxxxxx`, `$VARIABLE`, `MIIE…`.
     """
-    if not NEEDLES.search(text):
+    if not may_hold_secret(text):
         return
 
-    has_form = re.search(_FORM_NEEDLES, text) is not None
+    has_form = _compiled(_FORM_NEEDLES).search(text) is not None
     forms = list(_with_form(text)) if has_form else []
     suspects = list(forms)
     for name in _with_name(text):
@@ -187,9 +196,6 @@ def _with_form(text: str) -> Iterator[Suspect]:
     for form in _FORMS:
         if _compiled("|".join(form.needles)).search(text):
             yield from _of_form(form, text)
-
-
-_compiled = cache(re.compile)
 
 
 def _of_form(form: _Form, text: str) -> Iterator[Suspect]:
@@ -261,7 +267,7 @@ _JUDGES: Mapping[str, Callable[[str], bool]] = {
 
 
 def _with_name(text: str) -> Iterator[Suspect]:
-    pattern = re.compile(_NAMED)
+    pattern = _compiled(_NAMED)
     at = 0
     while match := pattern.search(text, at):
         name = next(name for name in _BY_NAME if match[name] is not None)
@@ -416,7 +422,7 @@ def has_secret(value: object, text: str) -> bool:
     """Say whether a text within a value holds a secret; `text` is the value as ASCII JSON."""
     if "\\u" in text:  # an escape could hide a secret
         text = json.dumps(value, ensure_ascii=False)
-    if NEEDLES.search(text) is None:
+    if not may_hold_secret(text):
         return False
 
     return any(any(find_secrets(part)) for part in _texts(value))
