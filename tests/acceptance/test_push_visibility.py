@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from tests.files import commit, make_workspace, write, write_learning
 
-from orbit_registry.hook.index import ID, Index, open_index
+from orbit_registry.hook.index import Index, open_index
 from orbit_registry.hook.select import is_wide
 from orbit_registry.matching.match import current_index, match
 from orbit_registry.matching.sync import sync_index
+from orbit_registry.model.fields import ID
 from orbit_registry.workspace.workspace import open_workspace
 
 

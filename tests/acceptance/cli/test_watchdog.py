@@ -19,8 +19,8 @@ from tests.files import configure, write, write_learning
 
 from orbit_registry.doctor.watchdog import Watch, watch
 from orbit_registry.formats.yaml import load
-from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.events import DISPATCHED, Event, append
+from orbit_registry.model.reach import TRIAL
 from orbit_registry.workspace.workspace import find_workspace
 
 SCHEMA = json.loads(

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from orbit_registry.formats.globs import Glob, match_any, parse_glob
 from orbit_registry.formats.yaml import load
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import TOOL, Context
+from orbit_registry.hook.context import Context
 from orbit_registry.hook.index import Index, NoIndex, open_index, read_index
 from orbit_registry.hook.project import index_file
 from orbit_registry.hook.select import select
+from orbit_registry.model.reach import TOOL
 
 ROOT = Path(__file__).parents[3]
 VECTORS: Any = load((ROOT / "tests/cases/globs.yaml").read_text("utf-8"))

@@ -74,6 +74,8 @@ def judged(git: Git, policy: Policy, changes: Sequence[Change]) -> Iterator[Judg
     for change, state, setter in zip(changes, head, setters, strict=True):
         if change.is_light:
             yield Judged(change, is_required=False)
+        elif change.subject.unprovable:
+            yield Judged(change, True, change.subject.unprovable)
         elif setter is None or not uncommitted.isdisjoint(change.subject.paths):
             is_open = not uncommitted.isdisjoint(change.subject.paths)
             yield Judged(change, True, _NO_COMMIT, is_open)

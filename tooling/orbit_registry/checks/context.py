@@ -40,6 +40,7 @@ from orbit_registry.repository.documents import (
     load_document,
     prose_in,
     row_of_document,
+    with_options,
     with_prose,
 )
 from orbit_registry.repository.inherited import copy_digest
@@ -108,6 +109,8 @@ class CheckContext:
     """The packages and modules that the change adds; empty where nothing is compared."""
     with_options: Callable[[], Iterable[Record]] = tuple
     """Returns the records with the options that their texts reject."""
+    options_before: Callable[[], Sequence[Record]] | None = None
+    """Returns those of the base; None where the change touches no record."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """The digest of the copy of each source that records are inherited from."""
     authority: str | None = None
@@ -548,7 +551,7 @@ def policy_of(workspace: Workspace, facts: VcsState, documents: Collection[str])
     """
     if facts.against is None or not facts.base_commit:
         return None
-    if not concerns_policy(workspace, facts.changed or (), documents):
+    if not concerns_policy(workspace, facts.changed or (), facts.submodules, documents):
         return None
 
     return Policy(workspace.git, facts.base_commit)
@@ -646,7 +649,45 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         copies=copies,
     )
     filled = partial(inputs.reading.prose.filled, collection.records)
-    return replace(context, added=inputs.added, with_options=filled)
+    options_before = None
+    if inputs.policy is not None:
+        options_before = partial(_options_before, inputs, inputs.policy, filled)
+
+    return replace(context, added=inputs.added, with_options=filled, options_before=options_before)
+
+
+def _options_before(
+    inputs: Inputs, policy: Policy, filled: Callable[[], Iterable[Record]]
+) -> list[Record]:
+    """Return the records of the base with the options that their texts reject there."""
+    from orbit_registry.checks.protected import text_paths
+
+    changed = inputs.facts.changed or frozenset()
+    now = {record.uid: record for record in filled()}
+    same: list[Record] = []
+    touched: list[Record] = []
+    for record in inputs.before:
+        current = now.get(record.uid)
+        if current is None or not changed.isdisjoint((record.path, *text_paths(record))):
+            touched.append(record)
+        else:
+            same.append(replace(record, prose=current.prose, options=current.options))
+
+    contents = _contents_before(inputs.workspace, policy, touched)
+    texts = {path: content.decode("utf-8", "replace") for path, content in contents.items()}
+    return [*same, *with_options(touched, texts.get)]
+
+
+def _contents_before(
+    workspace: Workspace, policy: Policy, records: Iterable[Record]
+) -> dict[str, bytes]:
+    """Return the files that may hold the long texts of records, as the base has them."""
+    from orbit_registry.checks.protected import text_paths
+
+    paths = set(chain.from_iterable(map(text_paths, records)))
+    names = {f"{policy.commit}:{workspace.git.prefix}{path}": path for path in paths}
+    blobs = workspace.git.blobs(names, check=False)
+    return {names[name]: content for name, content in blobs.items()}
 
 
 def _copies(inputs: Inputs) -> dict[str, str]:
@@ -693,6 +734,7 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
         changed_files,
         changed_records,
         changed_settings,
+        changed_submodules,
         text_paths,
         with_text,
     )
@@ -708,10 +750,7 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
         if not is_same or not changed.isdisjoint(files):
             touched.append(record)
 
-    paths = set(chain.from_iterable(map(text_paths, touched)))
-    names = {f"{policy.commit}:{workspace.git.prefix}{path}": path for path in paths}
-    blobs = workspace.git.blobs(names, check=False)
-    contents = {names[name]: content for name, content in blobs.items()}
+    contents = _contents_before(workspace, policy, touched)
     before = {record.uid: with_text(record, contents) for record in touched}
     problems = filter(hides_record, inputs.reading.collection.problems)
     sides = Sides(
@@ -724,6 +763,8 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     changes = [*changed_records(sides), *changed_settings(policy, workspace.config)]
     head = Policy(workspace.git, "HEAD")
     changes += changed_files(policy, head, changed, records)
+    places = {*chain.from_iterable(map(text_paths, [*inputs.before, *records]))}
+    changes += changed_submodules(inputs.facts.submodules, {*places, policy.keys_path})
     return changes
 
 

@@ -21,7 +21,7 @@ from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.repository.codec import data_in, list_in
 from orbit_registry.repository.documents import Document, Documents, prose_in, with_prose
-from orbit_registry.repository.policy import Policy, record_at, setting_of
+from orbit_registry.repository.policy import Policy, is_within, record_at, setting_of
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.workspace import CONFIG, ORBIT
 
@@ -40,6 +40,8 @@ class Subject:
     paths: tuple[str, ...]
     state: Callable[[Contents], str]
     """Returns its state as a digest; empty where it is not there or not accepted."""
+    unprovable: str = ""
+    """Why no commit can prove an approval of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +196,22 @@ def changed_files(
         files = [f"{'../' * policy.git.prefix.count('/')}{name}" for name in OWNER_FILES]
         subject = Subject(path, tuple(files), _files_state)
         yield Change(f"this change alters the code owners of {path}", subject)
+
+
+def changed_submodules(submodules: Iterable[str], places: Iterable[str]) -> Iterator[Change]:
+    """Yield the submodules that a change sets, and that have records or their texts."""
+    names = sorted(places)
+    for path in submodules:
+        is_of_records = is_within(path, ORBIT) or is_within(ORBIT, path)
+        inside = [path] if is_of_records else [name for name in names if is_within(name, path)]
+        if not inside:
+            continue
+
+        more = f" and {len(inside) - 1} more" if len(inside) > 1 else ""
+        where = "a submodule" if inside == [path] else f"the submodule {path}"
+        message = f"this change takes {inside[0]}{more} from {where}"
+        subject = Subject(path, (path,), _files_state, "where nothing proves an approval")
+        yield Change(message, subject)
 
 
 def _file(path: str) -> Subject:

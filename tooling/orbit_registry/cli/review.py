@@ -390,6 +390,9 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
         for cluster in clusters
     ]
     offered, _ = proposals.write_proposals(workspace, drafts, history, author, dry_run=dry_run)
+    opposites, _ = proposals.write_proposals(
+        workspace, consolidation.contradictions(live), history, author, dry_run=dry_run
+    )
     note = (
         None
         if consolidation.is_long_enough(report)
@@ -407,6 +410,7 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
             for cluster, record in zip(clusters, proposed, strict=True)
         ],
         "retirements": [retirement.as_data() for retirement in offered],
+        "contradictions": [opposite.as_data() for opposite in opposites],
         "learnings": len(live),
         "note": note,
         "dry_run": dry_run,
@@ -419,13 +423,13 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
         lines.append(f"{name}  {cluster.kind}  of {len(cluster.members)}, {alike}")
         lines += [f"  {member.id}  {member.title}" for member in cluster.members]
 
-    for offer in offered:
+    for offer in (*offered, *opposites):
         name = offer.record.id if offer.record is not None else "would propose"
         lines.append(f"{name}  {offer.draft.title}\n  {offer.draft.reason}")
 
     lines.append(note or "")
     nothing = f"nothing to consolidate among {len(live)} learnings"
-    text = "\n".join(filter(None, lines)) if clusters or offered else nothing
+    text = "\n".join(filter(None, lines)) if clusters or offered or opposites else nothing
     emit(output, data, text, next_commands=["orbit review", "orbit check"])
 
 

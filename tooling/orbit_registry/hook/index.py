@@ -11,6 +11,17 @@ from posix import O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, close, lstat
 from posix import open as open_file
 
 from orbit_registry.hook.project import content_of, index_file, stamp
+from orbit_registry.model.fields import (
+    CHECKSUM,
+    EXCLUDES,
+    FIELDS,
+    GLOBS,
+    MOVED,
+    MTIME,
+    PATH,
+    SIZE,
+    Row,
+)
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
@@ -27,7 +38,6 @@ LARGEST_COMPARED = (
     65_536  # bytes of a record's file; a larger one whose time differs counts as changed
 )
 CHANGED, GONE = "changed", "gone"  # how it differs from the one that the index was made from
-EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, UNTRUSTED = 1, 2, 4, 8, 16, 32
 MISSING = "there is no push index yet"
 AT = (1 << 32) - 1  # bits of a hit for the place of its glob
 WIDE = 1 << 31
@@ -74,46 +84,6 @@ LONGEST_TAIL = (
     1 << 20
 )  # bytes behind the index itself: lines with a hash of what it was made from, and stamps of that
 
-(  # fields of a row
-    ID,
-    KIND,
-    STATUS,
-    PHASE,
-    PATH,
-    MTIME,
-    SIZE,
-    ORIGIN,
-    TEASER,
-    CHECKSUM,
-    GATE,
-    CATEGORY,
-    EXPIRES_AT,
-    PRIORITY,
-    UPDATED_AT,
-    RANK,
-    VOTES,
-    PROJECT,
-    PLACE,
-    STALE,
-    AGES_AT,
-    ERROR,
-    AGENTS,
-    TASKS,
-    CONTEXTS,
-    ANTI_CONTEXTS,
-    TAGS,
-    LINKS,
-    SAME,
-    NOTE,
-    GLOBS,
-    REJECTED,
-    CHECKS,
-    ENFORCED,
-) = range(34)
-FIELDS = 34
-LIST = "\x1f"
-MOVED = "\x1d"
-"""Mark of a glob that follows a rename: `!` if it excludes, mark, new glob, mark, the record's."""
 # axis of the rejected options, each under the first word of its names; alone it says that there are
 # any
 OPTIONS = "o"
@@ -126,12 +96,6 @@ REPLACED = "r"
 # axis of what the citations of a file lead to, under its path; a hit of a successor has the number
 # of the closed record that the file cites, plus one, in its lower half
 CITED = "y"
-NOTE_LINE, MORE_LINE = "\n  note: ", "\n  more: "
-"""What a teaser has between a record's headline, its note and the path of its full text."""
-PHRASES, EXACT = "\x1e", "="
-"""What parts an option's names and the text that is shown;
-prefix of a name that only an import can mean.
-"""
 _OPEN = (
     O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
 )  # what is not a file, a pipe, answers at once
@@ -146,46 +110,6 @@ class NoIndex:
 
     def __bool__(self) -> bool:
         return False
-
-
-class Row:
-    """One record of the index; `values` are its fields as texts."""
-
-    def __init__(self, number: int, values: list[str], flags: int) -> None:
-        self.number, self.values, self.flags = number, values, flags
-
-    @property
-    def id(self) -> str:
-        """The record's id."""
-        return self.values[ID]
-
-    @property
-    def teaser(self) -> str:
-        """The text that is pushed: one or two lines, escaped and redacted."""
-        return self.values[TEASER]
-
-    @property
-    def noted_teaser(self) -> str:
-        """The text that is pushed, with the record's constraint or first consequence."""
-        first, separator, more = self.values[TEASER].partition("\n")
-        return (
-            f"{first}{NOTE_LINE}{self.values[NOTE]}{separator}{more}"
-            if self.values[NOTE]
-            else self.values[TEASER]
-        )
-
-    def words(self, field: int) -> list[str]:
-        """Return a field that is a list."""
-        return self.values[field].split(LIST) if self.values[field] else []
-
-    def is_expired(self, now: float) -> bool:
-        """Say whether the record has expired at `now`, in seconds since 1970."""
-        return bool(self.flags & EXPIRES) and int(self.values[EXPIRES_AT]) <= now
-
-    def doubt(self, now: float) -> str:
-        """Return why the record may be out of date; empty if nothing says so."""
-        aged = self.values[AGES_AT] if self.flags & DOUBTED else ""
-        return self.values[STALE] or ("age" if aged and int(aged) <= now else "")
 
 
 def checksum(content: bytes) -> int:
@@ -236,7 +160,8 @@ class Index:
     """
 
     def __init__(self, content: mmap | bytes, words: list[int], root: str) -> None:
-        self.content, self.root, self.length = content, root, words[W_LENGTH]
+        self.content, self.root, self.header = content, root, words
+        self.length = words[W_LENGTH]
         self.records, self.pushed, self._mask = (
             words[W_RECORDS],
             words[W_PUSHED],

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.index import Index
+from orbit_registry.hook.index import Index, NoIndex
 from orbit_registry.hook.project import index_file, stamp
 from orbit_registry.matching import compile as compiler
+from orbit_registry.matching.index import open_index
 from orbit_registry.matching.pack import Part, is_whole, pack
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
 from orbit_registry.matching.routes import routes_of
@@ -208,11 +209,6 @@ class Inputs:
     sources: SourceFiles
 
 
-def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
-    """Return the index on disk, without a sync."""
-    return reader.open_index(str(workspace.root))
-
-
 def sync_index(
     workspace: Workspace, inputs: Inputs | None = None, *, rebuild: bool = False
 ) -> IndexSync:
@@ -254,11 +250,11 @@ def sync_index(
     return IndexSync(path, records, is_built)
 
 
-def _inputs_in(index: Index | reader.NoIndex) -> list[str]:
+def _inputs_in(index: Index | NoIndex) -> list[str]:
     return index.inputs if isinstance(index, Index) else []
 
 
-def index_in_memory(workspace: Workspace) -> Index | reader.NoIndex:
+def index_in_memory(workspace: Workspace) -> Index | NoIndex:
     """Return an index that lasts as long as the process."""
     inputs = inputs_of(workspace)
     content, _ = _compiled(workspace, inputs)

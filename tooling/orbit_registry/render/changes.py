@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from orbit_registry.checks.report import printable
 from orbit_registry.errors import listed, plural
 from orbit_registry.formats.untrusted import cut, escaped_line, inert_line
-from orbit_registry.hook.context import Via
-from orbit_registry.hook.index import ID, PATH
 from orbit_registry.matching.match import Match
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.model.fields import ID, PATH
+from orbit_registry.model.reach import Via
 from orbit_registry.model.scope import USES
 from orbit_registry.review.changes import ChangeReport, RecordChange
 

@@ -312,7 +312,11 @@ def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> Deci
 
 def whole(workspace: Workspace, records: Iterable[Record]) -> list[Record]:
     """Return records with their prose and options, reading only their documents."""
-    text_of = cache(partial(document_text, workspace.root))
+    return with_options(records, cache(partial(document_text, workspace.root)))
+
+
+def with_options(records: Iterable[Record], text_of: Callable[[str], str | None]) -> list[Record]:
+    """Return records with their prose and options, from the texts of files."""
 
     @cache
     def document(path: str) -> Document:

@@ -111,16 +111,27 @@ def setting_of(raw: Mapping[str, object], key: str) -> Any:
 
 
 def concerns_policy(
-    workspace: Workspace, changed: Collection[str], documents: Collection[str]
+    workspace: Workspace,
+    changed: Collection[str],
+    submodules: Collection[str],
+    documents: Collection[str],
 ) -> bool:
     """Say whether a change touches a record, a document of one, or what the gate obeys."""
     keys = str(workspace.config.setting("approval", "allowed_signers"))
     others = {*OWNER_FILES, MAILMAP, keys, *documents}
     if any(path.startswith(f"{ORBIT}/") or path in others for path in changed):
         return True
+    for submodule in submodules:
+        if any(is_within(path, submodule) for path in (ORBIT, *others)):
+            return True
 
     # Code owners are named at the repository's top, which may be above the project.
     return bool(workspace.git.prefix) and workspace.config.setting("approval", "require") != "none"
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Say whether a path is a folder, or is inside it."""
+    return path == folder or path.startswith(f"{folder}/")
 
 
 def records_before(

@@ -10,13 +10,13 @@ from textwrap import shorten
 
 from orbit_registry.checks.engine import gate
 from orbit_registry.errors import GitError, UsageError
-from orbit_registry.hook.context import is_cited_only
-from orbit_registry.hook.index import PATH
 from orbit_registry.lifecycle.history import brought_by
 from orbit_registry.lifecycle.unwritten import Candidate, unwritten
 from orbit_registry.matching.match import Match, current_index, match, scope_widths
 from orbit_registry.matching.visibility import Visibility, surroundings_of, visibilities
 from orbit_registry.model.diagnostic import Diagnostic
+from orbit_registry.model.fields import PATH
+from orbit_registry.model.reach import is_cited_only
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.codec import data_in

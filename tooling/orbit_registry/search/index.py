@@ -1,10 +1,10 @@
-"""Index of the terms of records' texts: what a term weighs in a text is worked out here alone.
+"""Index of the terms of records' texts: what a term weighs in a text.
 
 A term counts 3 in the title and the tags of a text, 1 in its body; the sum is weighed as one text
 (BM25F). A score is the part reached of what no text can exceed, so that it lies between 0 and 1 and
-two queries can be compared. SQL gets the weights as tables and only adds them; here the best texts
-are ranked a second time by the characters of their terms. The site's search box (`search.js`) gets
-the counts and does the same. The hook also gets what words in a row weigh.
+two queries can be compared. Here the best texts are ranked a second time by the characters of their
+terms. SQL (`search.sql`) and the site's search box (`search.js`) get the counts and weigh them
+alike. The hook also gets what words in a row weigh.
 """
 
 from __future__ import annotations

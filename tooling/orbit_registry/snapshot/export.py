@@ -27,17 +27,16 @@ from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
-from orbit_registry.search.index import Index
+from orbit_registry.search.index import K1, UNKNOWN, B
 from orbit_registry.search.search import MARKS
-from orbit_registry.search.texts import TextWords
 from orbit_registry.snapshot.publication import publication_of
 from orbit_registry.snapshot.references import references_in
 from orbit_registry.snapshot.rows import (
     CONTENT,
     LOCAL,
+    TEXTS,
     Rows,
     citations_of,
-    encode,
     meta_of,
     rows_of,
     sources_of,
@@ -59,38 +58,19 @@ else:
     except ImportError:  # the name is not promised: another version may call it otherwise
         duckdb = importlib.import_module("duckdb")
 
-EVENTS, MACRO = Path(__file__).with_name("events.sql"), Path(__file__).with_name("search.sql")
+EVENTS = Path(__file__).with_name("events.sql")
+SEARCH = Path(__file__).with_name("search.sql")
 ENDINGS = "[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|ment|ments)"
 """What may follow a known word in one that is not known."""
 
 
-def _search_tables(
-    connection: duckdb.DuckDBPyConnection, texts: Mapping[tuple[str, int], TextWords], folder: Path
-) -> None:
-    index = Index(texts)
-    tables = {"search_words": _search_words(index), "search_texts": _search_texts(index)}
-    fill_all(connection, tables, folder)
-
-    text = MACRO.read_text("utf-8")
+def _make_search(connection: duckdb.DuckDBPyConnection) -> None:
+    """Weigh the words of the texts that were filled in, and make the macro `search`."""
+    connection.executemany("INSERT INTO stop_words VALUES (?)", [[word] for word in STOP_WORDS])
+    text = SEARCH.read_text("utf-8")
     for name, value in _VALUES.items():
         text = text.replace(f"@{name}@", value.replace("'", "''"))
     connection.execute(text)
-
-
-def _search_words(index: Index) -> Iterator[str]:
-    words = [("", "", index.worth("")), *((word, "", 0.0) for word in STOP_WORDS)]
-    for word, term in index.term_of.items():
-        if word not in STOP_WORDS:
-            words.append((word, term, index.worth(term)))
-
-    for word, term, worth in sorted(words):
-        yield encode({"word": word, "term": term, "worth": round(worth, 6)})
-
-
-def _search_texts(index: Index) -> Iterator[str]:
-    for (name, part), norm, counts in zip(index.keys, index.norms, index.texts, strict=True):
-        row = {"record_id": name, "part": part, "norm": norm}
-        yield encode({**row, "terms": [*counts], "counts": [*counts.values()]})
 
 
 _VALUES = {
@@ -99,6 +79,9 @@ _VALUES = {
     "longest": str(LONGEST_WORD),
     "edges": MARKS,
     "endings": ENDINGS,
+    "k1": str(K1),
+    "b": str(B),
+    "unknown": str(UNKNOWN),
 }
 
 
@@ -177,7 +160,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @contextlib.contextmanager
-def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) -> Iterator[None]:
+def new_database(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]:
     """Make a new file with our tables the current database for a block that fills it.
 
     A failure leaves no file.
@@ -197,7 +180,7 @@ def new_database(connection: duckdb.DuckDBPyConnection, path: Path, rows: Rows) 
             yield
 
             connection.execute(MACROS.read_text(encoding="utf-8"))
-            _search_tables(connection, rows.texts, path.parent)
+            _make_search(connection)
             connection.execute("COMMIT")
             connection.execute("CHECKPOINT snapshot")
         finally:
@@ -242,12 +225,12 @@ def write_database(
     try:
         with engine() as connection:
             hashes = _hashes_in(connection, earlier) if earlier is not None else {}
-            tables = {table: rows.of(table) for table in (*CONTENT, *LOCAL)}
+            tables = {table: rows.of(table) for table in (*CONTENT, *LOCAL, TEXTS)}
             # Compression takes a tenth of the time to build and saves a third of a file that lasts
             # until the next sync.
             connection.execute("SET force_compression = 'uncompressed'")
 
-            with new_database(connection, path, rows):
+            with new_database(connection, path):
                 fill_all(connection, tables, path.parent)
                 if events:
                     fill_events(connection, "events", events)
@@ -398,9 +381,10 @@ def export_snapshot(
 
         tables = {table: rows.shared.get(table, ()) for table in CONTENT}
         tables["vote_keys"] = rows.local.get("vote_keys", ())
+        tables[TEXTS] = rows.shared.get(TEXTS, ())
         names = [*CONTENT, "meta"]
         paths = [file]
-        with engine() as connection, new_database(connection, temporary, rows):
+        with engine() as connection, new_database(connection, temporary):
             connection.execute(f"SET force_compression = '{COMPRESSION}'")
             fill_all(connection, tables, file.parent)
             _fill_meta(connection, meta_of(workspace, workspace.git.commit("HEAD")))

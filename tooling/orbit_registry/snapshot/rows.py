@@ -30,7 +30,8 @@ from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.chunks import Chunk, chunks_of
-from orbit_registry.search.texts import TextWords, words_in, words_of
+from orbit_registry.search.text import stem
+from orbit_registry.search.texts import Fields, texts_of, words_in
 from orbit_registry.snapshot.references import NameResolver, References, citing_references
 from orbit_registry.workspace.cache import Cache, to_row
 from orbit_registry.workspace.files import walk
@@ -212,6 +213,8 @@ LOCAL = (
     "vote_keys",
 )
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
+TEXTS = "search_texts"
+"""The table of what words count in each text; `search.sql` weighs them."""
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Returns a row in the form that is hashed and filled in: JSON without spaces."""
 
@@ -223,8 +226,6 @@ class Rows:
     shared: Mapping[str, Sequence[str]]  # what git carries
     local: Mapping[str, Sequence[str]]  # what only this machine has: its inbox, its findings
     hashes: Mapping[str, str]  # each record's path and a hash of all its rows but links
-    texts: Mapping[tuple[str, int], TextWords]
-    """What words count, by a record's id or a skill's path, and the number of the chunk."""
 
     def of(self, table: str) -> Iterator[str]:
         """Yield every row of a table."""
@@ -260,16 +261,12 @@ def rows_of(
     chosen = _chosen(list(records), inbox)
     local_ids = frozenset(record.id for record in chosen if _is_in(record, inbox))
     hashes: dict[str, str] = {}
-    texts: dict[tuple[str, int], TextWords] = {}
     own_rows = _own_rows(chosen, local_ids, cache, kinds)
-    for record, words in zip(chosen, words_of(chosen, cache), strict=True):
+    for record in chosen:
         tables = local if record.id in local_ids else shared
         hashes[record.path], rows_of_record = own_rows[record.path]
         for table, row_text in rows_of_record:
             tables[table].append(row_text)
-
-        for number, of_text in enumerate(words):
-            texts[record.id, number] = of_text
 
         key = None if half_life_days is None else vote_key(record.votes, half_life_days)
         if key is not None:
@@ -311,9 +308,9 @@ def rows_of(
         }
         local["skills"].append(encode(row))
         title = ": ".join(filter(None, (skill.name, skill.description)))
-        texts[skill.path, 0] = words_in((title, "", skill.body))
+        local[TEXTS].append(_text_row(skill.path, 0, (title, "", skill.body)))
 
-    return Rows(shared, local, hashes, texts)
+    return Rows(shared, local, hashes)
 
 
 def _state_rows(record_id: str, freshness: Freshness) -> Iterator[Row]:
@@ -365,7 +362,25 @@ def _rows_of_record(record: Record, inbox: bool) -> tuple[str, list[tuple[str, s
 
     content_hash = total.hexdigest()
     rows.append(("records", f'{row[:-1]},"content_hash":"{content_hash}"}}'))
+    for part, text in enumerate(texts_of(record)):
+        rows.append((TEXTS, _text_row(record.id, part, text)))
+
     return content_hash, rows
+
+
+def _text_row(name: str, part: int, text: Fields) -> str:
+    """Return what words count in a text of a record, or of a skill."""
+    counted = words_in(text)
+    row = {
+        "record_id": name,
+        "part": part,
+        "length": sum(counted.counts.values()),
+        "terms": [*counted.counts],
+        "counts": [*counted.counts.values()],
+        "words": counted.forms,
+        "stems": [*map(stem, counted.forms)],
+    }
+    return encode(row)
 
 
 def _children(record: Record) -> Iterator[tuple[str, str]]:
@@ -548,7 +563,7 @@ def _time(at: datetime) -> str:
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
 
 
-FORMAT_VERSION = 8
+FORMAT_VERSION = 9
 
 
 def meta_of(workspace: Workspace, commit: str | None) -> dict[str, str | None]:

@@ -1,13 +1,38 @@
--- Weighs the terms of texts, and makes search(text), which looks the words of a text up and adds what their terms weigh.
+-- Weighs the words of texts as search/index.py does, and makes search(text), which adds what the terms of a text weigh.
 
-INSERT INTO search_terms
-SELECT t.term, t.record_id, t.part, round(w.worth * t.count / (t.count + t.norm), 6)
-FROM (
-    SELECT record_id, part, norm, unnest(terms) AS term, unnest(counts) AS count FROM search_texts
-) AS t
-JOIN (SELECT DISTINCT term, worth FROM search_words) AS w ON w.term = t.term
-ORDER BY ALL;
-DROP TABLE search_texts;
+-- A word of no text is worth less than the logarithm says: among few texts it would outweigh all that is there.
+INSERT INTO search_words
+WITH total AS (
+    SELECT count(*)::DOUBLE AS texts FROM search_texts
+), frequencies AS (
+    SELECT term, count(*)::DOUBLE AS texts FROM (SELECT unnest(terms) AS term FROM search_texts) GROUP BY term
+), worths AS (
+    SELECT f.term, ln(1 + (t.texts - f.texts + 0.5) / (f.texts + 0.5)) AS worth FROM frequencies AS f, total AS t
+), unknown AS (
+    SELECT CASE texts
+        WHEN 0 THEN ln(2)
+        ELSE least(ln(1 + (texts + 0.5) / 0.5), @unknown@ * ln(1 + (texts - 0.5) / 1.5))
+    END AS worth
+    FROM total
+), forms AS (
+    SELECT DISTINCT word, term FROM (SELECT unnest(words) AS word, unnest(stems) AS term FROM search_texts)
+    UNION
+    SELECT term, term FROM worths WHERE term NOT IN (SELECT unnest(words) FROM search_texts)
+), weighed AS (
+    SELECT f.word, f.term, w.worth FROM forms AS f JOIN worths AS w ON w.term = f.term ANTI JOIN stop_words AS s ON s.word = f.word
+    UNION ALL
+    SELECT word, '', 0 FROM stop_words
+    UNION ALL
+    SELECT '', '', worth FROM unknown
+)
+SELECT word, term, round(worth, 6) FROM weighed ORDER BY ALL;
+DROP TABLE stop_words;
+
+CREATE VIEW search_terms AS
+SELECT t.term, t.record_id, t.part, round(w.worth * t.count / (t.count + @k1@ * (1 - @b@ + @b@ * t.length / n.length)), 6) AS weight
+FROM (SELECT record_id, part, length, unnest(terms) AS term, unnest(counts) AS count FROM search_texts) AS t
+JOIN (SELECT DISTINCT term, worth FROM search_words WHERE term <> '') AS w ON w.term = t.term
+CROSS JOIN (SELECT coalesce(nullif(avg(length), 0), 1) AS length FROM search_texts) AS n;
 
 -- The parts of a word, with blanks between them: HTTPHeader and http2 part, APIs does not.
 CREATE OR REPLACE MACRO word_parts(name) AS replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(

@@ -200,18 +200,14 @@ CREATE TABLE search_words (
     worth DOUBLE NOT NULL
 );
 
-CREATE TABLE search_terms (
-    term VARCHAR NOT NULL,
+CREATE TABLE search_texts (
     record_id VARCHAR NOT NULL,
     part INTEGER NOT NULL,
-    weight DOUBLE NOT NULL
+    length INTEGER NOT NULL,
+    terms VARCHAR[] NOT NULL,
+    counts INTEGER[] NOT NULL,
+    words VARCHAR[] NOT NULL,
+    stems VARCHAR[] NOT NULL
 );
 
--- What search_terms is made of: the counts of each text's terms.
-CREATE TEMPORARY TABLE search_texts (
-    record_id VARCHAR,
-    part INTEGER,
-    norm DOUBLE,
-    terms VARCHAR[],
-    counts INTEGER[]
-);
+CREATE TEMPORARY TABLE stop_words (word VARCHAR);

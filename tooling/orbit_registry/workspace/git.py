@@ -213,6 +213,16 @@ class Git:
 
         return contents
 
+    def submodules(self, paths: Iterable[str]) -> list[str]:
+        """Return those of some paths that are submodules in the index."""
+        folders = [path for path in paths if (self.folder / path).is_dir()]
+        if not folders:
+            return []
+
+        names = [f":(literal){path}" for path in folders]
+        rows = (row.partition("\t") for row in self.run_names("ls-files", "-s", "-z", "--", *names))
+        return sorted(path for head, _, path in rows if head.startswith("160000 "))
+
     def files_at(self, revision: str, *folders: str) -> dict[str, str]:
         """Return the plain files of a revision, below some folders,
         with the hashes of their blobs.
