@@ -59,7 +59,14 @@ from orbit_registry.site.mentions import citers_of, references_by, tasks_html
 from orbit_registry.site.npm import FETCHING, MERMAID, mermaid_files, mermaid_key
 from orbit_registry.site.output import Output, Progress
 from orbit_registry.site.prose import TextOrigin, render
-from orbit_registry.site.record_page import about, article, article_data, contents_html, record_data
+from orbit_registry.site.record_page import (
+    about,
+    article,
+    article_data,
+    contents_html,
+    log_html,
+    record_data,
+)
 from orbit_registry.site.redirects import HEAD, redirect_pages
 from orbit_registry.site.sanitize import Policy, policy_of, unmarked
 from orbit_registry.site.search_data import line_of
@@ -86,7 +93,7 @@ _INDENTED = re.compile(r"[ \t\r]*\n\s*")
 """The theme's indentation, a quarter of a record's page;
 a line's end is left, which is a space like any other.
 """
-_MARK = re.compile(r"@@orbit:(title|description|address|data|toc|content)@@")
+_MARK = re.compile(r"@@orbit:(title|description|address|data|toc|rail|content)@@")
 _OF_PAGE = re.compile(r'<meta (?:name|property)="(description|og:title)" content="([^"]*)"')
 _CONTENT = re.compile(r"<h1[^>]*>\s*@@orbit:content@@.*?</h1>", re.DOTALL)
 """The place for content where the theme renders the empty page like any other:
@@ -129,9 +136,10 @@ class Shell:
         base_url: str | None,
         description: str | None = None,
         data: str = "",
+        rail: str = "",
     ) -> str:
         """Return a page; `title` and `description` are text, `content`,
-        `toc` and `data` are safe HTML.
+        `toc`, `data` and `rail` are safe HTML.
         """
         values = {
             "title": escape(title),
@@ -139,6 +147,7 @@ class Shell:
             "address": escape(address_of(base_url, url)),
             "data": data,
             "toc": toc,
+            "rail": rail,
             "content": content,
         }
 
@@ -449,7 +458,14 @@ class Expansion:
         description = summary or self._sentence(record) or title_of(record)
         data = self._described(url, title_of(record), description, record)
         html = self._shell(record.kind, url.count("/")).page(
-            url, f"{record.id} {title_of(record)}", content, toc, self.base_url, description, data
+            url,
+            f"{record.id} {title_of(record)}",
+            content,
+            toc,
+            self.base_url,
+            description,
+            data,
+            log_html(record.kind, view),
         )
         facts = facts_of(content, url)
         value = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]

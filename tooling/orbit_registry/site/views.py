@@ -35,6 +35,7 @@ from orbit_registry.site.words import (
     status_css,
     tags_of,
     texts_of,
+    title_of,
     words_in,
 )
 
@@ -70,6 +71,7 @@ RELATIONS: Mapping[str, str] = {
 """How each relation reads as a label."""
 
 SHORT = 90  # longest field in the margin; longer ones are sections below the prose
+LOG = 13  # decisions that the page of one names beside it
 MONTHS = 24  # how far back votes are counted month by month
 _ELSEWHERE = frozenset({"source", "status_raw"})  # fields that every kind's page has
 
@@ -114,6 +116,10 @@ class Relations:
         for record in in_order:
             by_kind[record.kind.name].append(record)
 
+        self._logs = {name: same for name, same in by_kind.items() if same[0].kind.in_document}
+        self._places = {
+            record.path: place for same in self._logs.values() for place, record in enumerate(same)
+        }
         pairs = [pair for same in by_kind.values() for pair in pairwise(same)]
         self._before = {later.path: earlier for earlier, later in pairs}
         self._after = {earlier.path: later for earlier, later in pairs}
@@ -137,6 +143,18 @@ class Relations:
 
         sentence = self._sentences.get(record.path, "")
         return "" if sentence == record.title else sentence
+
+    def log_around(self, record: Record) -> Sequence[Record]:
+        """Return the decisions around one, the newest first, itself among them; none for records
+        of other kinds.
+        """
+        log = self._logs.get(record.kind.name, [])
+        if len(log) < 2:
+            return ()
+
+        place = self._places[record.path]
+        first = max(0, min(place - LOG // 2, len(log) - LOG))
+        return log[first : first + LOG][::-1]
 
     def doubts(self, record: Record) -> str:
         """Return why a live record may hold no longer, "" without a reason."""
@@ -255,6 +273,7 @@ def record_view(
         ],
         "votes": relations.votes(record),
         "checks": relations.checks.get(record.path),
+        "log": [_in_log(other, page) for other in relations.log_around(record)],
         "neighbours": [
             link_to(neighbour, page) if neighbour else None
             for neighbour in relations.neighbours(record)
@@ -289,6 +308,18 @@ def _glob(
         "url": glob_link(page, glob),
         "count": count if shown else 0,
         "files": shown,
+    }
+
+
+def _in_log(record: Record, page: str) -> dict[str, str]:
+    url = url_of(record)
+    return {
+        "id": record.id,
+        "title": title_of(record),
+        "year": date_of(record)[:4],
+        "css": status_css(record.status),
+        "word": record.status.word,
+        "url": "" if url == page else relative(page, url),
     }
 
 
