@@ -17,11 +17,10 @@ from orbit_registry.analytics.effect import Report as EffectReport
 from orbit_registry.analytics.history import History, Step, load_history
 from orbit_registry.analytics.report import record_titles
 from orbit_registry.analytics.stats import Pair, reverted_of
-from orbit_registry.errors import SnapshotError
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import CODE, TOOL, Context
-from orbit_registry.hook.index import ORIGIN, Index, Row, read_index
+from orbit_registry.hook.index import ORIGIN, Index, Row
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
@@ -136,8 +135,8 @@ class MemorySession(SessionLog):
 
 
 class _VersionIndex(Index):
-    def __init__(self, content: bytes, words: list[int]) -> None:
-        super().__init__(content, words, "")
+    def __init__(self, content: bytes) -> None:
+        super().__init__(reader.Memory(content), "")
         self._rows = list(map(super().row, range(self.records)))
         self._versions = [int(row.values[ORIGIN]) for row in self._rows]
         self.whole = sum(1 << version for version in self._versions)
@@ -174,14 +173,7 @@ def _version_index(past: History, files: Sequence[str], half_life_days: float) -
     )
     scopes = (part.row[reader.GLOBS].split(reader.LIST) for part in parts)
     content = pack(with_breadth(parts, breadth_of(scopes, files)))
-    index = read_index(content, "")
-
-    if not isinstance(index, Index):
-        raise SnapshotError(
-            f"the records of then: {index.reason}", hint="this is a bug, please report it"
-        )
-
-    return _VersionIndex(content, memoryview(content)[: reader.HEADER_WORDS * 8].cast("Q").tolist())
+    return _VersionIndex(content)
 
 
 def _parts(past: History, half_life_days: float) -> Iterator[Part]:
