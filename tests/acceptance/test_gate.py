@@ -88,8 +88,25 @@ class Change:
             link = self.root / name
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(target)
+        for name, files in step.get("submodule", {}).items():
+            self._add_submodule(name, files)
         if step.get("commit", True):
             self._commit(step)
+
+    def _add_submodule(self, name: str, files: dict[str, str]) -> None:
+        """Put another repository, with some files in one commit, into a folder."""
+        folder = self.root / name
+        self.git(self.root, "rm", "-rq", "--cached", "--ignore-unmatch", "--", name)
+        if not (folder / ".git").exists():
+            if folder.is_symlink() or folder.is_file():
+                folder.unlink()
+            folder.mkdir(parents=True, exist_ok=True)
+            self.git(folder, "init", "-q")
+
+        for path, text in files.items():
+            write(folder, path, text)
+        self.git(folder, "add", "-A")
+        self.git(folder, "commit", "-qm", "Change")
 
     def _commit(self, step: dict[str, Any]) -> None:
         signer = step.get("sign")

@@ -205,17 +205,21 @@ def test_the_largest_block_fits(project: Path, tmp_path: Path, name: str) -> Non
     assert len(text.encode()) <= 10_000
 
 
+def copy_hook(package: Path, to: Path) -> None:
+    """Copy what the hook loads."""
+    for part in ("agents", "hook", "model", "push"):
+        shutil.copytree(package / part, to / part, ignore=shutil.ignore_patterns("__pycache__"))
+
+    (to / "__init__.py").write_text("", "utf-8")
+
+
 @each_agent
 def test_whatever_is_gone_the_agent_goes_on(project: Path, tmp_path: Path, name: str) -> None:
     agent = load_agent(name)
     root = copied(project, tmp_path / "project")
     package, python = tmp_path / "site/orbit_registry", tmp_path / "python"
     source = Path(reader.__file__).parent
-    shutil.copytree(source, package / "hook", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(
-        source.parent / "agents", package / "agents", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    (package / "__init__.py").write_text("", "utf-8")
+    copy_hook(source.parent, package)
     python.symlink_to(sys.executable)
     command = installation.command_of(agent, agent.default_scope, open_workspace(root).root)
     command = command.replace(str(source), str(package / "hook")).replace(
@@ -224,7 +228,7 @@ def test_whatever_is_gone_the_agent_goes_on(project: Path, tmp_path: Path, name:
     payload = filled(agent.payload, {ROOT: str(root), PATH: f"{root}/src/a.py", SESSION: ""})
 
     assert started(root, agent, command, payload).stdout, "whole, it speaks"
-    index = root / ".git/orbit/hook-16.idx"
+    index = root / ".git/orbit/hook-17.idx"
     (package / "hook/refresh.py").unlink()  # what it starts might make the index anew
     parts: list[Callable[[], object]] = [
         lambda: index.write_bytes(b"\0" * 4096),
@@ -295,11 +299,7 @@ def test_a_project_finds_python_as_installers_write_it(
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
     source = Path(reader.__file__).parent
-    shutil.copytree(source, package / "hook", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(
-        source.parent / "agents", package / "agents", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    (package / "__init__.py").write_text("", "utf-8")
+    copy_hook(source.parent, package)
     tool = write(tmp_path, "bin/orbit-registry", form.format(python) + "\n")
     tool.chmod(0o755)
     command, *_ = commands(installed(root, agent, "project"), agent.event, "apply_patch")
@@ -377,11 +377,7 @@ def test_a_hook_that_an_earlier_version_installed_speaks(
     package = Path(reader.__file__).parents[1]
     if below:
         copy = tmp_path / "prefix" / below / package.name
-        for part in ("agents", "hook", "push"):
-            shutil.copytree(
-                package / part, copy / part, ignore=shutil.ignore_patterns("__pycache__")
-            )
-        (copy / "__init__.py").write_text("", "utf-8")
+        copy_hook(package, copy)
     else:
         python = Path(sys.executable)
     tool = write(tmp_path, "bin/orbit-registry", f"#!{python}\n")

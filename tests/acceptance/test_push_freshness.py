@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from tests.files import make_workspace, write, write_record
 
-from orbit_registry.hook.context import BRIEF, Context
-from orbit_registry.hook.index import ID, Index, open_index
+from orbit_registry.hook.context import Context
+from orbit_registry.hook.index import Index, open_index
 from orbit_registry.hook.select import select
 from orbit_registry.matching.match import current_index
+from orbit_registry.model.fields import ID
+from orbit_registry.model.reach import BRIEF
 from orbit_registry.operations.freshness.evaluate import evaluate_freshness
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.workspace import open_workspace

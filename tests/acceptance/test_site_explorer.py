@@ -21,8 +21,8 @@ from tests.acceptance.conftest import DemoSite
 from tests.bench import synthetic
 
 from orbit_registry.formats.globs import Glob, parse_glob
-from orbit_registry.hook.index import ID
 from orbit_registry.matching import match as matches
+from orbit_registry.model.fields import ID
 from orbit_registry.registry import Registry
 from orbit_registry.site.explorer import form_of
 

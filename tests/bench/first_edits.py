@@ -33,13 +33,14 @@ from orbit_registry.analytics.replay import tasks_of
 from orbit_registry.capture.transcripts import ids_in
 from orbit_registry.cli.main import run
 from orbit_registry.formats.globs import GlobIndex, readable_globs
-from orbit_registry.hook.context import CODE, TOOL, Context
+from orbit_registry.hook.context import Context
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.importers.importer import import_from
 from orbit_registry.matching.match import current_index
 from orbit_registry.matching.sync import sync_index
+from orbit_registry.model.reach import CODE, TOOL
 from orbit_registry.model.record import Record
 from orbit_registry.model.scope import symbol_glob
 from orbit_registry.registry import Registry

@@ -22,10 +22,11 @@ from tests.bench.recall import interval
 
 from orbit_registry.analytics.prove import unrelated_texts
 from orbit_registry.hook import client
-from orbit_registry.hook.index import ID, Index
+from orbit_registry.hook.index import Index
 from orbit_registry.hook.question import records_by_words
 from orbit_registry.importers.importer import import_from
 from orbit_registry.matching.match import current_index
+from orbit_registry.model.fields import ID
 from orbit_registry.registry import Registry
 from orbit_registry.search.query import Query
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from tests.bench.synthetic import scopes
 
-from orbit_registry.hook import index as reader
 from orbit_registry.matching.compile import order_in
 from orbit_registry.matching.pack import Part, pack
+from orbit_registry.model import fields
 
 RECORD = ".orbit/learning.yaml"
 
@@ -47,21 +47,21 @@ def write_rows(root: Path, number: int) -> None:
     for position, globs in enumerate(globs_of):
         if number <= 10_000:
             saved.append(globs)
-        row = [""] * reader.FIELDS
-        row[reader.ID], row[reader.KIND], row[reader.PHASE] = (
+        row = [""] * fields.FIELDS
+        row[fields.ID], row[fields.KIND], row[fields.PHASE] = (
             f"L-{position:08d}",
             "learning",
             "live",
         )
-        row[reader.PATH], row[reader.PRIORITY] = RECORD, "0"
-        row[reader.MTIME] = row[reader.SIZE] = "0"
-        row[reader.TEASER] = (
+        row[fields.PATH], row[fields.PRIORITY] = RECORD, "0"
+        row[fields.MTIME] = row[fields.SIZE] = "0"
+        row[fields.TEASER] = (
             f"- [L-{position:08d}] {'Words of a learning that says what to mind. ' * 3}"
         )
-        row[reader.GLOBS] = reader.LIST.join(globs)
+        row[fields.GLOBS] = fields.LIST.join(globs)
         parts.append(Part(tuple(row), 0, True))
     (root / ".git/orbit").mkdir(parents=True)
-    (root / ".git/orbit/hook-16.idx").write_bytes(pack(sorted(parts, key=order_in)))
+    (root / ".git/orbit/hook-17.idx").write_bytes(pack(sorted(parts, key=order_in)))
     (root / "scopes.json").write_text(json.dumps(saved), "utf-8")
     (root / "paths.json").write_text(json.dumps(paths[:2000]), "utf-8")
 

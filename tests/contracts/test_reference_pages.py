@@ -15,10 +15,10 @@ from orbit_registry.agents.agent import JsonHooks, hook_agents, load_agent
 from orbit_registry.analytics.prove import MEASURES
 from orbit_registry.cli.main import orbit
 from orbit_registry.hook import client
-from orbit_registry.hook.context import MIN_RELEVANCE
 from orbit_registry.importers.orbit_files import LONGEST_SUMMARY
 from orbit_registry.model.freshness import WINDOWS
 from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.reach import MIN_RELEVANCE
 from orbit_registry.workspace.config import config_schema, defaults
 from reference_pages import reference
 

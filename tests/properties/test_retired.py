@@ -23,7 +23,7 @@ from orbit_registry.briefs.pitch import pitch
 from orbit_registry.briefs.plan import plan_brief, plan_text
 from orbit_registry.cli.main import run
 from orbit_registry.exporters.rules import plan
-from orbit_registry.hook.context import PROMPT, SESSION, TOOL, Context
+from orbit_registry.hook.context import Context
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.injection import LearningsContextInjector
@@ -32,6 +32,7 @@ from orbit_registry.mcp.dispatch import reply
 from orbit_registry.mcp.prompts import START, prompt_text, resource_page, resource_text
 from orbit_registry.mcp.tool import Caller
 from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.reach import PROMPT, SESSION, TOOL
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.site import explorer, feeds, search_data

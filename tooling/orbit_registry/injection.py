@@ -18,14 +18,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, overload
 
-from orbit_registry.hook.context import BRIEF, Context, Match, Selection, working_project
+from orbit_registry.hook.context import Context, Match, Selection, working_project
 from orbit_registry.hook.events import Event, append
-from orbit_registry.hook.index import CATEGORY, ID, KIND, PATH, Index
 from orbit_registry.hook.project import stamp
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
+from orbit_registry.matching.index import Index
 from orbit_registry.matching.match import current_index
+from orbit_registry.model.fields import CATEGORY, ID, KIND, PATH
+from orbit_registry.model.reach import BRIEF
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.config import GENERAL, Categories, LearningsConfig, agent_name
 from orbit_registry.workspace.files import write_error

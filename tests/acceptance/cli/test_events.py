@@ -12,8 +12,8 @@ import duckdb
 from jsonschema import Draft202012Validator
 
 from orbit_registry.hook import client, events
-from orbit_registry.hook.context import SKIPS
 from orbit_registry.hook.events import NOTE_SKIPS, Event, append
+from orbit_registry.model.reach import SKIPS
 from orbit_registry.workspace.event_log import follow
 
 LAUNCH = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py"))]

@@ -19,8 +19,8 @@ from tests.files import configure, write, write_learning
 
 from orbit_registry.doctor.watchdog import Watch, watch
 from orbit_registry.formats.yaml import load
-from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.events import DISPATCHED, Event, append
+from orbit_registry.model.reach import TRIAL
 from orbit_registry.workspace.workspace import find_workspace
 
 SCHEMA = json.loads(
@@ -119,7 +119,7 @@ def test_a_sync_older_than_48_hours_is_made_anew(shell: Any, later: timedelta) -
 
 @pytest.mark.parametrize(
     "name",
-    [".orbit/state/cache/snapshot.json", ".orbit/state/cache/*.duckdb", ".git/orbit/hook-16.idx"],
+    [".orbit/state/cache/snapshot.json", ".orbit/state/cache/*.duckdb", ".git/orbit/hook-17.idx"],
 )
 def test_derived_files_that_are_gone_are_made_anew(shell: Any, name: str) -> None:
     shell("sync")

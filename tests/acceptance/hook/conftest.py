@@ -16,8 +16,8 @@ from tests import files
 from tests.files import commit, make_workspace, write, write_learning
 
 from orbit_registry.hook import client
-from orbit_registry.hook.context import WIDE_PLACES
 from orbit_registry.matching.match import current_index
+from orbit_registry.model.reach import WIDE_PLACES
 from orbit_registry.workspace.workspace import open_workspace
 
 LAUNCH = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py"))]

@@ -14,8 +14,8 @@ import pytest
 from tests.acceptance.hook.conftest import LAUNCH, PATIENT, bring_up_to_date, run_client
 from tests.files import write_learning, write_record
 
-from orbit_registry.hook.context import PER_SESSION
 from orbit_registry.hook.render import BY_TITLE, END, START
+from orbit_registry.model.reach import PER_SESSION
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import open_workspace
 

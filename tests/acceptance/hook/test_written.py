@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.cli.main import run
-from orbit_registry.hook.index import ID, TEASER, Index, open_index
+from orbit_registry.hook.index import Index, open_index
+from orbit_registry.model.fields import ID, TEASER
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""Whether two sentences say the opposite: judgement, duplicates and the fleet agree."""
+"""Whether two sentences say the opposite: the gate, proposals, consolidation and the fleet agree.
+
+All rows of the table stand in one project; each test asks one of its doors about all of them.
+"""
 
 import json
 from pathlib import Path
@@ -7,7 +10,7 @@ from typing import Any
 import pytest
 from tests.acceptance.conftest import orbit
 from tests.conftest import Git
-from tests.files import commit, make_workspace, write_record
+from tests.files import commit, make_workspace, write, write_record
 
 from orbit_registry.formats.yaml import load
 from orbit_registry.judgements.contradicts import contradicts
@@ -76,3 +79,75 @@ def test_the_fleet_takes_no_opposites_for_one_decision(lake: Path) -> None:
     repeated = {row["title"] for row in report(lake, "repeated-decisions")}
     opposites = {row[name] for row in ROWS if row["opposite"] for name in ("first", "second")}
     assert repeated.isdisjoint(opposites)
+
+
+LEARNINGS = [(f"L-{number:03d}aa", f"L-{number:03d}bb") for number in range(len(ROWS))]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
+    """Return a project with each pair as learnings, and a skill that says the first sentence."""
+    root = tmp_path_factory.mktemp("contradicts") / "repo"
+    root.mkdir()
+    git(root, "init", "--quiet")
+    make_workspace(root)
+    for number, name in enumerate(("first", "second")):
+        for row, pair in zip(ROWS, LEARNINGS, strict=True):
+            path = f".orbit/learnings/{pair[number]}/learning.yaml"
+            write_record(root, path, summary=row[name], status="active")
+
+        if name == "first":
+            commit(root)
+
+    for number, row in enumerate(ROWS):
+        head = f"---\nname: thing{number}\ndescription: Thing {number}.\n---\n\n# Thing {number}\n"
+        write(root, f"skills/thing{number}/SKILL.md", f"{head}\n- {row['first']}\n")
+
+    return root
+
+
+def pairs_where(is_opposite: bool) -> set[frozenset[str]]:
+    rows = zip(ROWS, LEARNINGS, strict=True)
+    return {frozenset(pair) for row, pair in rows if row["opposite"] == is_opposite}
+
+
+def test_the_gate_takes_no_opposites_for_duplicates(project: Path) -> None:
+    words = ("check", "--all", "--code", "ORB601", "--code", "ORB602", "--format", "json")
+    answer = json.loads(orbit(project, *words, code=1))
+    is_error = {}
+    for entry in answer["diagnostics"]:
+        other = entry["related"][0].split("/")[2]
+        is_error[frozenset((entry["record"], other))] = entry["severity"] == "error"
+
+    errors = {pair for pair, is_wrong in is_error.items() if is_wrong}
+    assert errors.isdisjoint(pairs_where(is_opposite=True))
+    assert errors & pairs_where(is_opposite=False)
+
+
+def test_consolidation_keeps_opposites_apart_and_asks_about_them(project: Path) -> None:
+    words = ("propose", "--consolidate", "--dry-run", "--format", "json")
+    answer = json.loads(orbit(project, *words))["data"]
+    together = [{member["id"] for member in each["members"]} for each in answer["clusters"]]
+    apart = pairs_where(is_opposite=True)
+    assert not [pair for pair in apart for members in together if pair <= members]
+
+    asked = {frozenset(link["to"] for link in each["links"]) for each in answer["contradictions"]}
+    assert asked >= apart
+    assert asked.isdisjoint(pairs_where(is_opposite=False))
+
+
+def test_a_page_that_says_the_opposite_gets_a_note(project: Path) -> None:
+    answer = json.loads(orbit(project, "propose", "--dry-run", "--format", "json"))["data"]
+    noted = set()
+    for each in answer["proposals"]:
+        if each["drift"] == "structural":
+            noted.add((each["target"]["path"], each["links"][0]["to"]))
+
+    expected = set()
+    harmless = set()
+    for number, (row, pair) in enumerate(zip(ROWS, LEARNINGS, strict=True)):
+        note = (f"skills/thing{number}/SKILL.md", pair[1])
+        (expected if row["opposite"] else harmless).add(note)
+
+    assert noted >= expected
+    assert noted.isdisjoint(harmless)

@@ -1,7 +1,7 @@
 """Made-up agent for the contract that an agent is one file."""
 
 from orbit_registry.hook.call import Call, field
-from orbit_registry.hook.context import TOOL
+from orbit_registry.model.reach import TOOL
 from orbit_registry.hook.payload import take_tool, to_json
 
 TYPE_CHECKING = False

@@ -13,7 +13,7 @@ from orbit_registry.analytics.prove import FullText, GitLog, Proof, prove
 from orbit_registry.analytics.replay import NameResolver
 from orbit_registry.cli.main import run
 from orbit_registry.errors import UsageError
-from orbit_registry.hook.context import WIDE_PLACES
+from orbit_registry.model.reach import WIDE_PLACES
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.git import Commit
 

@@ -23,13 +23,13 @@ from orbit_registry.exporters.rules import (
 )
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.yaml import load
-from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import TOKENS
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.observe import loaded_ids
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import tokens
 from orbit_registry.matching.pack import SYMBOL, Part, pack
+from orbit_registry.model import fields
+from orbit_registry.model.reach import TOKENS
 
 FORMATS = {exporter.agent: exporter for exporter in rule_files.EXPORTERS}
 CASES: list[dict[str, Any]] = json.loads(
@@ -40,14 +40,14 @@ CASES: list[dict[str, Any]] = json.loads(
 def index_of(records: Mapping[str, Mapping[str, Any]]) -> Index:
     parts = []
     for name, data in records.items():
-        row = [""] * reader.FIELDS
-        row[reader.ID], row[reader.PATH], row[reader.PHASE] = name, f"{name}.yaml", "live"
-        row[reader.TEASER] = data.get("teaser", f"- [{name}] words")
-        row[reader.EXPIRES_AT] = str(data.get("expires_at", ""))
-        row[reader.GLOBS] = reader.LIST.join(data.get("globs", ()))
-        flags = reader.BROAD if data.get("broad") else 0
-        flags |= reader.EXPIRES if "expires_at" in data else 0
-        flags |= reader.PROCEDURAL if data.get("procedural") else 0
+        row = [""] * fields.FIELDS
+        row[fields.ID], row[fields.PATH], row[fields.PHASE] = name, f"{name}.yaml", "live"
+        row[fields.TEASER] = data.get("teaser", f"- [{name}] words")
+        row[fields.EXPIRES_AT] = str(data.get("expires_at", ""))
+        row[fields.GLOBS] = fields.LIST.join(data.get("globs", ()))
+        flags = fields.BROAD if data.get("broad") else 0
+        flags |= fields.EXPIRES if "expires_at" in data else 0
+        flags |= fields.PROCEDURAL if data.get("procedural") else 0
         parts.append(Part(tuple(row), flags, data.get("pushed", True)))
     index = read_index(pack(parts), "/nowhere")
     assert isinstance(index, Index)
@@ -84,7 +84,7 @@ def test_only_what_holds_is_pushed_and_names_paths_is_exported() -> None:
             "nowhere": {},
         }
     )
-    assert [[row.values[reader.ID] for row in rule.rows] for rule in rules] == [["yes"]]
+    assert [[row.values[fields.ID] for row in rule.rows] for rule in rules] == [["yes"]]
 
 
 def test_each_scope_has_one_file_with_a_stable_name() -> None:
@@ -96,7 +96,7 @@ def test_each_scope_has_one_file_with_a_stable_name() -> None:
             "d": {"globs": ["src/**"], "broad": True},
         }
     )
-    assert {rule.name: [row.values[reader.ID] for row in rule.rows] for rule in rules} == {
+    assert {rule.name: [row.values[fields.ID] for row in rule.rows] for rule in rules} == {
         "project": ["d"],
         "lib-8c166355": ["a", "c"],
         "web-0ace8d95": ["b"],

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.matching.pack import Part, conditions_of, pack
+from orbit_registry.model import fields
 
 Make = Callable[[Iterable[Iterable[str]]], Index]
 
@@ -18,9 +18,9 @@ def packed(
     parts = []
     for number, scope in enumerate(scopes):
         globs = [glob for glob in scope if conditions_of(glob)]
-        row = [""] * reader.FIELDS
-        row[reader.ID], row[reader.GLOBS] = f"L-{number:05d}", reader.LIST.join(globs)
-        flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
+        row = [""] * fields.FIELDS
+        row[fields.ID], row[fields.GLOBS] = f"L-{number:05d}", fields.LIST.join(globs)
+        flags = fields.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
         parts.append(Part(tuple(row), flags, pushed(number)))
     return pack(parts)
 

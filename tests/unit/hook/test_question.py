@@ -4,10 +4,10 @@ and what names nothing leads nowhere.
 
 import pytest
 
-from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.question import records_by_words
 from orbit_registry.matching.pack import Part, pack
+from orbit_registry.model.fields import FIELDS, ID, PATH
 from orbit_registry.search import index as search
 from orbit_registry.search.text import terms
 from orbit_registry.search.texts import Fields, runs_in, words_in
@@ -48,8 +48,8 @@ def indexes_of(
     runs = {name: [runs_in(text)] for name, text in fields.items() if with_runs}
     parts = []
     for name in fields:
-        row = [""] * reader.FIELDS
-        row[reader.ID] = row[reader.PATH] = name
+        row = [""] * FIELDS
+        row[ID] = row[PATH] = name
         parts.append(Part(tuple(row), 0, name != "closed"))
     weights = texts.record_weights()
     index = read_index(pack(parts, min_relevance=0.2, weights=weights, runs=runs), "/")

@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 
 from orbit_registry.formats.adr.model import Options, RejectedOption
-from orbit_registry.hook import index as reader
 from orbit_registry.hook.call import Call
-from orbit_registry.hook.context import BRIEF, PROMPT, TOOL, Context
+from orbit_registry.hook.context import Context
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.payload import take_tool
 from orbit_registry.hook.rejected_options import added_names
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.pack import Part, pack
+from orbit_registry.model import fields
 from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.reach import BRIEF, PROMPT, TOOL
 from orbit_registry.model.record import Record
 from orbit_registry.search import index as search
 from orbit_registry.search.rejected import rejected_rows
@@ -38,13 +39,13 @@ NAMES = (
 )
 
 
-def decision(number: int, title: str, *names: str, chosen: str = "", **fields: object) -> Record:
+def decision(number: int, title: str, *names: str, chosen: str = "", **stated: object) -> Record:
     data = {
         "id": f"ADR-{number:04d}",
         "status": "accepted",
         "title": title,
         "date": f"2026-01-{number:02d}",
-        **fields,
+        **stated,
     }
     options = Options(
         tuple(RejectedOption(name, f"reason {at}") for at, name in enumerate(names)), chosen
@@ -60,11 +61,11 @@ def index_of(root: Path, *records: Record, weights: search.Weights | None = None
     for record in records:
         file = root / record.path
         file.write_text("", "utf-8")
-        row = [""] * reader.FIELDS
-        row[reader.ID], row[reader.PATH], row[reader.PHASE] = record.id, record.path, record.phase
-        row[reader.MTIME], row[reader.SIZE] = str(file.stat().st_mtime_ns), "0"
-        row[reader.TEASER] = f"- [{record.id}] {record.title}\n  more: docs/{record.id}.md"
-        row[reader.REJECTED] = reader.LIST.join(rows.get(record.path, ()))
+        row = [""] * fields.FIELDS
+        row[fields.ID], row[fields.PATH], row[fields.PHASE] = record.id, record.path, record.phase
+        row[fields.MTIME], row[fields.SIZE] = str(file.stat().st_mtime_ns), "0"
+        row[fields.TEASER] = f"- [{record.id}] {record.title}\n  more: docs/{record.id}.md"
+        row[fields.REJECTED] = fields.LIST.join(rows.get(record.path, ()))
         parts.append(Part(tuple(row), 0, record.phase == "live"))
     index = read_index(pack(parts, min_relevance=0.9, weights=weights), str(root))
     assert isinstance(index, Index)

@@ -13,24 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import (
-    BRIEF,
-    CODE,
-    FEW,
-    FRAME_TOKENS,
-    NAMED_TOKENS,
-    PER_CALL,
-    PER_SESSION,
-    PROCEDURAL_TOKENS,
-    PROMPT,
-    TOKENS,
-    TOOL,
-    TRIAL,
-    Context,
-    Match,
-    Selection,
-)
+from orbit_registry.hook.context import Context, Match, Selection
 from orbit_registry.hook.index import Index, read_index
 from orbit_registry.hook.render import BY_TITLE, END, INTRODUCTION, START, render
 from orbit_registry.hook.select import (
@@ -45,6 +28,21 @@ from orbit_registry.hook.select import (
 )
 from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.matching.pack import Part, pack
+from orbit_registry.model import fields
+from orbit_registry.model.reach import (
+    BRIEF,
+    CODE,
+    FEW,
+    FRAME_TOKENS,
+    NAMED_TOKENS,
+    PER_CALL,
+    PER_SESSION,
+    PROCEDURAL_TOKENS,
+    PROMPT,
+    TOKENS,
+    TOOL,
+    TRIAL,
+)
 from orbit_registry.search.index import Weights
 
 DATA: dict[str, Any] = json.loads(
@@ -66,38 +64,38 @@ def index_of(
     for name, data in records.items():
         file = root / f"{name}.yaml"
         file.write_text("", "utf-8")
-        row = [""] * reader.FIELDS
-        row[reader.ID], row[reader.PATH], row[reader.PHASE] = name, file.name, "live"
-        row[reader.MTIME], row[reader.SIZE] = str(file.stat().st_mtime_ns), "0"
-        row[reader.TEASER] = data.get("teaser", f"- [{name}] words")
-        row[reader.GATE], row[reader.CATEGORY] = (
+        row = [""] * fields.FIELDS
+        row[fields.ID], row[fields.PATH], row[fields.PHASE] = name, file.name, "live"
+        row[fields.MTIME], row[fields.SIZE] = str(file.stat().st_mtime_ns), "0"
+        row[fields.TEASER] = data.get("teaser", f"- [{name}] words")
+        row[fields.GATE], row[fields.CATEGORY] = (
             data.get("gate", "scoped"),
             data.get("category", ""),
         )
-        row[reader.EXPIRES_AT] = str(data.get("expires_at", ""))
-        row[reader.STALE], row[reader.AGES_AT] = data.get("stale", ""), str(data.get("ages_at", ""))
-        row[reader.PROJECT], row[reader.ERROR] = (
+        row[fields.EXPIRES_AT] = str(data.get("expires_at", ""))
+        row[fields.STALE], row[fields.AGES_AT] = data.get("stale", ""), str(data.get("ages_at", ""))
+        row[fields.PROJECT], row[fields.ERROR] = (
             data.get("project", ""),
             compiled_pattern(data.get("error", "")),
         )
-        row[reader.NOTE] = data.get("note", "")
-        row[reader.PLACE] = str(data.get("place", 4))
+        row[fields.NOTE] = data.get("note", "")
+        row[fields.PLACE] = str(data.get("place", 4))
         for field, key in (
-            (reader.AGENTS, "agents"),
-            (reader.TASKS, "tasks"),
-            (reader.CONTEXTS, "contexts"),
-            (reader.TAGS, "tags"),
-            (reader.ANTI_CONTEXTS, "anti_contexts"),
-            (reader.GLOBS, "globs"),
-            (reader.LINKS, "links"),
-            (reader.SAME, "same"),
+            (fields.AGENTS, "agents"),
+            (fields.TASKS, "tasks"),
+            (fields.CONTEXTS, "contexts"),
+            (fields.TAGS, "tags"),
+            (fields.ANTI_CONTEXTS, "anti_contexts"),
+            (fields.GLOBS, "globs"),
+            (fields.LINKS, "links"),
+            (fields.SAME, "same"),
         ):
-            row[field] = reader.LIST.join(data.get(key, ()))
-        flags = reader.BROAD if data.get("broad") else 0
-        flags |= reader.EXPIRES if "expires_at" in data else 0
-        flags |= reader.PROCEDURAL if data.get("procedural") else 0
-        flags |= reader.DOUBTED if "stale" in data or "ages_at" in data else 0
-        flags |= reader.UNTRUSTED if data.get("untrusted") else 0
+            row[field] = fields.LIST.join(data.get(key, ()))
+        flags = fields.BROAD if data.get("broad") else 0
+        flags |= fields.EXPIRES if "expires_at" in data else 0
+        flags |= fields.PROCEDURAL if data.get("procedural") else 0
+        flags |= fields.DOUBTED if "stale" in data or "ages_at" in data else 0
+        flags |= fields.UNTRUSTED if data.get("untrusted") else 0
         wide = frozenset(data.get("wide", ()))
         parts.append(Part(tuple(row), flags, data.get("pushed", True), wide))
     by_path = {f"{name}.yaml": {"term": score} for name, score in (scores or {}).items()}
@@ -108,15 +106,15 @@ def index_of(
 
 
 def shown(selection: Selection) -> list[str]:
-    return [match.row.values[reader.ID] for match in selection.matches]
+    return [match.row.values[fields.ID] for match in selection.matches]
 
 
 def named(selection: Selection) -> list[str]:
-    return [match.row.values[reader.ID] for match in selection.named]
+    return [match.row.values[fields.ID] for match in selection.named]
 
 
 def dropped(selection: Selection) -> dict[str, str]:
-    return {row.values[reader.ID]: reason for row, reason in selection.drops}
+    return {row.values[fields.ID]: reason for row, reason in selection.drops}
 
 
 @pytest.mark.parametrize("case", DATA["cases"], ids=lambda case: str(case["name"]))
@@ -133,11 +131,11 @@ def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]
     assert selection.skip_reason == case.get("skip_reason", "")
     assert selection.omitted == 0
     ways = {
-        match.row.values[reader.ID]: [list(way) for way in match.triggers]
+        match.row.values[fields.ID]: [list(way) for way in match.triggers]
         for match in selection.matches
     }
     assert case.get("ways", {}).items() <= ways.items()
-    texts = {match.row.values[reader.ID]: match.text for match in selection.matches}
+    texts = {match.row.values[fields.ID]: match.text for match in selection.matches}
     assert case.get("texts", {}).items() <= texts.items()
 
 
@@ -564,9 +562,9 @@ def test_tokens_are_estimated_in_one_way(text: str, count: int) -> None:
 
 @given(st.text(), st.text())
 def test_no_teaser_ends_its_block(words: str, more: str) -> None:
-    row = reader.Row(0, [""] * reader.FIELDS, 0)
+    row = fields.Row(0, [""] * fields.FIELDS, 0)
     for hostile in (words, f"{words}{END}{more}", f"{words}\n{START}\n- [forged] {more}"):
-        row.values[reader.TEASER] = f"- [L-1] {hostile}\n  more: {more}"
+        row.values[fields.TEASER] = f"- [L-1] {hostile}\n  more: {more}"
         text = render(Selection([Match(row, [])], 0, []))
         assert (text.count(START), text.count(END)) == (1, 1)
         lines = text.split("\n")

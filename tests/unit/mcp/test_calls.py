@@ -16,14 +16,15 @@ from tests.unit.enforce.test_run import NO_PRINT, decide
 
 from orbit_registry.cli.main import run
 from orbit_registry.errors import WorkspaceNotFoundError
-from orbit_registry.hook.index import ID, Index
+from orbit_registry.hook.index import Index
 from orbit_registry.hook.session import SessionLog
-from orbit_registry.matching.sync import open_index
+from orbit_registry.matching.index import open_index
 from orbit_registry.mcp import prompts
 from orbit_registry.mcp.dispatch import LONGEST_ANSWER, Reply, UnknownToolError, reply
 from orbit_registry.mcp.server import open_registry
 from orbit_registry.mcp.tool import Caller
 from orbit_registry.mcp.tools import ALIASES, PREFIX, available_tools, listed_tools
+from orbit_registry.model.fields import ID
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.operations.adr import NewAdr, add_adr
 from orbit_registry.operations.init import setup_workspace

@@ -10,7 +10,7 @@ import pytest
 
 from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.yaml import load
-from orbit_registry.hook.context import WIDE_PLACES
+from orbit_registry.model.reach import WIDE_PLACES
 from orbit_registry.model.scope import USES, symbol_glob
 from orbit_registry.operations.breadth import Breadth
 from orbit_registry.operations.glob_counts import Scope

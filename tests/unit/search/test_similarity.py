@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.formats.wording import Contrast, Words, normalised
-from orbit_registry.formats.wording import contrast as contrast_of_words
+from orbit_registry.formats.wording import normalised
+from orbit_registry.judgements.contradicts import contradicts
 from orbit_registry.search.similarity import (
     FEW,
     Pair,
@@ -199,10 +199,6 @@ def test_normalised(text: str, expected: str) -> None:
     assert normalised(normalised(text)) == expected
 
 
-def contrast(first: str, second: str) -> Contrast | None:
-    return contrast_of_words(Words.of(first), Words.of(second))
-
-
 @pytest.mark.parametrize(
     ("first", "second", "words"),
     [
@@ -223,11 +219,11 @@ def contrast(first: str, second: str) -> Contrast | None:
     ],
 )
 def test_a_single_negation_or_number_is_named(first: str, second: str, words: str) -> None:
-    difference = contrast(first, f"{second.upper()}!")
+    difference = contradicts(first, f"{second.upper()}!")
 
     assert difference is not None
     assert (str(difference), difference.alone) == (words, True)
-    other = contrast(second, first)
+    other = contradicts(second, first)
     assert other is not None
     assert other.alone
 
@@ -245,7 +241,7 @@ def test_a_single_negation_or_number_is_named(first: str, second: str, words: st
 def test_other_differences_make_no_pure_contrast(
     first: str, second: str, alone: bool | None
 ) -> None:
-    difference = contrast(first, second)
+    difference = contradicts(first, second)
 
     assert (difference.alone if difference is not None else None) == alone
 
@@ -253,7 +249,7 @@ def test_other_differences_make_no_pure_contrast(
 def test_a_moved_negation_counts_in_short_texts() -> None:
     words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(60)]
 
-    assert contrast(" ".join(["not", *words]), " ".join([*words[::-1], "not", "x"][:-1])) is None
+    assert contradicts(" ".join(["not", *words]), " ".join([*words[::-1], "not", "x"][:-1])) is None
 
 
 @pytest.mark.parametrize("seed", range(4))

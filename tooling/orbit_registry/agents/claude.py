@@ -5,8 +5,8 @@ about a permission, nor another input for the tool.
 """
 
 from orbit_registry.hook.call import Call, field
-from orbit_registry.hook.context import PROMPT, SESSION, TOOL
 from orbit_registry.hook.payload import call_from_payload, context_reply, to_json
+from orbit_registry.model.reach import PROMPT, SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

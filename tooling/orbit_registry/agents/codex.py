@@ -6,8 +6,8 @@ Codex drops a whole reply for a key that it does not know.
 """
 
 from orbit_registry.hook.call import Call, field
-from orbit_registry.hook.context import PROMPT, SESSION, TOOL
 from orbit_registry.hook.payload import call_from_payload, context_reply, parse_json, to_json
+from orbit_registry.model.reach import PROMPT, SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ succeeds, so none of them is answered: a record would count as shown that was no
 """
 
 from orbit_registry.hook.call import Call, field
-from orbit_registry.hook.context import SESSION, TOOL
 from orbit_registry.hook.payload import context_reply, parse_embedded, take_tool, to_json
+from orbit_registry.model.reach import SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ A reply holds context alone: `permission`, which Cursor takes too, is for the pe
 """
 
 from orbit_registry.hook.call import Call, field
-from orbit_registry.hook.context import SESSION, TOOL
 from orbit_registry.hook.payload import call_from_payload, to_json
+from orbit_registry.model.reach import SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

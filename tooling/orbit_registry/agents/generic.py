@@ -4,8 +4,8 @@ Both are published as `docs/schemas/hook-call.schema.json` and `hook-reply.schem
 """
 
 from orbit_registry.hook.call import MOST_PATHS, Call, field
-from orbit_registry.hook.context import PROMPT, SESSION, TOOL
 from orbit_registry.hook.payload import take_prompt, take_tool, to_json
+from orbit_registry.model.reach import PROMPT, SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

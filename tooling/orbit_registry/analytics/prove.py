@@ -20,13 +20,15 @@ from orbit_registry.analytics.replay import MemorySession, NameResolver
 from orbit_registry.capture.transcripts import ids_in
 from orbit_registry.errors import UsageError
 from orbit_registry.hook.client import context_of, load_agent
-from orbit_registry.hook.context import DROPS, Selection
-from orbit_registry.hook.index import PATH, PHASE, Index
+from orbit_registry.hook.context import Selection
 from orbit_registry.hook.project import project_paths
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
+from orbit_registry.matching.index import Index
 from orbit_registry.matching.match import current_index
+from orbit_registry.model.drops import DROPS
+from orbit_registry.model.fields import PATH, PHASE
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.search.query import Query

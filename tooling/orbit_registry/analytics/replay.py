@@ -17,15 +17,18 @@ from orbit_registry.analytics.effect import Report as EffectReport
 from orbit_registry.analytics.history import History, Step, load_history
 from orbit_registry.analytics.report import record_titles
 from orbit_registry.analytics.stats import Pair, reverted_of
+from orbit_registry.errors import SnapshotError
 from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import CODE, TOOL, Context
-from orbit_registry.hook.index import ORIGIN, Index, Row
+from orbit_registry.hook.context import Context
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
 from orbit_registry.matching.compile import Origin, breadth_of, order_in, part_of, with_breadth
-from orbit_registry.matching.pack import Part, pack
+from orbit_registry.matching.index import Index, index_of_parts
+from orbit_registry.matching.pack import Part
+from orbit_registry.model import fields
+from orbit_registry.model.fields import ORIGIN, Row
+from orbit_registry.model.reach import CODE, TOOL
 from orbit_registry.model.record import Record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.votes import half_life_days
@@ -135,8 +138,8 @@ class MemorySession(SessionLog):
 
 
 class _VersionIndex(Index):
-    def __init__(self, content: bytes) -> None:
-        super().__init__(reader.Memory(content), "")
+    def __init__(self, index: Index) -> None:
+        super().__init__(index.source, "")
         self._rows = list(map(super().row, range(self.records)))
         self._versions = [int(row.values[ORIGIN]) for row in self._rows]
         self.whole = sum(1 << version for version in self._versions)
@@ -169,11 +172,17 @@ class _VersionIndex(Index):
 def _version_index(past: History, files: Sequence[str], half_life_days: float) -> _VersionIndex:
     parts = sorted(
         _parts(past, half_life_days),
-        key=lambda part: (order_in(part), int(part.row[reader.ORIGIN])),
+        key=lambda part: (order_in(part), int(part.row[fields.ORIGIN])),
     )
-    scopes = (part.row[reader.GLOBS].split(reader.LIST) for part in parts)
-    content = pack(with_breadth(parts, breadth_of(scopes, files)))
-    return _VersionIndex(content)
+    scopes = (part.row[fields.GLOBS].split(fields.LIST) for part in parts)
+    index = index_of_parts(with_breadth(parts, breadth_of(scopes, files)))
+
+    if not isinstance(index, Index):
+        raise SnapshotError(
+            f"the records of then: {index.reason}", hint="this is a bug, please report it"
+        )
+
+    return _VersionIndex(index)
 
 
 def _parts(past: History, half_life_days: float) -> Iterator[Part]:

@@ -12,7 +12,7 @@ from orbit_registry.analytics.replay import BY_ID, NameResolver, Replay, Replaye
 from orbit_registry.analytics.stats import UsageSlice
 from orbit_registry.errors import listed
 from orbit_registry.formats.secrets import without_secrets
-from orbit_registry.hook.context import DROPS
+from orbit_registry.model.drops import DROPS
 from orbit_registry.model.record import Record
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.workspace.workspace import Workspace

@@ -21,11 +21,12 @@ from orbit_registry.analytics.stats import (
 from orbit_registry.capture.transcripts import Progress, entries_in
 from orbit_registry.errors import plural
 from orbit_registry.formats.secrets import without_secrets
-from orbit_registry.hook import index as reader
 from orbit_registry.hook import render
-from orbit_registry.hook.index import Index, Row
 from orbit_registry.hook.session import safe_name, tokens
+from orbit_registry.matching.index import Index
 from orbit_registry.matching.match import current_index
+from orbit_registry.model import fields
+from orbit_registry.model.fields import Row
 from orbit_registry.model.votes import distinct_votes, format_time, parse_time
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.workspace.event_log import LogScan, log_files, logged_events
@@ -326,7 +327,7 @@ def by_calls(parts: Mapping[str, UsageSlice]) -> Sequence[tuple[str, UsageSlice]
 
 
 def _record_summary(row: Row, index: Index, patterns: set[str]) -> RecordSummary:
-    record_id = row.values[reader.ID]
+    record_id = row.values[fields.ID]
     title = row.teaser.partition("\n")[0].removeprefix(f"- [{record_id}] ")
     return RecordSummary(
         title, tokens(row.teaser) + 1, row.number < index.pushed, record_id in patterns

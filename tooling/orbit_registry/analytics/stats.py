@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from orbit_registry.analytics.figures import percentile, ratio
-from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.events import SYNCED
+from orbit_registry.model.reach import TRIAL
 from orbit_registry.workspace.event_log import LoggedEvent
 from orbit_registry.workspace.git import Git, commits_since
 

@@ -14,23 +14,18 @@ from orbit_registry.briefs.task_class import (
     why_unresolved,
 )
 from orbit_registry.errors import UsageError
-from orbit_registry.hook.context import (
-    BRIEF,
-    CODE,
-    DROPS,
-    Context,
-    Match,
-    Selection,
-    working_project,
-)
+from orbit_registry.hook.context import Context, Match, Selection, working_project
 from orbit_registry.hook.events import Event, append
-from orbit_registry.hook.index import ID, KIND, PATH, Index
 from orbit_registry.hook.project import session_of_process
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import SessionLog, tokens
+from orbit_registry.matching.index import Index
 from orbit_registry.matching.match import current_index, origin_of, scope_widths
 from orbit_registry.matching.personal import is_personal
+from orbit_registry.model.drops import DROPS
+from orbit_registry.model.fields import ID, KIND, PATH
+from orbit_registry.model.reach import BRIEF, CODE
 from orbit_registry.model.scope import Task
 from orbit_registry.workspace.config import GENERAL, Categories, agent_name
 from orbit_registry.workspace.files import write_error

@@ -9,8 +9,8 @@ from orbit_registry.errors import ProgramError, UsageError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load, position_of
 from orbit_registry.hook import task_class as by_words
-from orbit_registry.hook.context import CODE
 from orbit_registry.hook.task_class import CLASSES, CODE_GEN, LONGEST, MOST_REASONS, SURE
+from orbit_registry.model.reach import CODE
 from orbit_registry.model.schema import read_schema
 from orbit_registry.model.scope import TASK_SCHEMA, Task
 from orbit_registry.workspace.trusted_commands import not_run_message, run_program

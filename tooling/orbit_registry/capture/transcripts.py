@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from orbit_registry.agents.agent import Row, open_transcript, transcript_readers
-from orbit_registry.hook.context import TRIAL
 from orbit_registry.hook.render import END, START
 from orbit_registry.hook.session import safe_name
 from orbit_registry.model.ids import is_shown_id
+from orbit_registry.model.reach import TRIAL
 from orbit_registry.workspace.event_log import LoggedEvent
 from orbit_registry.workspace.files import bounded_lines
 

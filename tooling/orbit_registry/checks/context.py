@@ -18,6 +18,8 @@ from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording, wording_of
+from orbit_registry.lifecycle.review_due import Due
+from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
 from orbit_registry.model.kind import KindTable
@@ -40,6 +42,7 @@ from orbit_registry.repository.documents import (
     load_document,
     prose_in,
     row_of_document,
+    with_options,
     with_prose,
 )
 from orbit_registry.repository.inherited import copy_digest
@@ -108,6 +111,10 @@ class CheckContext:
     """The packages and modules that the change adds; empty where nothing is compared."""
     with_options: Callable[[], Iterable[Record]] = tuple
     """Returns the records with the options that their texts reject."""
+    due: Mapping[str, Due] = field(default_factory=dict)
+    """Why records are to be looked at again, by path."""
+    options_before: Callable[[], Sequence[Record]] | None = None
+    """Returns those of the base; None where the change touches no record."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """The digest of the copy of each source that records are inherited from."""
     authority: str | None = None
@@ -401,6 +408,8 @@ class Inputs:
     """The packages and modules of scopes that each file imports; None if not looked at."""
     added: Sequence[AddedName] = ()
     """The packages and modules that the change adds; empty where nothing is compared."""
+    due: Mapping[str, Due] = field(default_factory=dict)
+    """Why records are to be looked at again, by path."""
     config: Config = field(default_factory=lambda: config_of({}))
     """The configuration that the gate obeys: against a base, its own, to which a change adds."""
     policy: Policy | None = None
@@ -424,6 +433,7 @@ class Inputs:
         sources = sorted(view.changed_sources.items())
         imported = None if self.imported is None else sorted(self.imported.items())
         enforced = list(map(to_row, self.enforced))
+        due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
 
         return digest(
             self.now.date().isoformat(),
@@ -440,6 +450,7 @@ class Inputs:
             enforced,
             imported,
             list(self.added),
+            due,
         )
 
 
@@ -525,6 +536,10 @@ def collect_inputs(
 
         added = added_names(workspace, facts.base_commit, facts.changed)
 
+    due: Mapping[str, Due] = {}
+    if not definitions_only:
+        due = due_reviews(workspace, reading.filled, now)
+
     return Inputs(
         workspace,
         now,
@@ -536,6 +551,7 @@ def collect_inputs(
         enforced,
         imported,
         added,
+        due,
         config,
         policy,
         before,
@@ -548,7 +564,7 @@ def policy_of(workspace: Workspace, facts: VcsState, documents: Collection[str])
     """
     if facts.against is None or not facts.base_commit:
         return None
-    if not concerns_policy(workspace, facts.changed or (), documents):
+    if not concerns_policy(workspace, facts.changed or (), facts.submodules, documents):
         return None
 
     return Policy(workspace.git, facts.base_commit)
@@ -643,10 +659,49 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         find_judged=find_judged,
         cache=workspace.cache,
         imported=inputs.imported,
+        due=inputs.due,
         copies=copies,
     )
     filled = partial(inputs.reading.prose.filled, collection.records)
-    return replace(context, added=inputs.added, with_options=filled)
+    options_before = None
+    if inputs.policy is not None:
+        options_before = partial(_options_before, inputs, inputs.policy, filled)
+
+    return replace(context, added=inputs.added, with_options=filled, options_before=options_before)
+
+
+def _options_before(
+    inputs: Inputs, policy: Policy, filled: Callable[[], Iterable[Record]]
+) -> list[Record]:
+    """Return the records of the base with the options that their texts reject there."""
+    from orbit_registry.checks.protected import text_paths
+
+    changed = inputs.facts.changed or frozenset()
+    now = {record.uid: record for record in filled()}
+    same: list[Record] = []
+    touched: list[Record] = []
+    for record in inputs.before:
+        current = now.get(record.uid)
+        if current is None or not changed.isdisjoint((record.path, *text_paths(record))):
+            touched.append(record)
+        else:
+            same.append(replace(record, prose=current.prose, options=current.options))
+
+    contents = _contents_before(inputs.workspace, policy, touched)
+    texts = {path: content.decode("utf-8", "replace") for path, content in contents.items()}
+    return [*same, *with_options(touched, texts.get)]
+
+
+def _contents_before(
+    workspace: Workspace, policy: Policy, records: Iterable[Record]
+) -> dict[str, bytes]:
+    """Return the files that may hold the long texts of records, as the base has them."""
+    from orbit_registry.checks.protected import text_paths
+
+    paths = set(chain.from_iterable(map(text_paths, records)))
+    names = {f"{policy.commit}:{workspace.git.prefix}{path}": path for path in paths}
+    blobs = workspace.git.blobs(names, check=False)
+    return {names[name]: content for name, content in blobs.items()}
 
 
 def _copies(inputs: Inputs) -> dict[str, str]:
@@ -691,8 +746,10 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     from orbit_registry.checks.protected import (
         Sides,
         changed_files,
+        changed_publication,
         changed_records,
         changed_settings,
+        changed_submodules,
         text_paths,
         with_text,
     )
@@ -708,10 +765,7 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
         if not is_same or not changed.isdisjoint(files):
             touched.append(record)
 
-    paths = set(chain.from_iterable(map(text_paths, touched)))
-    names = {f"{policy.commit}:{workspace.git.prefix}{path}": path for path in paths}
-    blobs = workspace.git.blobs(names, check=False)
-    contents = {names[name]: content for name, content in blobs.items()}
+    contents = _contents_before(workspace, policy, touched)
     before = {record.uid: with_text(record, contents) for record in touched}
     problems = filter(hides_record, inputs.reading.collection.problems)
     sides = Sides(
@@ -722,8 +776,11 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     )
 
     changes = [*changed_records(sides), *changed_settings(policy, workspace.config)]
+    changes += changed_publication(policy, sides)
     head = Policy(workspace.git, "HEAD")
-    changes += changed_files(policy, head, changed, records)
+    changes += changed_files(policy, head, changed, [*records])
+    places = {*chain.from_iterable(map(text_paths, [*inputs.before, *records]))}
+    changes += changed_submodules(inputs.facts.submodules, {*places, policy.keys_path})
     return changes
 
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.formats.wording import Contrast, Words, contrast, normalised
+from orbit_registry.formats.wording import normalised
+from orbit_registry.judgements.contradicts import Contrast, contradicts
 from orbit_registry.judgements.is_duplicate import (
     Likeness,
     Limits,
@@ -63,7 +64,7 @@ def says_the_same(first: str, second: str, share: float) -> bool:
     ):
         return False
 
-    differs = contrast(Words.of(first), Words.of(second))
+    differs = contradicts(first, second)
     return common >= share * fewer and not (differs is not None and differs.alone)
 
 

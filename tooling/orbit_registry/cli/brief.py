@@ -18,7 +18,7 @@ from orbit_registry.cli.output import emit, format_option, from_root, open_regis
 from orbit_registry.cli.records import line, with_reason
 from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError
-from orbit_registry.hook.index import ID
+from orbit_registry.model.fields import ID
 from orbit_registry.model.scope import Task
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.author import Review

@@ -19,14 +19,13 @@ from orbit_registry.capture.transcripts import (
     without_event,
 )
 from orbit_registry.errors import GitStoppedError, OrbitError, listed, plural
-from orbit_registry.hook.index import MISSING, Index, NoIndex
 from orbit_registry.hook.project import index_file
 from orbit_registry.install import install as installation
 from orbit_registry.install import trial
 from orbit_registry.install.install import HookState
 from orbit_registry.install.trial import Cost, HookTrial
+from orbit_registry.matching.index import MISSING, Index, NoIndex, open_index
 from orbit_registry.matching.pack import is_whole
-from orbit_registry.matching.sync import open_index
 from orbit_registry.operations.init import DRIVER, attributes, has_logs, project_files
 from orbit_registry.render.records import unread_text
 from orbit_registry.repository.reader import read_collection

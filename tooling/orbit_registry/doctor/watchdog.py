@@ -13,10 +13,9 @@ from orbit_registry.checks.rules.loop import TURN_END, loop_log, turns
 from orbit_registry.doctor.examine import Finding, Report
 from orbit_registry.errors import OrbitError, listed, plural
 from orbit_registry.hook.events import DISPATCHED, RETRIEVAL, SYNCED
-from orbit_registry.hook.index import Index
 from orbit_registry.hook.project import private_folder
+from orbit_registry.matching.index import Index, open_index
 from orbit_registry.matching.pack import is_whole
-from orbit_registry.matching.sync import open_index
 from orbit_registry.model.diagnostic import Location
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.loop_log import LoopLog

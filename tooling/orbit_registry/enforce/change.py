@@ -4,8 +4,10 @@ those before it, and the lines that it adds.
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,6 +67,8 @@ class Change:
             if old not in ("", path):
                 yield old, path
 
+        yield from self._same_names(paths)
+
         root = self.git.folder.resolve()
         for link in self._links:
             try:
@@ -82,6 +86,20 @@ class Change:
             for path in paths if is_new else self.earlier:
                 if path == inner or path.startswith(f"{inner}/"):
                     yield link + path[len(inner) :], path
+
+    def _same_names(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield the files that a change deletes, each with the one that it adds under the same
+        name, which no other file has: to git a file that is rewritten by half is a new one.
+        """
+        gone = {posixpath.basename(path): path for path in self.gone}
+        if not gone:
+            return
+
+        counts = Counter(map(posixpath.basename, (*paths, *self.gone)))
+        for path, old in self.earlier.items():
+            name = posixpath.basename(path)
+            if not old and name in gone and counts[name] == 2:
+                yield gone[name], path
 
     @cached_property
     def _links(self) -> list[str]:

@@ -43,6 +43,7 @@ from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import count_matches
 from orbit_registry.repository.inherited import source_of
+from orbit_registry.repository.policy import is_within
 from orbit_registry.workspace.cache import digest
 from orbit_registry.workspace.files import inside, read_bytes, read_text, walk
 from orbit_registry.workspace.workspace import CONFIG, ORBIT, Workspace
@@ -119,6 +120,7 @@ def enforce(
         altered = _runnable(_altered(run, records, before), Report(workspace))
         _add_altered(run, change, altered)
         _add_moved_out(run, change, {**run.checks, **altered})
+        _add_submodules(run, change, {**run.checks, **altered})
 
     return tuple(report.diagnostics)
 
@@ -594,3 +596,23 @@ def _add_aliased(run: Run, change: Change, check: DecisionCheck, names: Mapping[
             place = f"{names[row.path]}:{line}"
             message = f"{place} breaks {check.name} as {row.path}, which this change moves or links"
             _add_evasion(run.report, check, message, "move the file in a separate change")
+
+
+def _add_submodules(run: Run, change: Change, checks: Mapping[str, DecisionCheck]) -> None:
+    """Add the submodules that this change brings into a check's files: they are not read."""
+    submodules = change.git.submodules(path for path, old in change.earlier.items() if not old)
+    for path in submodules:
+        replaced = [name for name in change.gone if is_within(name, path)]
+        for check in checks.values():
+            if check.record.phase != "live" or not isinstance(check.finder, Finder):
+                continue
+
+            # Files that were read are worse than a folder that never was.
+            severity = Severity.WARNING
+            if any(check.reads(name) for name in replaced):
+                severity = LEVELS[check.level]
+            elif not check.may_cover_below(path):
+                continue
+
+            message = f"{check.name} is not run on {path}: a submodule has its files"
+            run.report.add(check, "ORB1004", message, Location(path), severity=severity)

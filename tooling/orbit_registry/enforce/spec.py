@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 from orbit_registry.enforce.kind import (
@@ -20,7 +21,7 @@ from orbit_registry.enforce.kind import (
     all_kinds,
 )
 from orbit_registry.errors import RecordNotFoundError, did_you_mean
-from orbit_registry.formats.globs import Glob, match_any, parse_glob, readable_globs
+from orbit_registry.formats.globs import Glob, match_any, matches, parse_glob, readable_globs
 from orbit_registry.formats.position import Pointer, Problem
 from orbit_registry.formats.syntax import EXTENSIONS
 from orbit_registry.model.diagnostic import Severity
@@ -118,6 +119,13 @@ class DecisionCheck:
     def covers(self, path: str) -> bool:
         """Say whether a file is in its scope."""
         return match_any(self.globs, path) is not None
+
+    def may_cover_below(self, folder: str) -> bool:
+        """Say whether its scope may have files in a folder, whatever they are called."""
+        is_left_out = any(glob.exclude and matches(glob, f"{folder}/a/a") for glob in self.globs)
+        included = (glob for glob in self.globs if not glob.exclude)
+        alternatives = chain.from_iterable(glob.alternatives for glob in included)
+        return not is_left_out and any(choice.may_be_below(folder) for choice in alternatives)
 
     def reads(self, path: str) -> bool:
         """Say whether it looks at a file: one of its scope, in a form that its kind reads."""

@@ -21,17 +21,19 @@ from typing import Protocol
 import orbit_registry.exporters
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.globs import Alternative, Glob, parse_glob
-from orbit_registry.hook.context import FRAME_TOKENS, TOKENS, Match, Selection
-from orbit_registry.hook.index import BROAD, GLOBS, ID, MOVED, Index, Row
+from orbit_registry.hook.context import Match, Selection
 from orbit_registry.hook.observe import MARK
 from orbit_registry.hook.render import END as NOTES_END
 from orbit_registry.hook.render import INTRODUCTION, START, entry, render
 from orbit_registry.hook.select import standing_reason
 from orbit_registry.hook.session import tokens
+from orbit_registry.matching.index import Index
 from orbit_registry.matching.match import current_index
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.teaser import safe
+from orbit_registry.model.fields import BROAD, GLOBS, ID, MOVED, Row
+from orbit_registry.model.reach import FRAME_TOKENS, TOKENS
 from orbit_registry.model.scope import USES
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,

@@ -26,7 +26,7 @@ from orbit_registry.fleet.lake import (
     folder_name,
     valid_repository,
 )
-from orbit_registry.formats.wording import NEGATIONS, Words, without_citations
+from orbit_registry.judgements.contradicts import A_NUMBER, position_of
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.repository.codec import hides_record
@@ -41,22 +41,19 @@ ATTEMPTS = 20  # pushes of one repository that may come between before this one 
 _TELLING_TERMS = 12  # fewest terms of a text that is compared: shorter ones are equal by chance
 _COMMIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _HASH = re.compile(r"[0-9a-f]{7,40}\Z")
-_DENYING = NEGATIONS | {"avoid", "ban", "disallow", "drop", "forbid", "prohibit", "reject", "stop"}
 _ADDRESS = re.compile(
     r"(?:[a-z+]+://(?:[^/@]*@)?(?P<host>[^/:]*)[^/]*"
     r"|(?:[^/@:]*@)?(?P<scp_host>[^/:@]+):)?(?P<path>.*)",
     re.DOTALL,
 )
 """An address of git: a URL, `user@host:path`, or a path."""
-_BEFORE = " | "  # between the key of a title and what it puts first
+_BEFORE = " | "  # between the topic of a title and its side
 _COMMON_WORDS = (
-    "a about across adopt all always an and any architecture are as at be by can choose decide "
-    "decision do does for "
-    "everywhere from have how in instead into introduce is it its keep must of on only or our "
-    "over pick prefer record "
-    "select shall should so start switch than that the their them this to use via we when where "
-    "which while will with "
-    "you your"
+    "a about across adopt all allow always an and any architecture are as at be by can choose "
+    "decide decision do does enable for everywhere from have how in instead into introduce is it "
+    "its keep must of on only or our over permit pick prefer record select shall should so start "
+    "switch than that the their them this to use via we when where which while will with you your "
+    "nutze nutzen verwende verwenden wir"
 )
 _COMMON = frozenset(
     map(stem, _COMMON_WORDS.split())
@@ -335,21 +332,23 @@ def title_fields(title: str) -> Row:
     """Return the key of a title, equal for titles that say the same in other words,
     and whether it denies.
 
-    A title that puts one thing before another has what comes first behind the key: `mysql postgr |
-    mysql`.
+    A title that takes one of several sides has its side behind the key: `mysql postgr | mysql`,
+    `# python | 3.12`.
     """
-    title_words = Words.of(without_citations(title))
-    first, second = _stems(title_words.preferred), _stems(title_words.refused)
-    if first and second:
-        topic = " ".join(sorted(first | second))
-        return {"title_key": f"{topic}{_BEFORE}{' '.join(sorted(first))}", "negated": False}
+    position = position_of(title)
+    topic, side = _stems(position.topic), _stems(position.side)
+    if topic <= {A_NUMBER}:  # what has no other topic than a name such as `S3`
+        topic, side = side, set()
 
-    key = " ".join(sorted(_stems(title_words.counts)))
-    return {"title_key": key or None, "negated": not _DENYING.isdisjoint(title_words.counts)}
+    key = " ".join(sorted(topic))
+    if side:
+        key += _BEFORE + " ".join(sorted(side))
+
+    return {"title_key": key or None, "negated": position.denies}
 
 
 def _stems(title_words: Iterable[str]) -> set[str]:
-    return {stem(word) for word in title_words if word not in _DENYING} - _COMMON
+    return {*map(stem, title_words)} - _COMMON
 
 
 def _digest(tables: Mapping[str, Sequence[Row]]) -> str:

@@ -136,6 +136,15 @@ class Alternative:
 
         return f"{regex}(?:[^/]*/)*{end}"
 
+    def may_be_below(self, folder: str) -> bool:
+        """Say whether a path in a folder may match, by the literal directory and the depth."""
+        if self.depth is not None and self.depth <= folder.count("/") + 1:
+            return False
+
+        ours, theirs = self.directory.split("/"), folder.split("/")
+        common = min(len(ours), len(theirs))
+        return not self.directory or ours[:common] == theirs[:common]
+
     def matches(self, path: str) -> bool:
         """Say whether a path matches, in time linear in the path."""
         if self.path is not None:

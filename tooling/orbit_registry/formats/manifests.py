@@ -152,8 +152,24 @@ def _pyproject(text: str) -> _Names:
             yield _Named(key, key, "dev-dependencies", "dev")
 
 
+_EGG = re.compile(r"[#&]egg=([\w.-]+)")
+_ADDRESS = re.compile(r"(?:-e\s+|--editable[ =])?(?:[a-z]+\+)?[a-z]+://")
+_COMPILED = re.compile(r"(?m)pip-compile|pip compile|^\s+# via |--hash=")
+_FROZEN = re.compile(r"(?i)#.*added by pip freeze")
+
+
 def _requirements(text: str) -> _Names:
-    yield from _requirement([line.partition("#")[0].strip() for line in text.splitlines()])
+    """Yield the lines of requirements; those that a program worked out are indirect."""
+    group = "indirect" if _COMPILED.search(text) else ""
+    for line in text.splitlines():
+        if _FROZEN.match(line):
+            group = "indirect"
+
+        plain = line.partition("#")[0].strip()
+        if not _ADDRESS.match(plain):
+            yield from _requirement([plain], group)
+        elif egg := _EGG.search(line):
+            yield _Named(egg[1], egg[1], group=group)
 
 
 def _package_json(text: str) -> _Names:

@@ -1,5 +1,5 @@
-"""Words of a text as a reader compares them: without form, with the negations and numbers that
-change what it says.
+"""Words of a text as a reader compares them: without form, with the negations, numbers and order
+that change what it says.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -60,13 +60,34 @@ _DENYING = (
 )
 NEGATIONS = frozenset(_DENYING.split())
 _AUXILIARIES = (
-    "do does did is are be was were can must should shall will would may might has have had it"
+    "always immer do does did is are be was were can must should shall will would may might has "
+    "have had it"
 )
-_SUPPORT = frozenset(_AUXILIARIES.split())
+SUPPORT = frozenset(_AUXILIARIES.split())
 """Words that come and go with a negation: `retry`, `do not retry`."""
+_REFUSING_WORDS = (
+    "avoid ban deny disable disallow drop forbid prohibit refuse reject stop "
+    "deaktiviere verbiete verbieten vermeide vermeiden"
+)
+_REFUSING = frozenset(_REFUSING_WORDS.split())
+"""Verbs that deny what follows them, at the start of a sentence."""
+_AFFIRMING_WORDS = (
+    "accept adopt aktiviere allow enable erlaube erlauben introduce keep permit require support"
+)
+AFFIRMING = frozenset(_AFFIRMING_WORDS.split())
+"""Verbs that a refusing one takes the place of: `enable caches`, `disable caches`."""
+_BEFORE_A_VERB = frozenset(("always", "please", "we", "wir"))
+_ANTONYM_WORDS = (
+    "allowed/forbidden, ascending/descending, centralised/decentralised, enabled/disabled, "
+    "include/exclude, increase raise/decrease lower, lock/unlock, mandatory required/optional, "
+    "manual/automatic, manually/automatically, maximum/minimum, public/private, "
+    "synchronous/asynchronous, synchronously/asynchronously, erhöhe/senke, öffentlich/privat"
+)
+ANTONYMS = [pair.split("/") for pair in _ANTONYM_WORDS.split(", ")]
+"""Words of which a sentence has one and its opposite the other."""
 _SHORTENED = re.compile(r"(.*)n['’]t")
 _LISTED = 4
-_SENTENCE = 40
+LONGEST_SENTENCE = 40
 """Texts of up to so many distinct words differ by a moved negation too: `tabs, not spaces`."""
 _NUMBER_WORDS = (
     "2 two zwei 3 three drei 4 four vier 5 five fünf 6 six sechs 7 seven sieben "
@@ -91,12 +112,13 @@ def _numbers() -> dict[str, str]:
 
 _NUMBERS = _numbers()
 _CHOOSING_WORDS = (
-    "a ahead always an anstatt anstelle auf before but by change choose convert durch ersetze "
-    "ersetzen ersetzt for from gegen i im in instead into migrate move nicht nimm nutze of on only "
-    "our over pick place port prefer rather replace replaces should sondern statt substitute swap "
-    "switch take than that the to use uses using vom von vor we wechsle with write zu zum zur"
+    "a after ahead always an anstatt anstelle auf before build but by change choose convert "
+    "deploy durch ersetze ersetzen ersetzt execute for from gegen i im in instead into keep load "
+    "make migrate move nach nicht nimm nutze of on only our over pick place port prefer put "
+    "rather replace replaced replaces run should sondern start statt substitute swap switch take "
+    "than that the to use uses using vom von vor we wechsle with write zu zum zur"
 )
-_CHOOSING = frozenset(_CHOOSING_WORDS.split())
+CHOOSING = frozenset(_CHOOSING_WORDS.split())
 """Words that say which of two is chosen, and those around them."""
 _ORDERS = [
     re.compile(pattern)
@@ -105,41 +127,15 @@ _ORDERS = [
         r"(?:use|take|choose|prefer|nutze|nimm|we) (?P<preferred>.+)",
         r"\b(?:replace|substitute|swap|ersetze|ersetzen) (?P<refused>.+?) "
         r"(?:with|by|for|durch|gegen) (?P<preferred>.+)",
-        r"\b(?:from|vom|von) (?P<refused>.+?) (?:to|into|zu|zum|zur|auf) (?P<preferred>.+)",
-        r"\b(?:not|nicht) (?P<refused>.+?) (?:but|sondern) (?P<preferred>.+)",
+        r"\b(?:from|vom|von) (?P<refused>.+?) (?:to|into|zu|zum|zur|auf|nach) (?P<preferred>.+)",
+        r"\b(?:not|nicht) (?!only|nur)(?P<refused>.+?) (?:but|sondern) (?P<preferred>.+)",
         r"(?P<preferred>.+?) (?:instead of|rather than|in place of|ahead of|over|before|replaces"
         r"|statt|anstatt|anstelle von|vor|ersetzt|not|nicht) (?P<refused>.+)",
+        r"(?P<refused>.+?) (?:after|nach|replaced by|ersetzt durch) (?P<preferred>.+)",
     )
 ]
 """Sentences that put one thing before another: `tabs over spaces`, `replace Redis with Kafka`."""
 _ROOTS = {"ca": "can", "wo": "will", "sha": "shall"}
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """The negations and numbers that only one of two texts has, each in order.
-
-    `alone` says that nothing else differs.
-    """
-
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    alone: bool
-
-    @property
-    def sentence_end(self) -> str:
-        """The contrast as it follows what two texts have in common."""
-        return f"; but {self}" if self.alone else f"; {self}"
-
-    def __str__(self) -> str:
-        if not self.first or not self.second:
-            return f"only one of them says {_some(self.first or self.second)}"
-        return f"one says {_some(self.first)}, the other {_some(self.second)}"
-
-
-def _some(words: Sequence[str]) -> str:
-    """Return the first few words: two long texts may differ in a hundred numbers."""
-    return listed([f"`{word}`" for word in words], _LISTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +146,9 @@ class Words:
     negated: Counter[str]  # each negation with the word after it
     preferred: frozenset[str] = frozenset()  # what a short text puts before `refused`
     refused: frozenset[str] = frozenset()
+    refusal: str = ""  # the verb by which a short text denies the rest
+    units: frozenset[str] = frozenset()  # what numbers of a short text count
+    denied: frozenset[str] = frozenset()  # what a short text denies
 
     @classmethod
     def of(cls, text: str) -> Words:
@@ -161,12 +160,47 @@ class Words:
                 negated[f"{word} {after}"] += 1
 
         counts = Counter(words)
-        order = _order_in(words) if len(counts) <= _SENTENCE else None
-        if order is None:
+        if len(counts) > LONGEST_SENTENCE:
             return cls(counts, negated)
 
-        preferred, refused = (_telling(order[side]) for side in ("preferred", "refused"))
-        return cls(counts, negated, preferred, refused)
+        refusal = _refusal_in(words)
+        units = frozenset(after for word, after in pairwise(words) if word.isdigit())
+        denied = frozenset(_denied_in(words, refusal))
+        order = _order_in(words)
+        preferred = refused = frozenset[str]()
+        if order is not None:
+            preferred, refused = (_telling(order[side]) for side in ("preferred", "refused"))
+
+        return cls(counts, negated, preferred, refused, refusal, units, denied)
+
+    def is_mark(self, word: str) -> bool:
+        """Say whether one of the words tells the text from others that have the same topic."""
+        return self.is_denial(word) or is_mark(word)
+
+    def is_denial(self, word: str) -> bool:
+        """Say whether one of the words denies what the others say."""
+        return word in NEGATIONS or word == self.refusal
+
+    @property
+    def denies(self) -> bool:
+        """Whether the text denies something."""
+        return any(map(self.is_denial, self.counts))
+
+
+def _refusal_in(words: Sequence[str]) -> str:
+    verb = next((word for word in words if word not in _BEFORE_A_VERB), "")
+    return verb if verb in _REFUSING else ""
+
+
+def _denied_in(words: Sequence[str], refusal: str) -> Iterator[str]:
+    """Yield what denials deny, without the words around it: `browser` of `has no browser`."""
+    is_denied = False
+    for word in words:
+        if word in NEGATIONS or word == refusal:
+            is_denied = True
+        elif is_denied and word not in CHOOSING | SUPPORT | AFFIRMING:
+            yield word
+            is_denied = False
 
 
 def _order_in(words: Sequence[str]) -> re.Match[str] | None:
@@ -176,39 +210,7 @@ def _order_in(words: Sequence[str]) -> re.Match[str] | None:
 
 
 def _telling(words: str) -> frozenset[str]:
-    return frozenset(words.split()) - _CHOOSING - _SUPPORT - NEGATIONS
-
-
-def contrast(first: Words, second: Words) -> Contrast | None:
-    """Return in which negations, numbers and order of two things two texts differ; None if in
-    none.
-    """
-    more = first.counts - second.counts
-    less = second.counts - first.counts
-    ours = first.preferred & second.refused
-    theirs = second.preferred & first.refused
-    if ours and theirs:
-        others = {*more, *less} - _CHOOSING - _SUPPORT - NEGATIONS
-        sides = " ".join(sorted(ours)), " ".join(sorted(theirs))
-        return Contrast(
-            (" over ".join(sides),), (" over ".join(reversed(sides)),), alone=not others
-        )
-
-    more_marks = tuple(sorted(filter(is_mark, more)))
-    less_marks = tuple(sorted(filter(is_mark, less)))
-    if more_marks or less_marks:
-        others = {*more, *less}.difference(more_marks, less_marks, _SUPPORT)
-        return Contrast(more_marks, less_marks, alone=not others)
-
-    if more or less or len(first.counts) > _SENTENCE:
-        return None
-
-    moved = first.negated - second.negated
-    back = second.negated - first.negated
-    if not moved and not back:
-        return None
-
-    return Contrast(tuple(sorted(moved)), tuple(sorted(back)), alone=True)
+    return frozenset(words.split()) - CHOOSING - SUPPORT - NEGATIONS
 
 
 def _words(text: str) -> list[str]:
@@ -229,3 +231,8 @@ def _words(text: str) -> list[str]:
 def is_mark(word: str) -> bool:
     """Say whether a word is a negation, a number, or a name that its sign or number tells apart."""
     return word in NEGATIONS or not word.replace("'", "").replace("’", "").isalpha()
+
+
+def quoted(words: Sequence[str]) -> str:
+    """Return the first few words, quoted: two long texts may differ in a hundred numbers."""
+    return listed([f"`{word}`" for word in words], _LISTED)

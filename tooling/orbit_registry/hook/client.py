@@ -8,7 +8,7 @@ import posix
 from sys import exc_info
 from time import monotonic, time
 
-from orbit_registry.hook.context import CODE, SESSION, TOOL, Context, working_project
+from orbit_registry.hook.context import Context, working_project
 from orbit_registry.hook.environment import variable
 from orbit_registry.hook.events import Event, append
 from orbit_registry.hook.index import DAMAGE, FORBIDDEN, OPTIONS, NoIndex, open_index
@@ -24,6 +24,7 @@ from orbit_registry.hook.project import (
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import error_matches, select
 from orbit_registry.hook.session import CAUGHT_UP, FAILED, FOLDER, LATE, SessionLog, tokens
+from orbit_registry.model.reach import CODE, SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,86 +1,25 @@
-"""Request and result of a selection, as values, with the reasons for leaving records out."""
+"""Request and result of a selection, as values."""
 
 from orbit_registry.hook.environment import variable
+from orbit_registry.model.reach import (
+    CODE,
+    MIN_RELEVANCE,
+    PER_CALL,
+    PROMPT,
+    SESSION,
+    START_TOKENS,
+    TOKENS,
+)
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from orbit_registry.hook.index import Row
+    from orbit_registry.model.fields import Row
 
-PER_CALL, PER_SESSION = 5, 20
-WIDE_PLACES = PER_SESSION // 2
-"""Most records of a file that only wide globs lead to: half of what a session may be shown."""
-TOKENS, NAMED_TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 800, 200, 80
-"""Most tokens of a reply, of one with titles, of procedural records, and of the frame."""
-START_TOKENS = 220
-"""Most tokens of a session's start, without the line that says how many records there are more."""
-FEW = 2  # most records that apply of which a reply says more than the headline
-CITED = 2  # most records that a file leads to by its citations alone
-TRIAL = "trial-"
-"""Prefix of the made-up sessions of trials: they have no hold-out, and count nowhere."""
 ASKS_AT_STOP, NOTES_TURNS, CAPTURES = 1, 2, 4
 """Bits of the settings `loop.ask_at_stop`, `loop.note_turns` and `capture.at_session_end`."""
-CODE = "code"  # class of tasks that write code; an empty class is unknown
-TOOL, PROMPT, SESSION, BRIEF = "tool", "prompt", "session", "brief"
-"""Surfaces: a tool call, a prompt, the start of a session, a brief."""
-
 PROJECT_VARIABLE = b"ORBIT_PROJECT"
-MIN_RELEVANCE = 0.05  # default of the score, from 0 to 1, that a text needs for a rule
-DROPS = {
-    "untrusted": "the default branch has another version of it",
-    "expired": "its time is over",
-    "stale": "it may be out of date, and a line that says so would not help",
-    "gone": "its file is gone since the last sync",
-    "broad": (
-        f"only wide globs lead to it, and {WIDE_PLACES} such records come first: a session's start "
-        "and briefs show it; a narrower glob or a vote brings it here"
-    ),
-    "project": "it is for another project",
-    "agent": "it is for other agents",
-    "task": "it is for other tasks",
-    "category": "the agent gets other categories",
-    "context": "the task's text names none of its contexts",
-    "anti-context": "the task's text names a context that it excludes",
-    "procedural": (
-        "it is about how to work: the task writes no code, and its command or error did not occur"
-    ),
-    "below relevance": (
-        "the words of the prompt or task match it less than `push.min_relevance` requires"
-    ),
-    "planning": (
-        "it names a target, which concerns planning: elsewhere only a path of its scope shows it"
-    ),
-    "version": "another version of it is shown, or a record that replaces or extends it",
-    "rule": (
-        "it is a rule that does not match the text, or no path, tag, project or shown "
-        "record leads to it"
-    ),
-    "already shown": "this session has it",
-    "already named": "this session has its title",
-    "withheld": "this session does without it, to measure what showing it does",
-    "citation cap": f"a file shows {CITED} of those that it cites at a time",
-    "call cap": f"{PER_CALL} are shown at a time",
-    "session cap": f"{PER_SESSION} are shown in a session",
-    "category cap": "an agent gets a few of each category",
-    "token cap": (
-        f"a reply has at most {TOKENS} tokens, {PROCEDURAL_TOKENS} of them procedural, unless "
-        "configured otherwise; in a brief each kind has its own limit"
-    ),
-}
-"""All reasons for not showing a record that something leads to."""
-SKIPS = {
-    "nothing asked": "no path of this project, no tag, no text and no error was named",
-    "no index": "there is no push index that can be used",
-    "no match": "no record applies",
-    "narrowed": "records apply, and each was left out for another reason",
-    "already shown": "the session has all that apply",
-    "withheld": "this session does without all that apply, to measure what showing them does",
-    "capped": "the session has seen its share, or nothing fits into a reply",
-    "too large": "the payload is larger than is read",
-    "deadline": "there was no time left",
-}
-"""All reasons for showing nothing."""
 
 
 def working_project(requested: str = "") -> str:
@@ -177,16 +116,22 @@ class Match:
     What led to it is one of `Via`, most of them with a value behind. `score` is above 0 where the
     words of a prompt or task led to it: these come first. `width` is the number of files in its
     scope, 0 where it does not count. `key` is what the session's log has of it: the id, with a
-    position behind it where a rejected option is shown.
+    position behind it where a rejected option is shown. `since` is when a review became due.
     """
 
     def __init__(
-        self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "", score: float = 0.0
+        self,
+        row: "Row",
+        triggers: "list[tuple[str, str]]",
+        text: str = "",
+        score: float = 0.0,
+        since: str = "",
     ) -> None:
         self.row = row
         self.key = row.values[0]
         self.triggers = triggers
-        self.text = text or row.teaser
+        self.teaser = with_review(row.teaser, since)
+        self.text = with_review(text, since) if text else self.teaser
         self.score = score
         self.width = 0
 
@@ -196,30 +141,13 @@ class Match:
         return self.text.partition("\n")[0]
 
 
-class Via:
-    """First characters of triggers, before the path and so on; then triggers without a value."""
+def with_review(text: str, since: str) -> str:
+    """Return a record's text whose headline says since when a review is due, if one is."""
+    if not since:
+        return text
 
-    PATH, TAG, CATEGORY = "/", "#", "@"
-    COMMAND, ERROR = "$", "~"  # a command by its purpose, an error by a pattern
-    LINK, OPTION = "=", "!"  # a shown record that is linked with it, an option that it rejected
-    SUPERSEDED = "<"  # a closed record whose place it took
-    CITES = "^"  # a file that cites it, or a closed record whose place it took
-    FORBIDDEN = "%"  # a word that its check forbids
-    START, TEXT, PROJECT = "start", "text", "project"
-
-
-TRIGGERS = {
-    Via.PATH: "path",
-    Via.TAG: "tag",
-    Via.CATEGORY: "category",
-    Via.ERROR: "error",
-    Via.LINK: "link",
-    Via.COMMAND: "command",
-    Via.OPTION: "option",
-    Via.SUPERSEDED: "superseded",
-    Via.FORBIDDEN: "forbidden",
-    Via.CITES: "cites",
-}
+    first, line_end, more = text.partition("\n")
+    return f"{first} (review due since {since}){line_end}{more}"
 
 
 class Selection:
@@ -241,20 +169,3 @@ class Selection:
         self.named: list[Match] = []
         self.withheld: list[str] = []
         self.is_introduced = False
-
-
-def is_anywhere(triggers: "Iterable[tuple[str, str]]") -> bool:
-    """Say whether a record is in every brief and nothing else leads to it.
-
-    Such records come after the others.
-    """
-    return all(trigger == Via.START for trigger, _ in triggers)
-
-
-def is_cited_only(triggers: "Iterable[tuple[str, str]]") -> bool:
-    """Say whether nothing but the citations of a file leads to a record.
-
-    Such records come after those of paths and tags.
-    """
-    ways = {trigger[0] for trigger, _ in triggers}
-    return Via.CITES in ways and ways <= {Via.CITES, Via.SUPERSEDED}

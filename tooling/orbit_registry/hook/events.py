@@ -6,9 +6,9 @@
 import posix
 from time import gmtime, strftime
 
-from orbit_registry.hook.context import SKIPS
 from orbit_registry.hook.payload import to_json
 from orbit_registry.hook.project import UPDATE, private_folder
+from orbit_registry.model.reach import SKIPS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,16 +3,18 @@
 It is loaded only where the index has such words.
 """
 
-from orbit_registry.hook.index import CHECKS, FORBIDDEN, FORBIDDEN_IN, PHRASES, checksum
+from orbit_registry.hook.index import FORBIDDEN, FORBIDDEN_IN, checksum
 from orbit_registry.hook.project import readable_content
 from orbit_registry.hook.tools import LONGEST_FILE, edits_in
+from orbit_registry.model.fields import CHECKS, PHRASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from orbit_registry.hook.call import Payload
-    from orbit_registry.hook.index import Index, Row
+    from orbit_registry.hook.index import Index
+    from orbit_registry.model.fields import Row
 
     Breaks = dict[int, tuple[str, str, str]]
 

@@ -10,6 +10,17 @@ from posix import O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, close, fstat, lst
 from posix import open as open_file
 
 from orbit_registry.hook.project import content_of, index_file, stamp
+from orbit_registry.model.fields import (
+    CHECKSUM,
+    EXCLUDES,
+    FIELDS,
+    GLOBS,
+    MOVED,
+    MTIME,
+    PATH,
+    SIZE,
+    Row,
+)
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
@@ -27,7 +38,6 @@ LARGEST_COMPARED = (
     65_536  # bytes of a record's file; a larger one whose time differs counts as changed
 )
 CHANGED, GONE = "changed", "gone"  # how it differs from the one that the index was made from
-EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, UNTRUSTED = 1, 2, 4, 8, 16, 32
 MISSING = "there is no push index yet"
 AT = (1 << 32) - 1  # bits of a hit for the place of its glob
 WIDE = 1 << 31
@@ -37,46 +47,6 @@ LONGEST_TAIL = (
     1 << 20
 )  # bytes behind the index itself: lines with a hash of what it was made from, and stamps of that
 
-(  # fields of a row
-    ID,
-    KIND,
-    STATUS,
-    PHASE,
-    PATH,
-    MTIME,
-    SIZE,
-    ORIGIN,
-    TEASER,
-    CHECKSUM,
-    GATE,
-    CATEGORY,
-    EXPIRES_AT,
-    PRIORITY,
-    UPDATED_AT,
-    RANK,
-    VOTES,
-    PROJECT,
-    PLACE,
-    STALE,
-    AGES_AT,
-    ERROR,
-    AGENTS,
-    TASKS,
-    CONTEXTS,
-    ANTI_CONTEXTS,
-    TAGS,
-    LINKS,
-    SAME,
-    NOTE,
-    GLOBS,
-    REJECTED,
-    CHECKS,
-    ENFORCED,
-) = range(34)
-FIELDS = 34
-LIST = "\x1f"
-MOVED = "\x1d"
-"""Mark of a glob that follows a rename: `!` if it excludes, mark, new glob, mark, the record's."""
 # axis of the rejected options, each under the first word of its names; alone it says that there are
 # any
 OPTIONS = "o"
@@ -89,12 +59,6 @@ REPLACED = "r"
 # axis of what the citations of a file lead to, under its path; a hit of a successor has the number
 # of the closed record that the file cites, plus one, in its lower half
 CITED = "y"
-NOTE_LINE, MORE_LINE = "\n  note: ", "\n  more: "
-"""What a teaser has between a record's headline, its note and the path of its full text."""
-PHRASES, EXACT = "\x1e", "="
-"""What parts an option's names and the text that is shown;
-prefix of a name that only an import can mean.
-"""
 _OPEN = (
     O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
 )  # what is not a file, a pipe, answers at once
@@ -114,46 +78,6 @@ class NoIndex:
         return False
 
 
-class Row:
-    """One record of the index; `values` are its fields as texts."""
-
-    def __init__(self, number: int, values: list[str], flags: int) -> None:
-        self.number, self.values, self.flags = number, values, flags
-
-    @property
-    def id(self) -> str:
-        """The record's id."""
-        return self.values[ID]
-
-    @property
-    def teaser(self) -> str:
-        """The text that is pushed: one or two lines, escaped and redacted."""
-        return self.values[TEASER]
-
-    @property
-    def noted_teaser(self) -> str:
-        """The text that is pushed, with the record's constraint or first consequence."""
-        first, separator, more = self.values[TEASER].partition("\n")
-        return (
-            f"{first}{NOTE_LINE}{self.values[NOTE]}{separator}{more}"
-            if self.values[NOTE]
-            else self.values[TEASER]
-        )
-
-    def words(self, field: int) -> list[str]:
-        """Return a field that is a list."""
-        return self.values[field].split(LIST) if self.values[field] else []
-
-    def is_expired(self, now: float) -> bool:
-        """Say whether the record has expired at `now`, in seconds since 1970."""
-        return bool(self.flags & EXPIRES) and int(self.values[EXPIRES_AT]) <= now
-
-    def doubt(self, now: float) -> str:
-        """Return why the record may be out of date; empty if nothing says so."""
-        aged = self.values[AGES_AT] if self.flags & DOUBTED else ""
-        return self.values[STALE] or ("age" if aged and int(aged) <= now else "")
-
-
 def checksum(content: bytes) -> int:
     """Return the hash of some bytes that keys and the header use."""
     return int.from_bytes(content, "little") % PRIME
@@ -166,7 +90,7 @@ def open_index(root: str) -> "Index | NoIndex":
     except (OSError, ValueError):
         return NoIndex(MISSING)
 
-    return _index_in(_File(handle), root)
+    return _index_in(File(handle), root)
 
 
 def read_index(content: bytes, root: str) -> "Index | NoIndex":
@@ -174,14 +98,14 @@ def read_index(content: bytes, root: str) -> "Index | NoIndex":
     return _index_in(Memory(content), root)
 
 
-def _index_in(source: "_File | Memory", root: str) -> "Index | NoIndex":
+def _index_in(source: "File | Memory", root: str) -> "Index | NoIndex":
     try:
         return Index(source, root)
     except DAMAGE:
         return NoIndex("the push index is damaged or cut off")
 
 
-class _File:
+class File:
     """An open file, which is closed when nothing refers to it."""
 
     def __init__(self, handle: int) -> None:
@@ -215,8 +139,8 @@ class Index:
     Where the file is damaged its methods raise one of `DAMAGE`.
     """
 
-    def __init__(self, source: "_File | Memory", root: str) -> None:
-        self._source, self.root = source, root
+    def __init__(self, source: "File | Memory", root: str) -> None:
+        self.source, self.root = source, root
         head: dict[str, Any] = loads(self.content_of(HEAD))
 
         self.parts: int = head["parts"]
@@ -243,11 +167,11 @@ class Index:
     def _place(self, part: int) -> int:
         """Return where a part begins, which is where the one before it ends."""
         at = part * WORD
-        return int.from_bytes(self._source.read(at, at + WORD), "little")
+        return int.from_bytes(self.source.read(at, at + WORD), "little")
 
     def content_of(self, part: int) -> bytes:
         """Return the bytes of a part; its number and its checksum show whether they are whole."""
-        content = self._source.read(self._place(part), self._place(part + 1))
+        content = self.source.read(self._place(part), self._place(part + 1))
         body = content[WORD:]
         if checksum(body) ^ part != int.from_bytes(content[:WORD], "little"):
             raise ValueError("the push index is damaged")
@@ -267,7 +191,7 @@ class Index:
 
     def read(self, start: int, end: int) -> bytes:
         """Return bytes of the file."""
-        return self._source.read(start, end)
+        return self.source.read(start, end)
 
     def match(self, path: str, everything: bool = False) -> list[int]:
         """Return one hit a pushed record, with `everything` a record,

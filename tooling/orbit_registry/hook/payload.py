@@ -5,7 +5,7 @@ expected.
 """
 
 from orbit_registry.hook.call import Call, field, named_paths, path_words
-from orbit_registry.hook.context import CODE, PROMPT, TOOL
+from orbit_registry.model.reach import CODE, PROMPT, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,16 +5,18 @@ dependency files are read.
 """
 
 from orbit_registry.hook.call import LONGEST_TEXT, PATCH, field
-from orbit_registry.hook.index import EXACT, OPTIONS, PHRASES, REJECTED
+from orbit_registry.hook.index import OPTIONS
 from orbit_registry.hook.tools import ADDING, edits_in
 from orbit_registry.hook.words import words
+from orbit_registry.model.fields import EXACT, PHRASES, REJECTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from orbit_registry.hook.call import Payload
-    from orbit_registry.hook.index import Index, Row
+    from orbit_registry.hook.index import Index
+    from orbit_registry.model.fields import Row
 
 MOST_NAMES, LONGEST_LINE = 200, 400
 """Names of a call that are looked up, characters of a line that are read."""

@@ -4,7 +4,7 @@ Teasers are escaped when they are compiled; here each keeps at most three lines 
 beginnings, so that no record can end the block or begin a line.
 """
 
-from orbit_registry.hook.index import MORE_LINE, NOTE_LINE
+from orbit_registry.model.fields import MORE_LINE, NOTE_LINE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

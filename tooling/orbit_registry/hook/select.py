@@ -4,8 +4,14 @@ A hook waits for it at each tool call, so it imports built-in modules only.
 """
 
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import (
+from orbit_registry.hook.context import Context, Match, Selection, is_other_project
+from orbit_registry.hook.session import SessionLog, apply_caps
+from orbit_registry.model import fields
+from orbit_registry.model.reach import (
+    ALWAYS,
     BRIEF,
+    BY_PATH,
+    LINKED,
     PER_CALL,
     PER_SESSION,
     PROMPT,
@@ -13,21 +19,17 @@ from orbit_registry.hook.context import (
     TOOL,
     TRIAL,
     WIDE_PLACES,
-    Context,
-    Match,
-    Selection,
     Via,
     is_anywhere,
     is_cited_only,
-    is_other_project,
 )
-from orbit_registry.hook.session import SessionLog, apply_caps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from orbit_registry.hook.index import Index, Row
+    from orbit_registry.hook.index import Index
+    from orbit_registry.model.fields import Row
 
     Triggers = dict[int, list[tuple[str, str]]]
 
@@ -46,8 +48,6 @@ UNKNOWN_WIDTH = 1 << 32
 NO_SCORES: "Mapping[int, float]" = {}
 SPREADING = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 """Factors of the last steps of splitmix64, which spread numbers that are alike."""
-ALWAYS, BY_PATH, LINKED = "always", "path", "relevant_and_linked"
-"""Gates of kinds: shown at every start; only by its paths; only if relevant and led to."""
 
 
 def select(index: "Index", context: Context, session_log: "SessionLog | None" = None) -> Selection:
@@ -210,7 +210,7 @@ def _find_triggers(
 
     if context.surface == SESSION:
         for number, flags in enumerate(index.flags[: index.pushed]):
-            if flags & reader.BROAD:
+            if flags & fields.BROAD:
                 triggers.setdefault(number, []).append((Via.PROJECT, ""))
 
     if context.surface in (SESSION, BRIEF):
@@ -294,7 +294,7 @@ def _find_by_words(
         row = index.row(number)
         by = [*triggers.get(number, ()), (way, "")]
         floor = index.min_relevance
-        if scores is not None and row.values[reader.GATE] == LINKED:
+        if scores is not None and row.values[fields.GATE] == LINKED:
             floor = context.min_relevance  # rules have a floor of their own in briefs
         elif len(by_words) < WITHOUT_FLOOR[context.surface]:
             floor = 0.0
@@ -341,7 +341,7 @@ def _in_force(
             continue
 
         row = index.row(number)
-        if row.values[reader.PHASE] == "pending":
+        if row.values[fields.PHASE] == "pending":
             yield number, score, Via.TEXT
             continue
 
@@ -433,7 +433,9 @@ def _narrow(
             drops.append((row, reason))
             continue
 
-        match = Match(row, ways, _text(row, ways, context.now), by_words.get(number, 0.0))
+        text = _text(row, ways, context.now)
+        since = row.review_due(context.now)
+        match = Match(row, ways, text, by_words.get(number, 0.0), since)
         if widths:
             match.width = widths.get(number, other_width)
 
@@ -486,18 +488,18 @@ def _pointer_line(row: "Row", now: float) -> str:
 
     It is empty if the record's teaser is shown. Of what waits, a decision that code cites is shown.
     """
-    path = row.values[reader.PATH]
-    if row.values[reader.PHASE] == "pending":
-        first, _, more = row.teaser.partition(reader.MORE_LINE)
-        status = f"{row.values[reader.STATUS]}, not decided"
-        if row.values[reader.STATUS] == "unknown":
+    path = row.values[fields.PATH]
+    if row.values[fields.PHASE] == "pending":
+        first, _, more = row.teaser.partition(fields.MORE_LINE)
+        status = f"{row.values[fields.STATUS]}, not decided"
+        if row.values[fields.STATUS] == "unknown":
             status = "no known status, so it may not hold"
 
         return f"{first} ({status}: {more or path})"
 
-    if row.values[reader.ENFORCED]:  # the gate sees to it: its name is enough
+    if row.values[fields.ENFORCED]:  # the gate sees to it: its name is enough
         first, _, _ = row.teaser.partition("\n")
-        return f"{first} (enforced by {', '.join(row.words(reader.ENFORCED))})"
+        return f"{first} (enforced by {', '.join(row.words(fields.ENFORCED))})"
 
     cause = row.doubt(now)
     return f"- [{row.id}] may be out of date ({cause}): {path}" if cause else ""
@@ -505,11 +507,11 @@ def _pointer_line(row: "Row", now: float) -> str:
 
 def bar_reason(row: "Row", now: float, project: str) -> str:
     """Return why a record is left out everywhere; empty if it is not."""
-    if row.flags & reader.UNTRUSTED:
+    if row.flags & fields.UNTRUSTED:
         return "untrusted"
     if row.is_expired(now):
         return "expired"
-    if is_other_project(row.values[reader.PROJECT], project):
+    if is_other_project(row.values[fields.PROJECT], project):
         return "project"
     return ""
 
@@ -531,8 +533,8 @@ def _drop_reason(
         return reason
 
     by = _ways(triggers)
-    gate = row.values[reader.GATE]
-    procedural = row.flags & reader.PROCEDURAL or gate == "procedural"
+    gate = row.values[fields.GATE]
+    procedural = row.flags & fields.PROCEDURAL or gate == "procedural"
     if procedural and by.isdisjoint((Via.ERROR, Via.COMMAND)) and not context.writes_code:
         return "procedural"
     is_about_path = not by.isdisjoint((Via.PATH, Via.CITES))
@@ -546,15 +548,15 @@ def _drop_reason(
 
 def _audience_reason(row: "Row", context: Context) -> str:
     """Return why a record is not for this agent, task or text; empty if it is."""
-    agents = row.words(reader.AGENTS)
+    agents = row.words(fields.AGENTS)
     if context.agent and agents and context.agent not in agents:
         return "agent"
 
-    tasks = row.words(reader.TASKS)
+    tasks = row.words(fields.TASKS)
     if context.task and tasks and context.task not in tasks:
         return "task"
 
-    category = row.values[reader.CATEGORY]
+    category = row.values[fields.CATEGORY]
     if context.categories and category and category not in context.categories:
         return "category"
 
@@ -562,10 +564,10 @@ def _audience_reason(row: "Row", context: Context) -> str:
         return ""
 
     text = context.text.casefold()
-    if any(word.casefold() in text for word in row.words(reader.ANTI_CONTEXTS)):
+    if any(word.casefold() in text for word in row.words(fields.ANTI_CONTEXTS)):
         return "anti-context"
 
-    contexts = row.words(reader.CONTEXTS)
+    contexts = row.words(fields.CONTEXTS)
     if contexts and not any(word.casefold() in text for word in contexts):
         return "context"
 
@@ -583,7 +585,7 @@ def _is_relevant_rule(
     if scores is None:
         return direct
 
-    is_own = bool(context.project) and row.values[reader.PROJECT] == context.project
+    is_own = bool(context.project) and row.values[fields.PROJECT] == context.project
     led = direct or is_own or Via.TAG in by or (Via.PROJECT, "") in triggers
     return led and scores.get(row.number, 0.0) >= context.min_relevance
 
@@ -597,7 +599,7 @@ def linked_rules(
     """
     here = {row.number for row in rows}
     is_linking = bool(index.hits_under("l", ""))
-    linking = [(row.id, row.words(reader.LINKS)) for row in rows]
+    linking = [(row.id, row.words(fields.LINKS)) for row in rows]
 
     leading: Triggers = {}
     for record_id, targets in (*linking, *returned.items()):
@@ -621,7 +623,7 @@ def standing_reason(row: "Row", now: float) -> str:
     if row.doubt(now):
         return "stale"
 
-    phase = row.values[reader.PHASE]
+    phase = row.values[fields.PHASE]
     return "" if phase == "live" else phase
 
 

@@ -7,7 +7,11 @@ exceed a cap.
 import posix
 from time import time
 
-from orbit_registry.hook.context import (
+from orbit_registry.hook.context import Context, Match, Selection
+from orbit_registry.hook.index import GONE, PRIME
+from orbit_registry.hook.project import UPDATE, private_folder
+from orbit_registry.model.fields import CATEGORY, KIND, PATH, PLACE, PROCEDURAL, SAME
+from orbit_registry.model.reach import (
     BRIEF,
     CITED,
     FEW,
@@ -15,21 +19,16 @@ from orbit_registry.hook.context import (
     NAMED_TOKENS,
     PER_SESSION,
     PROCEDURAL_TOKENS,
-    Context,
-    Match,
-    Selection,
     Via,
     is_anywhere,
     is_cited_only,
 )
-from orbit_registry.hook.index import CATEGORY, GONE, KIND, PATH, PLACE, PRIME, PROCEDURAL, SAME
-from orbit_registry.hook.project import UPDATE, private_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from orbit_registry.hook.index import Row
+    from orbit_registry.model.fields import Row
 
 FOLDER = "sessions"
 LONGEST_NAME = 60
@@ -306,8 +305,8 @@ def _position(match: Match) -> tuple[bool, float, int, int, int]:
 def _add_notes(matches: list[Match]) -> None:
     """Have a reply of few records say more of each."""
     for match in matches:
-        if match.text == match.row.teaser:
-            match.text = match.row.noted_teaser
+        if match.text == match.teaser:
+            match.text = match.row.noted(match.teaser)
 
 
 def _is_linked(match: Match, visible: "set[str]") -> bool:

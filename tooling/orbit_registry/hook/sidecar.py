@@ -3,14 +3,16 @@
 from time import monotonic, time
 
 from orbit_registry.hook.call import Call, path_words
-from orbit_registry.hook.context import TOOL, Context, Selection, working_project
+from orbit_registry.hook.context import Context, Selection, working_project
 from orbit_registry.hook.events import Event, append
-from orbit_registry.hook.index import KIND, PATH, NoIndex, open_index
+from orbit_registry.hook.index import NoIndex, open_index
 from orbit_registry.hook.payload import take_tool
 from orbit_registry.hook.project import project_paths
 from orbit_registry.hook.render import render
 from orbit_registry.hook.select import select
 from orbit_registry.hook.session import tokens
+from orbit_registry.model.fields import KIND, PATH
+from orbit_registry.model.reach import TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
+from orbit_registry import hook
 from orbit_registry.agents.agent import (
     SCOPES,
     Agent,
@@ -20,7 +21,6 @@ from orbit_registry.agents.agent import (
     load_agent,
 )
 from orbit_registry.errors import OrbitError, RefusedError
-from orbit_registry.hook import index as reader
 from orbit_registry.install.settings import MARK, format_of
 from orbit_registry.workspace.files import decode, inside, read_bytes, write_atomic
 from orbit_registry.workspace.workspace import user_home, work_tree
@@ -69,7 +69,7 @@ def command_of(agent: Agent, scope: Scope, root: Path) -> str:
     """Return the shell command of the hook, stable across upgrades;
     it exits with 0, because 2 stops the tool.
     """
-    script = Path(reader.__file__).with_name("launch.py")
+    script = Path(hook.__file__).with_name("launch.py")
     words = shlex.join([sys.executable, "-I", "-S", "-E", str(script), agent.name])
     if scope == "project" and agent.project_folder:
         words = f'sh "{agent.project_folder}/{LAUNCHER}" {agent.name}'

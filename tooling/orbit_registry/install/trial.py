@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.agents.agent import PATH, ROOT, SESSION, Agent
-from orbit_registry.hook.context import CODE, TOOL, Context, working_project
-from orbit_registry.hook.index import Index
+from orbit_registry.hook.context import Context, working_project
 from orbit_registry.hook.select import cited, select
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.matching.explain import explain
+from orbit_registry.matching.index import Index
 from orbit_registry.matching.match import current_index
 from orbit_registry.matching.visibility import surroundings_of, visibilities
+from orbit_registry.model.reach import CODE, TOOL
 from orbit_registry.model.schema import RecordSchema
 from orbit_registry.workspace.workspace import Workspace, is_writable
 

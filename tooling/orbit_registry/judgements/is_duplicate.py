@@ -6,15 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from orbit_registry.formats.wording import (
-    Contrast,
-    Words,
-    contrast,
-    is_mark,
-    normalised,
-    signs_of,
-    without_citations,
-)
+from orbit_registry.formats.wording import is_mark, normalised, signs_of, without_citations
+from orbit_registry.judgements.contradicts import Contrast, contradicts
 from orbit_registry.model.record import Record
 
 FEWEST_TO_ERR = 20  # among fewer records a word's weight says little, so only copies are errors
@@ -47,11 +40,6 @@ class Wording:
     def plain(self) -> str:
         """The text without form; signs that tell texts apart follow it."""
         return " ".join((normalised(self.text), *signs_of(self.text))).strip()
-
-    @cached_property
-    def words(self) -> Words:
-        """The words of the text."""
-        return Words.of(self.text)
 
     @cached_property
     def telling(self) -> frozenset[str]:
@@ -111,7 +99,7 @@ def is_duplicate(new: Wording, existing: Wording, score: float, limits: Limits) 
 
         return Likeness("warning", "near headline", score)
 
-    differs = contrast(new.words, existing.words)
+    differs = contradicts(new.text, existing.text)
     is_apart = differs is not None and differs.alone
     if score >= limits.error and not is_apart:
         return Likeness("error", "text", score, differs)
@@ -165,7 +153,7 @@ def _is_near(new: Wording, existing: Wording) -> bool:
     if len(more) > 1:
         return False
 
-    differs = contrast(Words.of(new.headline), Words.of(existing.headline))
+    differs = contradicts(new.headline, existing.headline)
     return differs is None and not any(map(is_mark, more))
 
 

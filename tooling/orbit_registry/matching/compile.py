@@ -3,16 +3,18 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import MappingProxyType
 
 from orbit_registry.formats.untrusted import inert_line
-from orbit_registry.hook import index as reader
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.hook.forbidden_words import ANY_CASE, EXACT, GROUP
-from orbit_registry.hook.index import LIST, MOVED
 from orbit_registry.hook.select import compiled_pattern
+from orbit_registry.lifecycle.review_due import Due, dated
 from orbit_registry.matching.pack import SYMBOL, Part, conditions_of, plain_glob
 from orbit_registry.matching.teaser import note_of, safe, teaser_of
+from orbit_registry.model import fields
+from orbit_registry.model.fields import LIST, MOVED
 from orbit_registry.model.freshness import WINDOWS, expires_at, stale_at
 from orbit_registry.model.rank import Order, microseconds, order_of, priority_of, vote_key
 from orbit_registry.model.record import Record
@@ -78,10 +80,12 @@ def part_of(
     windows: Mapping[str, int | None] = WINDOWS,
     rejected: Sequence[str] = (),
     moves: Sequence[Move] = (),
+    due: Due | None = None,
 ) -> Part:
     """Return a record compiled; it is already free of secrets.
 
     `rejected` are its rejected options, compiled; `moves` are the files of its scope that moved.
+    `due` says that a review of it is due already.
     """
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status
@@ -139,19 +143,37 @@ def part_of(
         LIST.join(rejected),
         LIST.join(_forbidding(record)),
         LIST.join(_enforcing(record)),
+        _review(record, due),
     )
 
-    flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
-    flags |= reader.EXPIRES if expiry is not None else 0
-    flags |= reader.DOUBTED if cause or ages is not None else 0
-    flags |= 0 if origin.is_trusted else reader.UNTRUSTED
-    flags |= reader.PROCEDURAL if record.data.get("procedural") is True else 0
+    flags = fields.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
+    flags |= fields.EXPIRES if expiry is not None else 0
+    flags |= fields.DOUBTED if cause or ages is not None else 0
+    flags |= 0 if origin.is_trusted else fields.UNTRUSTED
+    flags |= fields.PROCEDURAL if record.data.get("procedural") is True else 0
 
     cleaned = tuple(
-        field if position >= reader.AGENTS or position == reader.TEASER else _word(field)
+        field if position >= fields.AGENTS or position == fields.TEASER else _word(field)
         for position, field in enumerate((*head, *standing, *state, *joined, *texts))
     )
     return Part(cleaned, flags, pushed)
+
+
+def _review(record: Record, due: Due | None) -> str:
+    """Return when a review is due, in seconds since 1970, and the date in the words of the record.
+
+    Who reads the index compares a date to come.
+    """
+    if due is not None:
+        return f"0 {due.since}"
+
+    date_to_review = dated(record)
+    if date_to_review is None:
+        return ""
+
+    day, text = date_to_review
+    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return f"{int(start.timestamp())} {text}"
 
 
 def _forbidding(record: Record) -> Iterable[str]:
@@ -179,7 +201,7 @@ def _forbidding(record: Record) -> Iterable[str]:
             f"!{glob.text.removeprefix('!')}" if glob.exclude else glob.text for glob in check.globs
         ]
         texts = [word for word in words if inert_line(word) == word]  # it is shown to agents
-        yield reader.PHRASES.join([check.id, where, safe(check.say), GROUP.join(globs), *texts])
+        yield fields.PHRASES.join([check.id, where, safe(check.say), GROUP.join(globs), *texts])
 
 
 def _enforcing(record: Record) -> list[str]:
@@ -208,9 +230,9 @@ def settings_of(config: Config) -> int:
 def order_in(part: Part) -> tuple[bool, Order]:
     """Return what a part is sorted by: what is pushed comes first."""
     row = part.row
-    key = float(row[reader.RANK]) if row[reader.RANK] else None
-    updated = int(row[reader.UPDATED_AT]) if row[reader.UPDATED_AT] else None
-    order = order_of(key, int(row[reader.PRIORITY]), updated, row[reader.ID], row[reader.PATH])
+    key = float(row[fields.RANK]) if row[fields.RANK] else None
+    updated = int(row[fields.UPDATED_AT]) if row[fields.UPDATED_AT] else None
+    order = order_of(key, int(row[fields.PRIORITY]), updated, row[fields.ID], row[fields.PATH])
     return not part.pushed, order
 
 
@@ -240,14 +262,14 @@ def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:
     for part, scope, files in zip(ranked, scopes, withheld, strict=True):
         globs = breadth.wide.get(scope, ())
         wide = frozenset(position for position, glob in enumerate(scope) if glob in globs)
-        flags = part.flags | reader.BROAD if files else part.flags
+        flags = part.flags | fields.BROAD if files else part.flags
         result.append(part._replace(flags=flags, wide=wide))
 
     return result
 
 
 def _scope(part: Part) -> Scope:
-    globs = part.row[reader.GLOBS]
+    globs = part.row[fields.GLOBS]
     return tuple(map(plain_glob, globs.split(LIST))) if globs else ()
 
 

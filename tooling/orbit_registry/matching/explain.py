@@ -5,13 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import CITED, DROPS, Via, working_project
-from orbit_registry.hook.index import AT, Index, Row
-from orbit_registry.hook.select import LINKED, Places, bar_reason, cited, linked_rules
+from orbit_registry.hook.context import working_project
+from orbit_registry.hook.index import AT, Index
+from orbit_registry.hook.select import Places, bar_reason, cited, linked_rules
 from orbit_registry.matching.match import current_index, head_of
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
 from orbit_registry.matching.visibility import for_agents
+from orbit_registry.model import fields
+from orbit_registry.model.drops import DROPS
+from orbit_registry.model.fields import Row
+from orbit_registry.model.reach import CITED, LINKED, Via
 from orbit_registry.model.scope import USES
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.search.source_files import SourceFiles
@@ -108,7 +112,7 @@ class Verdict:
     @property
     def text(self) -> str:
         """The verdict in words."""
-        agents = self.row.words(reader.AGENTS)
+        agents = self.row.words(fields.AGENTS)
         if agents and self.key in _PUSHED_KEYS:
             return f"{self._text}{for_agents(agents)}"
 
@@ -128,8 +132,8 @@ class Verdict:
             return f"matches, but was superseded by {' and '.join(self.successors)}"
         if self.key != "not live":
             return VERDICTS[self.key]
-        waits = " and waits for review" if self.row.values[reader.PHASE] == "pending" else ""
-        return f"matches, but is {self.row.values[reader.STATUS]}{waits}"
+        waits = " and waits for review" if self.row.values[fields.PHASE] == "pending" else ""
+        return f"matches, but is {self.row.values[fields.STATUS]}{waits}"
 
 
 def explain(
@@ -194,7 +198,7 @@ def _with_citations(
     for number, ways in citations:
         row = index.row(number)
         key = _standing(index, row, now, project)
-        if key == "not live" and row.values[reader.PHASE] == "pending":
+        if key == "not live" and row.values[fields.PHASE] == "pending":
             key = "proposed"
         elif key == "rule":
             key = _PUSHED  # the citation leads to it directly
@@ -257,10 +261,10 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
 
 
 def _standing(index: Index, row: Row, now: float, project: str) -> str:
-    is_live = row.values[reader.PHASE] == "live"
-    is_procedural = row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural"
+    is_live = row.values[fields.PHASE] == "live"
+    is_procedural = row.flags & fields.PROCEDURAL or row.values[fields.GATE] == "procedural"
     verdict = (
-        "rule" if row.values[reader.GATE] == LINKED else "procedural" if is_procedural else _PUSHED
+        "rule" if row.values[fields.GATE] == LINKED else "procedural" if is_procedural else _PUSHED
     )
     if row.number >= index.pushed:
         verdict = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"

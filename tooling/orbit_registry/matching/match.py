@@ -11,19 +11,17 @@ from pathlib import Path
 from orbit_registry.errors import GitError, OrbitError, SnapshotError, WriteError, listed
 from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.context import (
-    TRIGGERS,
-    Via,
-    is_cited_only,
-    is_other_project,
-    working_project,
-)
-from orbit_registry.hook.index import MORE_LINE, Index, Row
+from orbit_registry.hook.context import is_other_project, working_project
+from orbit_registry.hook.index import Index
 from orbit_registry.hook.select import Places, bar_reason, cited, linked_rules
+from orbit_registry.matching.index import open_index
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
-from orbit_registry.matching.sync import index_in_memory, open_index, sync_index
+from orbit_registry.matching.sync import index_in_memory, sync_index
+from orbit_registry.model import fields
+from orbit_registry.model.fields import MORE_LINE, Row
 from orbit_registry.model.rank import EPOCH
+from orbit_registry.model.reach import TRIGGERS, Via, is_cited_only
 from orbit_registry.model.scope import USES
 from orbit_registry.model.votes import format_time
 from orbit_registry.workspace.journal import WRITTEN_ROOTS
@@ -48,6 +46,7 @@ class Match:
     expired: bool
     doubt: str = ""  # why it may be out of date
     broad: bool = False  # only wide globs lead to it, and there is no place for it
+    review_due: str = ""  # since when someone is to look at it again
 
     @property
     def is_personal(self) -> bool:
@@ -61,9 +60,10 @@ class Match:
         data["broad"] = self.broad
         data["expired"] = self.expired
         data["stale"] = self.doubt or None
-        data["untrusted"] = bool(self.row.flags & reader.UNTRUSTED)
-        data["votes"] = int(values[reader.VOTES] or 0)
-        data["priority"] = int(values[reader.PRIORITY] or 0)
+        data["review_due"] = self.review_due or None
+        data["untrusted"] = bool(self.row.flags & fields.UNTRUSTED)
+        data["votes"] = int(values[fields.VOTES] or 0)
+        data["priority"] = int(values[fields.PRIORITY] or 0)
         data["updated_at"] = _updated(self.row)
         data["matched_by"] = [origin_of(target, glob) for target, glob in self.matched_by]
         return data
@@ -175,9 +175,9 @@ def match(
         places = Places()
         for number in sorted(ways):
             row = index.row(number)
-            tasks = row.words(reader.TASKS)
+            tasks = row.words(fields.TASKS)
 
-            if is_other_project(row.values[reader.PROJECT], current_project):
+            if is_other_project(row.values[fields.PROJECT], current_project):
                 continue
 
             expired = row.is_expired(seconds)
@@ -194,7 +194,8 @@ def match(
 
             is_pushed = number < index.pushed and not bar_reason(row, seconds, current_project)
             broad = is_pushed and not places.take(ways[number])
-            matches.append(Match(row, tuple(by), expired, row.doubt(seconds), broad))
+            doubt, since = row.doubt(seconds), row.review_due(seconds)
+            matches.append(Match(row, tuple(by), expired, doubt, broad, since))
 
         return matches
 
@@ -218,19 +219,19 @@ def head_of(row: Row) -> dict[str, object]:
     values = row.values
     first, _, more = row.teaser.partition(MORE_LINE)
     return {
-        "id": values[reader.ID],
-        "kind": values[reader.KIND],
-        "status": values[reader.STATUS],
-        "phase": values[reader.PHASE],
-        "title": first.removeprefix(f"- [{values[reader.ID]}] "),
-        "record": values[reader.PATH],
+        "id": values[fields.ID],
+        "kind": values[fields.KIND],
+        "status": values[fields.STATUS],
+        "phase": values[fields.PHASE],
+        "title": first.removeprefix(f"- [{values[fields.ID]}] "),
+        "record": values[fields.PATH],
         "personal": is_personal(row),
         "more": more or None,
     }
 
 
 def _updated(row: Row) -> str | None:
-    microseconds = row.values[reader.UPDATED_AT]
+    microseconds = row.values[fields.UPDATED_AT]
     return format_time(EPOCH + timedelta(microseconds=int(microseconds))) if microseconds else None
 
 
@@ -240,12 +241,13 @@ def texts(matches: Sequence[Match]) -> str:
     for entry in matches:
         state = (
             ""
-            if entry.row.values[reader.PHASE] == "live"
-            else f"  ({entry.row.values[reader.STATUS]})"
+            if entry.row.values[fields.PHASE] == "live"
+            else f"  ({entry.row.values[fields.STATUS]})"
         )
         state += f"  (may be out of date: {entry.doubt})" if entry.doubt else ""
+        state += f"  (review due since {entry.review_due})" if entry.review_due else ""
         state += (
-            "  (not what the default branch holds)" if entry.row.flags & reader.UNTRUSTED else ""
+            "  (not what the default branch holds)" if entry.row.flags & fields.UNTRUSTED else ""
         )
         state += "  (not shown at an edit: its globs are wide)" if entry.broad else ""
         first, *more_lines = entry.row.teaser.split("\n")
@@ -347,9 +349,9 @@ def coverage(workspace: Workspace) -> Coverage:
 
         ids[number] = row.id
 
-        if row.values[reader.GLOBS]:
+        if row.values[fields.GLOBS]:
             scoped[ids[number]] = 0
-        if row.flags & reader.BROAD:
+        if row.flags & fields.BROAD:
             broad.append(ids[number])
 
     ids_by_file: dict[str, tuple[str, ...]] = {}

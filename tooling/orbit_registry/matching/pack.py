@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orbit_registry.formats.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.forbidden_words import GROUP
-from orbit_registry.hook.index import GLOBS, LIST, MORE_LINE, MOVED, Index
+from orbit_registry.hook.index import Index
 from orbit_registry.hook.purpose import purposes_in
 from orbit_registry.matching.chance import chances
+from orbit_registry.model import fields
+from orbit_registry.model.fields import GLOBS, LIST, MORE_LINE, MOVED
 from orbit_registry.model.scope import USES, files_by_package, symbol_glob
 
 if TYPE_CHECKING:
@@ -89,21 +91,21 @@ def pack(
         for key in _keys(row):
             keyed[key].append(base)
 
-        if flags_of & reader.PROCEDURAL or row[reader.GATE] == "procedural":
-            for purpose in purposes_in(row[reader.TEASER].partition(MORE_LINE)[0]):
+        if flags_of & fields.PROCEDURAL or row[fields.GATE] == "procedural":
+            for purpose in purposes_in(row[fields.TEASER].partition(MORE_LINE)[0]):
                 keyed[f"k{purpose}"].append(base)
 
-        if row[reader.ERROR]:
-            patterns[row[reader.ERROR]].append(base)
+        if row[fields.ERROR]:
+            patterns[row[fields.ERROR]].append(base)
 
     uses: dict[Use, list[int]] = {(key, "", "", ""): numbers for key, numbers in keyed.items()}
-    uses |= _option_uses(part.row[reader.REJECTED] for part in ranked)
-    uses |= _forbidden_uses(part.row[reader.CHECKS] for part in ranked)
+    uses |= _option_uses(part.row[fields.REJECTED] for part in ranked)
+    uses |= _forbidden_uses(part.row[fields.CHECKS] for part in ranked)
     uses |= {("e", "", "", pattern): numbers for pattern, numbers in patterns.items()}
     _spread(uses, hits, files_by_package(imported))
 
     pushed = sum(part.pushed for part in ranked)
-    numbers = {part.row[reader.PATH]: number for number, part in enumerate(ranked)}
+    numbers = {part.row[fields.PATH]: number for number, part in enumerate(ranked)}
     for name, paths in successors.items():
         current = sorted(
             number << 32 for path in paths if (number := numbers.get(path, pushed)) < pushed
@@ -137,7 +139,7 @@ def pack(
         "words": _words_in_buckets(words, {} if weights is None else weights.term_of),
         "chances": [chance],
         "rows": [list(row) for row in rows],
-        "runs": [_runs_of(row[reader.PATH], weights, runs) for row in rows],
+        "runs": [_runs_of(row[fields.PATH], weights, runs) for row in rows],
     }
     return _written(head, sections)
 
@@ -155,9 +157,9 @@ def _option_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
     """
     uses: defaultdict[Use, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
-        for position, option in enumerate(row.split(reader.LIST) if row else ()):
-            for phrase in option.split(reader.PHRASES)[:-1]:
-                first = phrase.lstrip(reader.EXACT).partition(" ")[0]
+        for position, option in enumerate(row.split(fields.LIST) if row else ()):
+            for phrase in option.split(fields.PHRASES)[:-1]:
+                first = phrase.lstrip(fields.EXACT).partition(" ")[0]
                 uses[f"{reader.OPTIONS}{first}", "", "", phrase].append(number << 32 | position)
 
     return {**uses, (reader.OPTIONS, "", "", ""): []} if uses else {}
@@ -169,8 +171,8 @@ def _forbidden_uses(rows: Iterable[str]) -> dict[Use, list[int]]:
     """
     uses: defaultdict[Use, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
-        for position, check in enumerate(row.split(reader.LIST) if row else ()):
-            _, _, _, globs, *words = check.split(reader.PHRASES)
+        for position, check in enumerate(row.split(fields.LIST) if row else ()):
+            _, _, _, globs, *words = check.split(fields.PHRASES)
             for word in words:
                 uses[reader.FORBIDDEN, "", "", word].append(number << 32 | position)
             for glob in globs.split(GROUP):
@@ -256,20 +258,20 @@ def _fixed(weight: float) -> int:
 
 
 def _keys(row: Sequence[str]) -> list[str]:
-    keys = [f"t{tag}" for tag in row[reader.TAGS].split(LIST)] if row[reader.TAGS] else []
-    if row[reader.CATEGORY]:
-        keys.append(f"c{row[reader.CATEGORY]}")
+    keys = [f"t{tag}" for tag in row[fields.TAGS].split(LIST)] if row[fields.TAGS] else []
+    if row[fields.CATEGORY]:
+        keys.append(f"c{row[fields.CATEGORY]}")
 
-    document = row[reader.TEASER].partition(MORE_LINE)[2]
-    if document and document != row[reader.PATH]:  # a path to a record's own file names the record
+    document = row[fields.TEASER].partition(MORE_LINE)[2]
+    if document and document != row[fields.PATH]:  # a path to a record's own file names the record
         keys.append(f"m{document}")
 
-    if row[reader.GATE] == "always":
+    if row[fields.GATE] == "always":
         keys.append("galways")
-    elif row[reader.GATE] == "relevant_and_linked":
-        keys.append(f"i{row[reader.ID]}")
-        if row[reader.LINKS]:
-            keys += (f"l{target}" for target in dict.fromkeys(row[reader.LINKS].split(LIST)))
+    elif row[fields.GATE] == "relevant_and_linked":
+        keys.append(f"i{row[fields.ID]}")
+        if row[fields.LINKS]:
+            keys += (f"l{target}" for target in dict.fromkeys(row[fields.LINKS].split(LIST)))
             keys.append("l")  # says that it is worth asking by id
 
     return keys

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.hook import index as reader
-from orbit_registry.hook.index import MORE_LINE, Row
 from orbit_registry.hook.select import folded
 from orbit_registry.matching.compile import Origin, part_of
 from orbit_registry.matching.pack import Part
+from orbit_registry.model import fields
+from orbit_registry.model.fields import MORE_LINE, Row
 from orbit_registry.model.record import Record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import read_collection
@@ -137,10 +137,10 @@ def personal_parts(
         origin = Origin(state.st_mtime_ns, state.st_size, label=_PERSONAL)
         part = part_of(record, origin, half_life_days())
         row = list(part.row)
-        teaser = row[reader.TEASER].replace(f"{MORE_LINE}{ORBIT}/", f"{MORE_LINE}~/{ORBIT}/")
-        row[reader.TEASER] = teaser.replace("] ", "] (personal) ", 1)
+        teaser = row[fields.TEASER].replace(f"{MORE_LINE}{ORBIT}/", f"{MORE_LINE}~/{ORBIT}/")
+        row[fields.TEASER] = teaser.replace("] ", "] (personal) ", 1)
 
-        row[reader.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
+        row[fields.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
         parts.append(
             part._replace(row=tuple(row), pushed=part.pushed and record.id not in overridden)
         )
@@ -152,4 +152,4 @@ def is_personal(row: Row) -> bool:
     """Say whether a record of the index is a personal one,
     which nothing that others read may hold.
     """
-    return row.values[reader.ORIGIN] == _PERSONAL
+    return row.values[fields.ORIGIN] == _PERSONAL

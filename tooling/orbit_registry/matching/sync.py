@@ -16,9 +16,12 @@ from pathlib import Path
 
 from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.hook import index as reader
-from orbit_registry.hook.index import Index
+from orbit_registry.hook.index import Index, NoIndex
 from orbit_registry.hook.project import index_file, stamp
+from orbit_registry.lifecycle.review_due import Due
+from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.matching import compile as compiler
+from orbit_registry.matching.index import open_index
 from orbit_registry.matching.pack import Part, is_whole, pack
 from orbit_registry.matching.personal import Personal, personal_folders, personal_of, personal_parts
 from orbit_registry.matching.routes import routes_of
@@ -202,11 +205,8 @@ class Inputs:
     personal: Personal | None
     moves: Mapping[str, Sequence[Move]]  # what became of files that records name, by path
     sources: SourceFiles
-
-
-def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
-    """Return the index on disk, without a sync."""
-    return reader.open_index(str(workspace.root))
+    due: Mapping[str, Due]
+    """The records that are due for a review now, by path."""
 
 
 def sync_index(
@@ -238,9 +238,7 @@ def sync_index(
         else:
             content, records, is_built = *_compiled(workspace, inputs), True
 
-        for leftover in path.parent.glob(
-            f"{TEMPORARY}{path.name}-*"
-        ):  # of a killed process: no other one writes now
+        for leftover in _leftovers(path):
             leftover.unlink(missing_ok=True)
 
         write_atomic(
@@ -250,11 +248,21 @@ def sync_index(
     return IndexSync(path, records, is_built)
 
 
-def _inputs_in(index: Index | reader.NoIndex) -> list[str]:
+def _leftovers(path: Path) -> Iterator[Path]:
+    """Yield what killed processes left, as no other one writes now, and indexes of other
+    versions.
+    """
+    yield from path.parent.glob(f"{TEMPORARY}{path.name}-*")
+    for file in path.parent.glob("hook*.idx"):
+        if file != path:
+            yield file
+
+
+def _inputs_in(index: Index | NoIndex) -> list[str]:
     return index.inputs if isinstance(index, Index) else []
 
 
-def index_in_memory(workspace: Workspace) -> Index | reader.NoIndex:
+def index_in_memory(workspace: Workspace) -> Index | NoIndex:
     """Return an index that lasts as long as the process."""
     inputs = inputs_of(workspace)
     content, _ = _compiled(workspace, inputs)
@@ -299,6 +307,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
     if personal is not None:
         lines += personal.lines()
 
+    due = due_reviews(workspace, reading.filled)
+    lines += [f"{path}\n{verdict.mark}" for path, verdict in sorted(due.items())]
     lines += sources.states()
     key = digest(
         code_version(),
@@ -322,6 +332,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
         personal,
         moves,
         sources,
+        due,
     )
 
 
@@ -434,7 +445,8 @@ def _parts(
     def key(record: Record) -> str:
         path = record.path
         moves = [(move.field, move.old, move.new) for move in inputs.moves.get(path, ())]
-        state = inputs.causes.get(path), path in inputs.untrusted
+        due = inputs.due.get(path)
+        state = inputs.causes.get(path), path in inputs.untrusted, due and due.mark
         line = _line(workspace, inputs.reading, entries[path])
         return digest_of(record, common, line, state, rejected.get(path), moves)
 
@@ -446,6 +458,7 @@ def _parts(
             windows,
             rejected.get(path, ()),
             inputs.moves.get(path, ()),
+            inputs.due.get(path),
         )
         return [list(part.row), part.flags, part.pushed]
 

@@ -5,7 +5,7 @@ its line, and a sentence that says what follows from it.
 import re
 
 from orbit_registry.formats.untrusted import cut, inert_line
-from orbit_registry.hook.index import MORE_LINE
+from orbit_registry.model.fields import MORE_LINE
 from orbit_registry.model.record import Record
 
 LONGEST_TEASER = 400

@@ -13,17 +13,19 @@ from functools import cached_property
 from orbit_registry.errors import listed, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.formats.secrets import without_secrets
-from orbit_registry.hook.context import DROPS, is_other_project, working_project
-from orbit_registry.hook.index import MORE_LINE
+from orbit_registry.hook.context import is_other_project, working_project
 from orbit_registry.hook.purpose import purposes_in
-from orbit_registry.hook.select import ALWAYS, BY_PATH, LINKED, compiled_pattern
+from orbit_registry.hook.select import compiled_pattern
 from orbit_registry.matching.compile import breadth_of, category_of, globs_of
 from orbit_registry.matching.pack import Citation, plain_glob
 from orbit_registry.matching.routes import routes_of
 from orbit_registry.matching.sync import Inputs, inputs_of
 from orbit_registry.matching.teaser import teaser_of
+from orbit_registry.model.drops import DROPS
+from orbit_registry.model.fields import MORE_LINE
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.rank import rank_order
+from orbit_registry.model.reach import ALWAYS, BY_PATH, LINKED
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.scope import USES, files_by_package, symbol_problem

@@ -8,12 +8,12 @@ from typing import Any
 from orbit_registry.errors import OrbitError
 from orbit_registry.hook.events import OPENED, Event, append
 from orbit_registry.hook.project import session_of_process
-from orbit_registry.hook.select import LINKED
 from orbit_registry.hook.session import SessionLog
 from orbit_registry.hook.sidecar import Sidecar
 from orbit_registry.hook.sidecar import records_for_paths as chosen
 from orbit_registry.matching.match import current_index
 from orbit_registry.model.kind import Kind, KindTable
+from orbit_registry.model.reach import LINKED
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.registry import Registry
 from orbit_registry.repository.writer import FIXED

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from orbit_registry.formats.globs import GlobIndex, readable_globs
-from orbit_registry.hook.context import WIDE_PLACES
+from orbit_registry.model.reach import WIDE_PLACES
 from orbit_registry.model.scope import USES
 from orbit_registry.operations.glob_counts import Scope, count_matches
 from orbit_registry.workspace.cache import Memo, digest, not_kept

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from orbit_registry.checks.report import printable
 from orbit_registry.errors import listed, plural
 from orbit_registry.formats.untrusted import cut, escaped_line, inert_line
-from orbit_registry.hook.context import Via
-from orbit_registry.hook.index import ID, PATH
 from orbit_registry.matching.match import Match
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.model.fields import ID, PATH
+from orbit_registry.model.reach import Via
 from orbit_registry.model.scope import USES
 from orbit_registry.review.changes import ChangeReport, RecordChange
 
@@ -98,6 +98,12 @@ def changes_text(report: ChangeReport) -> str:
         ]
         lines.append(f"  take the next one: `orbit adr renumber {report.collisions[0].record.id}`")
 
+    if report.unwritten:
+        lines += ["", "What looks like a decision, and no record explains it:"]
+        for candidate in report.unwritten:
+            what = f"{candidate.reason} ({candidate.place}): `{candidate.command}`"
+            lines.append(f"  {escaped_line(what)}")
+
     findings = _ordered(report.findings)
     if findings:
         lines += ["", "What the gate finds:"]
@@ -139,6 +145,13 @@ def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
                 "Records that change", [_change(change, page, file) for change in report.records]
             )
         )
+
+    if report.unwritten:
+        rows = [
+            f"- {escaped(candidate.reason)} ({code(candidate.place)}): {code(candidate.command)}"
+            for candidate in report.unwritten
+        ]
+        parts.append(_section("What looks like a decision, and no record explains it", rows))
 
     if report.matches:
         rows = [

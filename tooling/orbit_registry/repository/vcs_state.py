@@ -49,6 +49,8 @@ class VcsState:
     base_commit: str | None = None
     changed: frozenset[str] | None = None
     """Paths that differ from the base; None where git can't tell."""
+    submodules: tuple[str, ...] = ()
+    """Those of them that are submodules now, sorted."""
     before: Mapping[str, EarlierRecord] = field(default_factory=dict)
     """Changed records at the base, by id."""
     authors: Mapping[str, str] = field(default_factory=dict)
@@ -142,6 +144,7 @@ def _compared(
         untracked=untracked,
         head=head,
         changed=None if changed is None else frozenset(changed),
+        submodules=tuple(git.submodules(changed or ())),
         is_unanswered=against is not None and changed is None,
     )
     if against_commit:

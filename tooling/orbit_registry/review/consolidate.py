@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain, combinations, product
@@ -16,12 +16,13 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.formats.diff import unified_diff
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.judgements.contradicts import Contrast, contradicts
 from orbit_registry.model.freshness import created_at
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import read_collection
 from orbit_registry.repository.writer import create_record, prepare_edit, writing
-from orbit_registry.review.proposals import ADDITIVE, Draft, proposal_digest
+from orbit_registry.review.proposals import ADDITIVE, Draft, proposal_digest, record_note
 from orbit_registry.search.similarity import Scores, TermWeights, Vector, pair_scores
 from orbit_registry.search.text import terms
 from orbit_registry.workspace.author import Author
@@ -105,13 +106,16 @@ def clusters(records: Iterable[Record]) -> list[Cluster]:
     }
     counts = {path: Counter(_words(record)) for path, record in by_path.items()}
     scores = pair_scores(counts, FLOOR, MOST_PAIRS)
+    vectors = _title_vectors(by_path)
+    apart = {
+        (path, other)
+        for path, other in scores
+        if _contrast(by_path[path], by_path[other], vectors) is not None
+    }
     groups = [
         _cluster([by_path[path] for path in paths], scores, counts)
-        for paths in _agglomerate(scores)
+        for paths in _agglomerate(scores, apart)
     ]
-    titles = {path: Counter(terms(record.title)) for path, record in by_path.items()}
-    weights = TermWeights.of(titles.values())
-    vectors = {path: weights.vector(title) for path, title in titles.items()}
     groups = [
         replace(cluster, kind=LEARNING) if _says_the_same(cluster, vectors) else cluster
         for cluster in groups
@@ -120,21 +124,70 @@ def clusters(records: Iterable[Record]) -> list[Cluster]:
     return sorted(groups, key=lambda cluster: (-cluster.likeness, cluster.members[0].sort_key))
 
 
+def _title_vectors(by_path: Mapping[str, Record]) -> dict[str, Vector]:
+    titles = {path: Counter(terms(record.title)) for path, record in by_path.items()}
+    weights = TermWeights.of(titles.values())
+    return {path: weights.vector(title) for path, title in titles.items()}
+
+
+def _contrast(first: Record, other: Record, titles: Mapping[str, Vector]) -> Contrast | None:
+    """Return where two learnings whose summaries are alike contradict each other."""
+    differs = contradicts(first.title, other.title)
+    if differs is None or differs.alone:
+        return differs
+
+    return differs if titles[first.path].cosine(titles[other.path]) >= SAME else None
+
+
+def contradictions(records: Iterable[Record]) -> list[Draft]:
+    """Return a note for each pair of learnings that say the opposite; links may say so already."""
+    by_path = {
+        record.path: record for record in records if without_secrets(record.title) == record.title
+    }
+    counts = {path: Counter(terms(record.title)) for path, record in by_path.items()}
+    drafts = []
+    for pair in sorted(pair_scores(counts, FLOOR, MOST_PAIRS)):
+        first, later = sorted((by_path[path] for path in pair), key=lambda each: each.sort_key)
+        differs = contradicts(first.title, later.title)
+        if differs is None or not differs.alone or _is_settled(first, later):
+            continue
+
+        title = f"{first.id} says the opposite"
+        reason = f"{first.id} says: {first.title}; {differs}."
+        drafts.append(record_note(later, first.id, title, reason))
+
+    return drafts
+
+
+def _is_settled(first: Record, other: Record) -> bool:
+    """Say whether one of two learnings has a link to the other, or says that they differ."""
+    for record, peer in ((first, other), (other, first)):
+        names = {link.to for link in record.links}
+        if peer.id in names.union(record.words("distinct_from")):
+            return True
+
+    return False
+
+
 def _says_the_same(cluster: Cluster, titles: Mapping[str, Vector]) -> bool:
     first, *others = (titles[member.path] for member in cluster.members)
     return all(first.cosine(other) >= SAME for other in others)
 
 
-def _agglomerate(scores: Scores) -> Iterator[list[str]]:
+def _agglomerate(scores: Scores, apart: Set[tuple[str, str]]) -> Iterator[list[str]]:
     """Join the groups of each pair, the most alike first,
-    where their members are alike on average.
+    where their members are alike on average and none are `apart`.
     """
     groups = {path: [path] for path in sorted(chain.from_iterable(scores))}
     for (first, other), score in sorted(scores.items(), key=lambda entry: (-entry[1], entry[0])):
         group, more = groups[first], groups[other]
         if score < TOGETHER or group is more or len(group) + len(more) > MOST_MEMBERS:
             continue
-        between = [scores.get((min(pair), max(pair)), 0.0) for pair in product(group, more)]
+        pairs = [(min(pair), max(pair)) for pair in product(group, more)]
+        if not apart.isdisjoint(pairs):
+            continue
+
+        between = [scores.get(pair, 0.0) for pair in pairs]
         if sum(between) >= TOGETHER * len(between):
             group += more
             groups |= dict.fromkeys(more, group)

@@ -21,7 +21,7 @@ from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.formats.wording import normalised
 from orbit_registry.hook.events import PROPOSED
-from orbit_registry.judgements.contradicts import contradicts
+from orbit_registry.judgements.contradicts import Contrast, contradicts
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import read_collection
@@ -235,11 +235,7 @@ class _Page:
 
     def contradiction(self, learning: Record) -> Draft | None:
         """Return a note where the page says the opposite; None otherwise."""
-        weighed = self._weights.vector(terms(learning.title))
-        scored = ((text, weighed.cosine(other)) for text, other in self._said)
-        statement, score = max(scored, key=lambda pair: pair[1], default=("", 0.0))
-        differs = contradicts(learning.title, statement) if score >= ALIKE else None
-
+        statement, differs = self._opposite(learning.title)
         if differs is None or self._cites(learning):
             return None
 
@@ -248,6 +244,23 @@ class _Page:
             f"The page says: {inert_line(statement)}\n\n{learning.id} says: {title}\n\n{differs}."
         )
         return _note(self.skill.path, learning, f"{learning.id} says otherwise", reason, statement)
+
+    def _opposite(self, sentence: str) -> tuple[str, Contrast | None]:
+        """Return the statement that says the opposite of a sentence, and where they differ.
+
+        A page that says the same as well is left to its reader.
+        """
+        weighed = self._weights.vector(terms(sentence))
+        scored = [(weighed.cosine(other), text) for text, other in self._said]
+        scored.sort(key=lambda pair: -pair[0])
+        for score, statement in scored:
+            differs = contradicts(sentence, statement)
+            if differs is not None and (differs.alone or score >= ALIKE):
+                return statement, differs
+            if score >= ALIKE:
+                break
+
+        return "", None
 
     def _cites(self, record: Record) -> bool:
         """Say whether the page names a record as its source, which is no opponent then."""
@@ -456,7 +469,7 @@ def _of_retro(
             ):
                 yield _addition_to_learning(workspace, learning, retro, text)
             elif differs is not None:
-                yield _record_note(
+                yield record_note(
                     learning, retro.id, f"{retro.id} says otherwise", f"{text}\n\n{differs}."
                 )
 
@@ -470,7 +483,7 @@ def _of_retro(
                     and record.phase == "live"
                     and record.kind.name not in ("retro", "proposal")
                 ):
-                    yield _record_note(record, retro.id, f"{retro.id} recommends", text)
+                    yield record_note(record, retro.id, f"{retro.id} recommends", text)
 
 
 def _addition_to_learning(
@@ -499,7 +512,8 @@ def _addition_to_learning(
     )
 
 
-def _record_note(record: Record, source: str, title: str, reason: str) -> Draft:
+def record_note(record: Record, source: str, title: str, reason: str) -> Draft:
+    """Return a note on a record, which waits for a person; `source` is the record that asks."""
     safe_reason = inert_line(without_secrets(reason))
     digests, full_title = (
         (proposal_digest(record.path, STRUCTURAL, source, reason),),

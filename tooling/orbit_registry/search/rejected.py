@@ -11,9 +11,9 @@ from typing import NamedTuple, cast
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.untrusted import cut, inert_line
-from orbit_registry.hook.index import EXACT, PHRASES
 from orbit_registry.hook.rejected_options import forms_of, is_meant
 from orbit_registry.hook.words import words
+from orbit_registry.model.fields import EXACT, PHRASES
 from orbit_registry.model.record import Record
 from orbit_registry.search.text import stem
 

@@ -213,6 +213,16 @@ class Git:
 
         return contents
 
+    def submodules(self, paths: Iterable[str]) -> list[str]:
+        """Return those of some paths that are submodules in the index."""
+        folders = [path for path in paths if (self.folder / path).is_dir()]
+        if not folders:
+            return []
+
+        names = [f":(literal){path}" for path in folders]
+        rows = (row.partition("\t") for row in self.run_names("ls-files", "-s", "-z", "--", *names))
+        return sorted(path for head, _, path in rows if head.startswith("160000 "))
+
     def files_at(self, revision: str, *folders: str) -> dict[str, str]:
         """Return the plain files of a revision, below some folders,
         with the hashes of their blobs.
@@ -632,6 +642,17 @@ def commits_since(git: Git, revision: str | None) -> list[Commit]:
             commits[position] = replace(commit, changes=changed[commit.name])
 
     return commits
+
+
+def commits_after(git: Git, moment: float) -> list[Commit]:
+    """Return the commits made after a moment, in seconds since 1970, the oldest first, no merges;
+    of more than `MOST_COMMITS` the newest.
+    """
+    options = ("--no-merges", "--no-renames", f"--since={int(moment)}")
+    most = f"--max-count={MOST_COMMITS}"
+    texts = git.run_fields("log", *options, most, *_LOG_OPTIONS, "HEAD", check=False)
+    commits = [commit for commit in _commits(texts) if commit.at > moment]
+    return sorted(commits, key=lambda commit: commit.at)
 
 
 def commits_touching(

@@ -4,14 +4,20 @@ change brings back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check, passed_on
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rewriting import follow_moves
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+
+if TYPE_CHECKING:
+    from orbit_registry.checks.added import AddedName
+    from orbit_registry.formats.adr.model import RejectedOption
+    from orbit_registry.model.record import Record
 
 _CODES = (
     (
@@ -117,9 +123,46 @@ def rejected_option(context: CheckContext) -> Iterator[Diagnostic]:
     from orbit_registry.search.rejected import ruled_out  # its words take 10 ms to load
 
     names = [added.name for added in context.added]
-    for number, record, option in ruled_out([*context.with_options()], names):
-        added = context.added[number]
-        reason = f": {option.reason}" if option.reason else ""
-        message = f"`{added.name}` was ruled out by {record.id}, {record.title}{reason}"
-        where = Location(added.path, Position(added.line))
-        yield rejected_option.at(where, message, record, related=(Location(record.path, None),))
+    records = [*context.with_options()]
+    known: set[tuple[int, str]] = set()
+    for number, record, option in ruled_out(records, names):
+        known.add((number, record.uid))
+        yield _ruled_out(context.added[number], record, option)
+
+    if context.options_before is None:
+        return
+
+    # The base judges too: a change may not take back what rules out what it adds.
+    before = [*context.options_before()]
+    for number, record, option in ruled_out(before, names):
+        if (number, record.uid) in known:
+            continue
+
+        finding = _ruled_out(context.added[number], record, option)
+        successor = _successor(record, before, records)
+        if successor is not None:
+            message = f"{finding.message}; {successor.id} of this change replaces that decision"
+            yield replace(finding, message=message, severity=Severity.NOTE)
+            continue
+
+        message = f"{finding.message}; this change takes that back"
+        yield replace(finding, message=message)
+
+
+def _ruled_out(added: AddedName, record: Record, option: RejectedOption) -> Diagnostic:
+    reason = f": {option.reason}" if option.reason else ""
+    message = f"`{added.name}` was ruled out by {record.id}, {record.title}{reason}"
+    where = Location(added.path, Position(added.line))
+    related = (Location(record.path, None),)
+    return rejected_option.at(where, message, record, related=related)
+
+
+def _successor(record: Record, before: Iterable[Record], after: Iterable[Record]) -> Record | None:
+    """Return the decision that a change accepts in the place of another one."""
+    accepted_before = {other.uid for other in before if other.phase == "live"}
+    for other in after:
+        is_new = other.phase == "live" and other.uid not in accepted_before
+        if is_new and record.id in other.supersedes:
+            return other
+
+    return None

@@ -11,7 +11,6 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.engine import CheckOutcome
 from orbit_registry.errors import plural
 from orbit_registry.formats.position import Position
-from orbit_registry.hook.context import SKIPS, TRIAL
 from orbit_registry.hook.events import (
     BRIEF_PLAN,
     DISPATCHED,
@@ -25,6 +24,7 @@ from orbit_registry.hook.events import (
 )
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.loop_log import LoggedEvent, LoopLog
+from orbit_registry.model.reach import SKIPS, TRIAL
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.workspace.event_log import LogScan, log_files, rows_in
 from orbit_registry.workspace.workspace import Workspace

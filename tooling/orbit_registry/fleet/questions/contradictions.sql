@@ -2,27 +2,26 @@
 -- answers: On which topics does one repository do what another one refuses?
 WITH titles AS (
     SELECT
-        SPLIT_PART(title_key, ' | ', 1) AS subject, SPLIT_PART(title_key, ' | ', 2) AS preferred,
+        title_key, SPLIT_PART(title_key, ' | ', 1) AS topic, SPLIT_PART(title_key, ' | ', 2) AS side,
         repository, id, title, phase, status, negated
     FROM records
     WHERE kind IN ('adr', 'rule', 'learning') AND title_key IS NOT NULL
-), ordered AS (
-    -- Of two things, such as tabs over spaces: those that prefer the one are against those that prefer the other.
+), sided AS (
+    -- Of tabs over spaces, or of 10 backups and 12: those that take one side are against those that take another.
     SELECT
-        CONCAT(subject, ' | ') AS subject, repository, id, title,
-        CASE WHEN preferred = MIN(preferred) OVER (PARTITION BY subject) THEN 1 ELSE 0 END AS is_for
+        CONCAT(topic, ' | ') AS subject, repository, id, title,
+        CASE WHEN side = MIN(side) OVER (PARTITION BY topic) THEN 1 ELSE 0 END AS is_for
     FROM titles
-    WHERE preferred <> '' AND phase = 'live'
+    WHERE side <> '' AND phase = 'live' AND NOT negated
 ), positions AS (
     SELECT
-        subject, repository, id, title,
+        title_key AS subject, repository, id, title,
         CASE WHEN phase = 'live' AND NOT negated THEN 1 ELSE 0 END AS is_for,
         CASE WHEN phase = 'live' AND negated OR status IN ('rejected', 'deprecated') AND NOT negated THEN 1 ELSE 0 END AS is_against
     FROM titles
-    WHERE preferred = ''
     UNION ALL
     SELECT subject, repository, id, title, is_for, 1 - is_for
-    FROM ordered
+    FROM sided
     UNION ALL
     SELECT o.option_key, o.repository, o.record_id, o.option, 0, 1
     FROM rejected AS o

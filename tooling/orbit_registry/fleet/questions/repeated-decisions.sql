@@ -18,5 +18,9 @@ SELECT
     MAX(CONCAT(repository, ' ', id)) AS last_example
 FROM topics
 GROUP BY alike, topic
-HAVING COUNT(DISTINCT repository) > 1 AND (alike = 'title' OR COUNT(DISTINCT title_key) > 1)
+HAVING COUNT(DISTINCT repository) > 1 AND (
+    alike = 'title'
+    -- One text may have two titles, but not on two sides of one topic.
+    OR COUNT(DISTINCT title_key) > 1 AND COUNT(DISTINCT title_key) = COUNT(DISTINCT SPLIT_PART(title_key, ' | ', 1))
+)
 ORDER BY repositories DESC, decisions DESC, title, alike

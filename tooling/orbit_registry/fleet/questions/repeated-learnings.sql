@@ -21,5 +21,9 @@ SELECT
 FROM topics AS t
 LEFT JOIN counts AS c ON c.repository = t.repository AND c.record_id = t.id
 GROUP BY t.alike, t.topic, t.negated
-HAVING COUNT(DISTINCT t.repository) > 1 AND (t.alike = 'title' OR COUNT(DISTINCT t.title_key) > 1)
+HAVING COUNT(DISTINCT t.repository) > 1 AND (
+    t.alike = 'title'
+    -- One text may have two titles, but not on two sides of one topic.
+    OR COUNT(DISTINCT t.title_key) > 1 AND COUNT(DISTINCT t.title_key) = COUNT(DISTINCT SPLIT_PART(t.title_key, ' | ', 1))
+)
 ORDER BY repositories DESC, votes DESC, title, t.alike
