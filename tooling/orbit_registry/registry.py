@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from orbit_registry.enforce.replay import Replay
     from orbit_registry.enforce.run import CheckTrial
     from orbit_registry.enforce.spec import DecisionCheck
+    from orbit_registry.lifecycle.review_due import Due
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.explain import Verdict
     from orbit_registry.matching.match import Coverage
@@ -213,11 +214,30 @@ class Registry:
 
         return adrs.add_adr(self._reread(), decision, self.author(), admit, dry_run=dry_run)
 
-    def amend_adr(self, any_id: str, text: str, task: str, date: str | None = None) -> Record:
-        """Add a dated amendment to a decision."""
+    def amend_adr(
+        self,
+        any_id: str,
+        text: str,
+        task: str,
+        date: str | None = None,
+        review_by: str | None = None,
+    ) -> Record:
+        """Add a dated amendment to a decision, which answers a review that is due."""
         from orbit_registry.operations import adr as adrs
 
-        return adrs.amend_adr(self._reread(), any_id, text, task, date)
+        return adrs.amend_adr(self._reread(), any_id, text, task, date, review_by)
+
+    def due_reviews(self, records: Sequence[Record] | None = None) -> Mapping[str, Due]:
+        """Return why records (default: all) are to be looked at again, by path."""
+        from orbit_registry.lifecycle.review_facts import due_reviews
+
+        return due_reviews(self.workspace, self.records if records is None else records)
+
+    def snooze(self, any_id: str, until: str | None = None) -> Record:
+        """Put the review of a record off, to six months from now if nothing is said."""
+        from orbit_registry.operations.snooze import snooze
+
+        return snooze(self._reread(), any_id, until, self.author())
 
     def add(
         self,

@@ -10,11 +10,16 @@ from tests.conftest import Git
 from tests.files import commit, make_workspace, write, write_record
 
 from orbit_registry.formats.yaml import load
-from orbit_registry.judgements.is_moment import is_date, is_moment
+from orbit_registry.judgements.is_moment import is_date, is_moment, is_review_day
 
 TABLE = Path(__file__).parents[2] / "cases/judgements/is_moment.yaml"
 ROWS: list[dict[str, Any]] = load(TABLE.read_text("utf-8"))
-FIELDS = {"moment": ("created_at", "updated_at"), "day": ("date",)}
+FIELDS = {
+    "moment": ("created_at", "updated_at", "reviewed_at"),
+    "day": ("date",),
+    "review": ("review_by",),
+}
+JUDGES = {"moment": is_moment, "day": is_date, "review": is_review_day}
 
 
 def test_the_table_is_large_enough() -> None:
@@ -24,8 +29,7 @@ def test_the_table_is_large_enough() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["text"] for row in ROWS])
 def test_the_judgement(row: dict[str, Any]) -> None:
-    judge = is_moment if row["of"] == "moment" else is_date
-    assert judge(row["text"]) == row["valid"]
+    assert JUDGES[row["of"]](row["text"]) == row["valid"]
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,8 @@ from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording, wording_of
+from orbit_registry.lifecycle.review_due import Due
+from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
 from orbit_registry.model.kind import KindTable
@@ -109,6 +111,8 @@ class CheckContext:
     """The packages and modules that the change adds; None where nothing is compared."""
     with_options: Callable[[], Iterable[Record]] = tuple
     """Returns the records with the options that their texts reject."""
+    due: Mapping[str, Due] = field(default_factory=dict)
+    """Why records are to be looked at again, by path."""
     options_before: Callable[[], Sequence[Record]] | None = None
     """Returns those of the base; None where the change touches no record."""
     copies: Mapping[str, str] = field(default_factory=dict)
@@ -404,6 +408,8 @@ class Inputs:
     """The packages and modules of scopes that each file imports; None if not looked at."""
     added: Added | None = None
     """The packages and modules that the change adds; None where nothing is compared."""
+    due: Mapping[str, Due] = field(default_factory=dict)
+    """Why records are to be looked at again, by path."""
     config: Config = field(default_factory=lambda: config_of({}))
     """The configuration that the gate obeys: against a base, its own, to which a change adds."""
     policy: Policy | None = None
@@ -427,6 +433,7 @@ class Inputs:
         sources = sorted(view.changed_sources.items())
         imported = None if self.imported is None else sorted(self.imported.items())
         enforced = list(map(to_row, self.enforced))
+        due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
 
         return digest(
             self.now.date().isoformat(),
@@ -443,6 +450,7 @@ class Inputs:
             enforced,
             imported,
             list(self.added or ()),
+            due,
         )
 
 
@@ -528,6 +536,10 @@ def collect_inputs(
 
         added = added_names(workspace, facts.base_commit, facts.changed)
 
+    due: Mapping[str, Due] = {}
+    if not definitions_only:
+        due = due_reviews(workspace, reading.filled, now)
+
     return Inputs(
         workspace,
         now,
@@ -539,6 +551,7 @@ def collect_inputs(
         enforced,
         imported,
         added,
+        due,
         config,
         policy,
         before,
@@ -646,6 +659,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         find_judged=find_judged,
         cache=workspace.cache,
         imported=inputs.imported,
+        due=inputs.due,
         copies=copies,
     )
     filled = partial(inputs.reading.prose.filled, collection.records)

@@ -175,15 +175,24 @@ def _pyproject(text: str) -> _Names:
         yield from _requirement(table.get("extra-dependencies"), group)
 
 
+_COMPILED = re.compile(r"(?m)pip-compile|pip compile|^\s+# via |--hash=")
+_FROZEN = re.compile(r"(?i)#.*added by pip freeze")
+
+
 def _requirements(text: str) -> _Names:
+    """Yield the lines of requirements; those that a program worked out are indirect."""
+    group = "indirect" if _COMPILED.search(text) else ""
     for line in text.splitlines():
+        if _FROZEN.match(line):
+            group = "indirect"
+
         address = _ADDRESS.match(line)
-        if address is not None:
-            name = address["egg"] or _FILE_NAME.findall(address["file"])[0]
-            yield _Named(name, name)
+        if address is None:
+            yield from _requirement([line.partition("#")[0].strip()], group)
             continue
 
-        yield from _requirement([line.partition("#")[0].strip()])
+        name = address["egg"] or _FILE_NAME.findall(address["file"])[0]
+        yield _Named(name, name, group=group)
 
 
 _ADDRESS = re.compile(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from orbit_registry.hook.matcher import Program
 
-FORMAT = 15
+FORMAT = 16
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 48

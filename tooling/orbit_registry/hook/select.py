@@ -433,7 +433,9 @@ def _narrow(
             drops.append((row, reason))
             continue
 
-        match = Match(row, ways, _text(row, ways, context.now), by_words.get(number, 0.0))
+        text = _text(row, ways, context.now)
+        since = row.review_due(context.now)
+        match = Match(row, ways, text, by_words.get(number, 0.0), since)
         if widths:
             match.width = widths.get(number, other_width)
 

@@ -19,6 +19,8 @@ from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index, NoIndex
 from orbit_registry.hook.project import index_file, stamp
+from orbit_registry.lifecycle.review_due import Due
+from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.matching import compile as compiler
 from orbit_registry.matching.index import open_index
 from orbit_registry.matching.pack import Part, is_whole, pack
@@ -207,6 +209,8 @@ class Inputs:
     personal: Personal | None
     moves: Mapping[str, Sequence[Move]]  # what became of files that records name, by path
     sources: SourceFiles
+    due: Mapping[str, Due]
+    """The records that are due for a review now, by path."""
 
 
 def sync_index(
@@ -299,6 +303,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
     if personal is not None:
         lines += personal.lines()
 
+    due = due_reviews(workspace, reading.filled)
+    lines += [f"{path}\n{verdict.mark}" for path, verdict in sorted(due.items())]
     lines += sources.states()
     key = digest(
         code_version(),
@@ -322,6 +328,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
         personal,
         moves,
         sources,
+        due,
     )
 
 
@@ -430,7 +437,8 @@ def _parts(
     def key(record: Record) -> str:
         path = record.path
         moves = [(move.field, move.old, move.new) for move in inputs.moves.get(path, ())]
-        state = inputs.causes.get(path), path in inputs.untrusted
+        due = inputs.due.get(path)
+        state = inputs.causes.get(path), path in inputs.untrusted, due and due.mark
         line = _line(workspace, inputs.reading, entries[path])
         return digest_of(record, common, line, state, rejected.get(path), moves)
 
@@ -442,6 +450,7 @@ def _parts(
             windows,
             rejected.get(path, ()),
             inputs.moves.get(path, ()),
+            inputs.due.get(path),
         )
         return [list(part.row), part.flags, part.pushed]
 

@@ -12,12 +12,13 @@ from dataclasses import replace
 from orbit_registry.errors import InvalidRecordError, RefusedError, listed
 from orbit_registry.formats.adr.model import Options, RejectedOption
 from orbit_registry.formats.position import YamlProblemError
-from orbit_registry.formats.secrets import NEEDLES, find_secrets, without_secrets
+from orbit_registry.formats.secrets import find_secrets, may_hold_secret, without_secrets
 from orbit_registry.formats.untrusted import RETYPE, first_hidden
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.freshness import freshness_fields
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.model.review import Condition
 from orbit_registry.repository.codec import decode_record
 from orbit_registry.repository.inherited import source_of
 from orbit_registry.workspace.author import Author, acting_role
@@ -119,7 +120,7 @@ def refuse_hidden(value: object, before: object = None) -> None:
 
 
 def _content(path: str, text: str | None) -> object:
-    if text is None or not NEEDLES.search(text):
+    if text is None or not may_hold_secret(text):
         return ""
 
     if path.startswith(f"{ORBIT}/") and path.endswith(".yaml"):
@@ -230,7 +231,7 @@ def free_of_secrets(records: Iterable[Record]) -> list[Record]:
     """Return the records, those with a secret redacted."""
     result: list[Record] = []
     for record in records:
-        if NEEDLES.search(_text_of(record)):
+        if may_hold_secret(_text_of(record)):
             record = redacted(record, without_secrets)
 
         result.append(record)
@@ -268,8 +269,18 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
         for option in record.options.rejected
     )
     options = Options(rejected, redact(record.options.chosen))
+    terms = record.document_terms
+    conditions = [Condition(each.kind, redact(each.value)) for each in terms.when]
+    terms = replace(terms, when=tuple(conditions), unread=redact(terms.unread))
 
-    return replace(record, data=data, prose=redact(record.prose), votes=votes, options=options)
+    return replace(
+        record,
+        data=data,
+        prose=redact(record.prose),
+        votes=votes,
+        options=options,
+        document_terms=terms,
+    )
 
 
 def _text_of(record: Record) -> str:

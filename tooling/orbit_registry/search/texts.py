@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WEIGHTS = 3, 3, 1  # of title, tags and body
 _STATE = (
     "source date tasks feature status_raw confidence basis versions path file source_ref "
-    "content_hash chunking"
+    "content_hash chunking review_by revisit_when reviewed_at"
 )
 START = 4_000
 """Characters of a field in which words in a row are counted: its start says what it is about."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.yaml import load
+from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.freshness import Freshness
 from orbit_registry.model.record import Record, Source
 from orbit_registry.repository.documents import Document, decision_paths, heading_of
@@ -120,6 +121,13 @@ class Publication:
             published[path] = replace(freshness, reasons=tuple(reasons))
 
         return published
+
+    def reviews(self, by_path: Mapping[str, Due]) -> Mapping[str, Due]:
+        """Return why records are to be looked at again, in words that may be read."""
+        return {
+            path: replace(due, reasons=tuple(map(self.text, due.reasons)))
+            for path, due in by_path.items()
+        }
 
     def document(self, path: str, text: str) -> str | None:
         """Return a document as it may be read, withheld decisions as blank lines.
