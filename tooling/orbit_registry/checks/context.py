@@ -433,6 +433,7 @@ class Inputs:
         sources = sorted(view.changed_sources.items())
         imported = None if self.imported is None else sorted(self.imported.items())
         enforced = list(map(to_row, self.enforced))
+        added = list(self.added or ())
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
 
         return digest(
@@ -449,7 +450,7 @@ class Inputs:
             sources,
             enforced,
             imported,
-            list(self.added or ()),
+            added,
             due,
         )
 
