@@ -74,6 +74,7 @@
     const row = (record, byId) =>
       made("tr", `orbit-row-${record.phase}`, ...columns.map((column) => {
         const held = made("td", `orbit-col-${column}`, cell(record, column));
+        if (column === "status" && record.review_due) held.append(" ", made("span", "orbit-chip orbit-doubt", `review due since ${record.review_due}`));
         if (column === "date" && record.date_source) held.append(" ", made("small", "", `from ${record.date_source}`));
         if (column === form.dataset.orbitHeadline && record.replaced_by.length) held.append(later(record.replaced_by, byId));
         return held;

@@ -18,9 +18,11 @@ from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording, wording_of
+from orbit_registry.lifecycle.review_due import Due
+from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
-from orbit_registry.model.kind import KindTable
+from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.loop_log import LoopLog
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
@@ -48,6 +50,7 @@ from orbit_registry.repository.policy import Policy, concerns_policy, records_be
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, citing_files, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
+from orbit_registry.search.vectors import state_of_model
 from orbit_registry.workspace.cache import Cache, FileValue, digest, to_row
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import (
@@ -61,7 +64,7 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.checks.added import AddedName
+    from orbit_registry.checks.added import Added
     from orbit_registry.checks.approval import Judged
     from orbit_registry.checks.protected import Change
     from orbit_registry.formats.adr.model import AdrDocument, Section
@@ -99,16 +102,22 @@ class CheckContext:
     """Returns the text of a file, named from the root; None where it has none."""
     renames: Callable[[datetime | str, Sequence[str]], Renames | None] = lambda start, files: None
     """Returns the renames that git saw since a moment or a commit; None where it can't tell."""
+    meanings: Callable[[Kind, Mapping[str, Wording], float], Mapping[tuple[str, str], float]] = (
+        lambda kind, wordings, threshold: {}
+    )
+    """Returns how near headlines are in meaning, from a threshold up; empty without a model."""
     find_judged: Callable[[], Sequence[Judged]] = tuple
     """Returns what the change does to what its base protects, and what lacks a proof."""
     cache: Cache = field(default_factory=partial(Cache, None, ""))
     """What was worked out before; in memory if nothing is kept."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
-    added: Sequence[AddedName] = ()
-    """The packages and modules that the change adds; empty where nothing is compared."""
+    added: Added | None = None
+    """The packages and modules that the change adds; None where nothing is compared."""
     with_options: Callable[[], Iterable[Record]] = tuple
     """Returns the records with the options that their texts reject."""
+    due: Mapping[str, Due] = field(default_factory=dict)
+    """Why records are to be looked at again, by path."""
     options_before: Callable[[], Sequence[Record]] | None = None
     """Returns those of the base; None where the change touches no record."""
     copies: Mapping[str, str] = field(default_factory=dict)
@@ -402,8 +411,10 @@ class Inputs:
     """Findings of the checks that records state."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
-    added: Sequence[AddedName] = ()
-    """The packages and modules that the change adds; empty where nothing is compared."""
+    added: Added | None = None
+    """The packages and modules that the change adds; None where nothing is compared."""
+    due: Mapping[str, Due] = field(default_factory=dict)
+    """Why records are to be looked at again, by path."""
     config: Config = field(default_factory=lambda: config_of({}))
     """The configuration that the gate obeys: against a base, its own, to which a change adds."""
     policy: Policy | None = None
@@ -427,12 +438,15 @@ class Inputs:
         sources = sorted(view.changed_sources.items())
         imported = None if self.imported is None else sorted(self.imported.items())
         enforced = list(map(to_row, self.enforced))
+        due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
+
+        settings = [repr(self.config), repr(self.workspace.config.raw)]
+        settings.append(state_of_model(self.workspace))
 
         return digest(
             self.now.date().isoformat(),
             _kinds_stamp(self.workspace),
-            repr(self.config),
-            repr(self.workspace.config.raw),
+            settings,
             files,
             bodies,
             list(map(str, self.reading.misplaced)),
@@ -442,7 +456,8 @@ class Inputs:
             sources,
             enforced,
             imported,
-            list(self.added),
+            list(self.added or ()),
+            due,
         )
 
 
@@ -522,11 +537,15 @@ def collect_inputs(
         files = (*facts.tracked, *facts.untracked)
         imported = SourceFiles(workspace, [*reading.collection.records], files).imported
 
-    added: Sequence[AddedName] = ()
+    added: Added | None = None
     if against is not None and facts.base_commit and not definitions_only:
         from orbit_registry.checks.added import added_names  # only a change adds something
 
         added = added_names(workspace, facts.base_commit, facts.changed)
+
+    due: Mapping[str, Due] = {}
+    if not definitions_only:
+        due = due_reviews(workspace, reading.filled, now)
 
     return Inputs(
         workspace,
@@ -539,6 +558,7 @@ def collect_inputs(
         enforced,
         imported,
         added,
+        due,
         config,
         policy,
         before,
@@ -646,14 +666,24 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         find_judged=find_judged,
         cache=workspace.cache,
         imported=inputs.imported,
+        due=inputs.due,
         copies=copies,
     )
+    context = replace(context, meanings=partial(_meanings, workspace))
     filled = partial(inputs.reading.prose.filled, collection.records)
     options_before = None
     if inputs.policy is not None:
         options_before = partial(_options_before, inputs, inputs.policy, filled)
 
     return replace(context, added=inputs.added, with_options=filled, options_before=options_before)
+
+
+def _meanings(
+    workspace: Workspace, kind: Kind, wordings: Mapping[str, Wording], threshold: float
+) -> Mapping[tuple[str, str], float]:
+    from orbit_registry.checks.duplicates import headline_meanings  # 10 ms, as its wording
+
+    return headline_meanings(workspace, kind, wordings, threshold)
 
 
 def _options_before(
@@ -732,6 +762,7 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     from orbit_registry.checks.protected import (
         Sides,
         changed_files,
+        changed_publication,
         changed_records,
         changed_settings,
         changed_submodules,
@@ -761,8 +792,9 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     )
 
     changes = [*changed_records(sides), *changed_settings(policy, workspace.config)]
+    changes += changed_publication(policy, sides)
     head = Policy(workspace.git, "HEAD")
-    changes += changed_files(policy, head, changed, records)
+    changes += changed_files(policy, head, changed, [*records])
     places = {*chain.from_iterable(map(text_paths, [*inputs.before, *records]))}
     changes += changed_submodules(inputs.facts.submodules, {*places, policy.keys_path})
     return changes

@@ -63,6 +63,13 @@ group = kind_group("adr")
 )
 @click.option("--pending", is_flag=True, help="The same as --status proposed.")
 @click.option("--date", help="YYYY-MM-DD or YYYY-MM; today if not given.")
+@click.option("--review-by", metavar="DAY", help="When to look at it again: 2027-03 or 2027-03-31.")
+@click.option(
+    "--revisit-when",
+    multiple=True,
+    metavar="WHAT",
+    help="What makes a review due: words of a commit, path: GLOB, or uses: PACKAGE.",
+)
 @click.option("--style", type=click.Choice(["file", "log"]), help="One file, or an entry in a log.")
 @click.option(
     "--body-file",
@@ -185,11 +192,20 @@ add_synonym(group)
 @click.option("--text", help="What changes, in a sentence or two.")
 @click.option("--body-file", metavar="FILE", help="The same from a file; - is the standard input.")
 @click.option("--date", help="YYYY-MM-DD; today if not given.")
+@click.option("--review-by", metavar="DAY", help="When to look at it again: 2027-03 or 2027-03-31.")
 @format_option
 def amend(
-    any_id: str, task: str, text: str | None, body_file: str | None, date: str | None, output: str
+    any_id: str,
+    task: str,
+    text: str | None,
+    body_file: str | None,
+    date: str | None,
+    review_by: str | None,
+    output: str,
 ) -> None:
     """Add a dated amendment; the decision's text stays.
+
+    It also says that someone looked at the decision, so that a review is no longer due.
 
     orbit adr amend ADR-0012 --task TASK-9 --text "Holds for the export too."
     """
@@ -200,7 +216,7 @@ def amend(
         )
 
     amendment = text if text is not None else text_from(str(body_file))
-    record = open_registry().amend_adr(any_id, amendment, task, date)
+    record = open_registry().amend_adr(any_id, amendment, task, date, review_by)
     where = record.source.path if record.source else record.path
     emit(
         output,

@@ -21,6 +21,7 @@ MANAGED = FIXED | {
     "source",
     "status_raw",
     "title",
+    "reviewed_at",
 }  # fields that have options of their own, or none
 STANDARD_INPUT = "-"
 
@@ -145,12 +146,17 @@ def _field_option(kind: Kind, name: str, required: bool) -> click.Option | None:
             [f"{flag}/--no-{name.replace('_', '-')}"], default=None, help=description
         )
 
-    if form.get("type") == "array" and form.get("items", {}).get("type") == "string":
+    if form.get("type") == "array" and _may_be_text(form.get("items", {})):
         return click.Option(
             [flag.removesuffix("s"), name], multiple=True, metavar="TEXT", help=description
         )
 
     return None
+
+
+def _may_be_text(items: Mapping[str, Any]) -> bool:
+    """Say whether the entries of a list may be texts, by their schema."""
+    return "string" in [form.get("type") for form in (items, *items.get("anyOf", ()))]
 
 
 def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:

@@ -72,6 +72,7 @@ def list_command(kind: Kind | None) -> click.Command:
         sort: str,
         since: str | None,
         limit: int | None,
+        is_due: bool,
         kind_word: str | None = None,
         kind_option: str | None = None,
     ) -> None:
@@ -100,6 +101,10 @@ def list_command(kind: Kind | None) -> click.Command:
             and str(record.data["updated_at"]) >= earliest
         ]
 
+        due = registry.due_reviews() if is_due else {}
+        if is_due:
+            matching = [record for record in matching if record.path in due]
+
         closed_too = bool(everything or status or phase or legacy_id is not None)
         listed = [record for record in matching if closed_too or record.phase != "closed"]
         chosen = render.in_order(listed, sort)[:limit]
@@ -112,7 +117,10 @@ def list_command(kind: Kind | None) -> click.Command:
 
         hidden = len(matching) - len(listed)
         text += f"\n{plural(hidden, 'closed record')} not listed: --all lists all" if hidden else ""
-        emit(output, [render.record_data(record) for record in chosen], text)
+        for record in chosen if is_due else ():
+            text += f"\n{record.id}: {due[record.path]}"
+
+        emit(output, [render.record_data(record, due.get(record.path)) for record in chosen], text)
         note_unknown(registry, tag=tag, label=label, feature=[feature] if feature else ())
         warn_of_unread(registry)
 
@@ -138,6 +146,7 @@ def list_command(kind: Kind | None) -> click.Command:
             metavar="NAME",
             help="Only the record with this earlier name: project/ADR-006.",
         ),
+        click.Option(["--due", "is_due"], is_flag=True, help="Only those to be looked at again."),
         click.Option(["--feature"], help="Only of this feature."),
         click.Option(["--task"], help="Only of this task."),
         click.Option(
@@ -249,6 +258,7 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     note_opened(registry.workspace, record.id)
     freshness = registry.freshness([record]).get(record.path, FRESH)
     state = None if record.phase == "closed" else freshness.state.value
+    due = registry.due_reviews([record]).get(record.path)
     became = outcome(registry.workspace, record.id)
     judged = visibility_of(registry, [record])
     data = {
@@ -264,7 +274,7 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     )
     text = render.with_retirement(
         retirement,
-        render.record_text(record, freshness, outcome_words(became), judged.get(record.path))
+        render.record_text(record, freshness, outcome_words(became), judged.get(record.path), due)
         + render.details_text(record),
     )
 
@@ -277,7 +287,7 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
             )
 
     data_of_record = {
-        **render.record_data(record, prose=True),
+        **render.record_data(record, due, prose=True),
         **data,
         **render.retirement_data(retirement),
     }

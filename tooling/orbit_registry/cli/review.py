@@ -122,16 +122,25 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
 
 @click.command("review")
 @click.option("--kind", help="Only records of this kind.")
+@click.option("--snooze", metavar="ID", help="Put the review of this record off.")
+@click.option("--until", metavar="DAY", help="To when: 2027-09; in six months if not given.")
 @format_option
-def review_command(kind: str | None, output: str) -> None:
+def review_command(kind: str | None, snooze: str | None, until: str | None, output: str) -> None:
     """List what needs a person's attention.
 
-    The sections are: waiting for review, no status stated, status not understood,
+    The sections are: waiting for review, no status stated, status not understood, review due,
     may no longer hold, failed.
 
     orbit review
     orbit review --kind learning
+    orbit review --snooze ADR-0012 --until 2027-09
     """
+    if until is not None and snooze is None:
+        raise UsageError("--until says to when --snooze puts a review off", hint="add --snooze ID")
+    if snooze is not None:
+        _snooze(snooze, until, output)
+        return
+
     registry = Registry.open()
     kind = kind_name(registry, kind)
     records = registry.collection.records
@@ -139,6 +148,9 @@ def review_command(kind: str | None, output: str) -> None:
     waiting = registry.whole(review.queue(records, kind))
 
     unknown = review.without_status(records, kind)
+    whole = [record for record in registry.records if kind in (None, record.kind.name)]
+    due = registry.due_reviews(whole)
+    to_look_at = [record for record in whole if record.path in due]
     by_path = registry.freshness(chosen)
     stale = [record for record in chosen if record.path in by_path]
     failed = [
@@ -152,6 +164,12 @@ def review_command(kind: str | None, output: str) -> None:
         ("Waiting for review", waiting, "orbit accept ID, or orbit reject ID --reason WHY"),
         ("No status stated", silent, review.approval_command(silent)),
         ("Status not understood", unclear, "orbit show ID, then orbit accept ID"),
+        (
+            "Review due",
+            to_look_at,
+            "orbit show ID says why; then orbit adr amend ID, orbit verify ID, "
+            "or orbit review --snooze ID",
+        ),
         ("May no longer hold", stale, "orbit stale"),
         ("Failed, not tried again", failed, "orbit clear TARGET"),
     )
@@ -168,6 +186,10 @@ def review_command(kind: str | None, output: str) -> None:
     data = {
         "waiting": [{**record_data(record), "digest": record.digest} for record in waiting],
         "unknown": [record_data(record) for record in unknown],
+        "due": [
+            {**record_data(record), "review_due": due[record.path].as_data()}
+            for record in to_look_at
+        ],
         "stale": [freshness_data(record, by_path[record.path]) for record in stale],
         "failures": [record_data(record) for record in failed],
     }
@@ -176,9 +198,16 @@ def review_command(kind: str | None, output: str) -> None:
     following = [f"orbit show {waiting[0].id}"] if waiting else []
     following += [review.approval_command(silent)] if silent else []
     following += [f"orbit show {unclear[0].id}"] if unclear else []
+    following += [f"orbit show {to_look_at[0].id}"] if to_look_at else []
     following += ["orbit stale"] if stale else []
     emit(output, data, text, next_commands=following)
     warn_of_unread(registry)
+
+
+def _snooze(any_id: str, until: str | None, output: str) -> None:
+    record = open_registry().snooze(any_id, until)
+    text = f"{record.id} is to be looked at again from {record.text('review_by')} on"
+    emit(output, record_data(record), f"{text}\n  {record.path}")
 
 
 @click.command("accept")

@@ -116,16 +116,22 @@ class Match:
     What led to it is one of `Via`, most of them with a value behind. `score` is above 0 where the
     words of a prompt or task led to it: these come first. `width` is the number of files in its
     scope, 0 where it does not count. `key` is what the session's log has of it: the id, with a
-    position behind it where a rejected option is shown.
+    position behind it where a rejected option is shown. `since` is when a review became due.
     """
 
     def __init__(
-        self, row: "Row", triggers: "list[tuple[str, str]]", text: str = "", score: float = 0.0
+        self,
+        row: "Row",
+        triggers: "list[tuple[str, str]]",
+        text: str = "",
+        score: float = 0.0,
+        since: str = "",
     ) -> None:
         self.row = row
         self.key = row.values[0]
         self.triggers = triggers
-        self.text = text or row.teaser
+        self.teaser = with_review(row.teaser, since)
+        self.text = with_review(text, since) if text else self.teaser
         self.score = score
         self.width = 0
 
@@ -133,6 +139,15 @@ class Match:
     def title(self) -> str:
         """The first line of its text."""
         return self.text.partition("\n")[0]
+
+
+def with_review(text: str, since: str) -> str:
+    """Return a record's text whose headline says since when a review is due, if one is."""
+    if not since:
+        return text
+
+    first, line_end, more = text.partition("\n")
+    return f"{first} (review due since {since}){line_end}{more}"
 
 
 class Selection:

@@ -305,8 +305,8 @@ def _position(match: Match) -> tuple[bool, float, int, int, int]:
 def _add_notes(matches: list[Match]) -> None:
     """Have a reply of few records say more of each."""
     for match in matches:
-        if match.text == match.row.teaser:
-            match.text = match.row.noted_teaser
+        if match.text == match.teaser:
+            match.text = match.row.noted(match.teaser)
 
 
 def _is_linked(match: Match, visible: "set[str]") -> bool:

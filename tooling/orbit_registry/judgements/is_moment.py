@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from orbit_registry.formats.adr.vocabulary import is_iso_date
+from orbit_registry.formats.adr.vocabulary import first_day, is_iso_date
 from orbit_registry.model.votes import time_in
 
-_FIELDS = ("created_at", "updated_at")
+_FIELDS = ("created_at", "updated_at", "reviewed_at")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")
 _EXACT = re.compile(rf"{_DAY.pattern}(?:T.*)?")
 REMEDY = "write a moment of the calendar: RFC 3339 with a zone, such as 2027-01-31T00:00:00Z"
+DAY_REMEDY = "write a month or a day of the calendar, such as 2027-03 or 2027-03-31"
 
 
 def is_moment(text: str) -> bool:
@@ -20,6 +21,11 @@ def is_moment(text: str) -> bool:
 def is_date(text: str) -> bool:
     """Say whether a text is a month, a day or a moment that the calendar has."""
     return is_iso_date(text) if _DAY.fullmatch(text) else is_moment(text)
+
+
+def is_review_day(text: str) -> bool:
+    """Say whether a text is a month or a day of the calendar, from which on a review is due."""
+    return first_day(text) is not None
 
 
 def impossible_moments(data: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -33,10 +39,15 @@ def impossible_moments(data: Mapping[str, object]) -> Iterator[tuple[tuple[str, 
     if isinstance(day, str) and _looks_exact(day) and not is_date(day):
         yield ("date",), day
 
-    approval = data.get("approval")
-    for name, value in approval.items() if isinstance(approval, Mapping) else ():
-        if str(name).endswith("_at") and not is_moment(str(value)):
-            yield ("approval", str(name)), str(value)
+    review_by = data.get("review_by")
+    if isinstance(review_by, str) and not is_review_day(review_by):
+        yield ("review_by",), review_by
+
+    for group in ("approval", "freshness"):
+        fields = data.get(group)
+        for name, value in fields.items() if isinstance(fields, Mapping) else ():
+            if str(name).endswith("_at") and not is_moment(str(value)):
+                yield (group, str(name)), str(value)
 
 
 def _looks_exact(text: str) -> bool:

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import MappingProxyType
 
 from orbit_registry.formats.untrusted import inert_line
 from orbit_registry.hook.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.hook.forbidden_words import ANY_CASE, EXACT, GROUP
 from orbit_registry.hook.select import compiled_pattern
+from orbit_registry.lifecycle.review_due import Due, dated
 from orbit_registry.matching.pack import SYMBOL, Part, conditions_of, plain_glob
 from orbit_registry.matching.teaser import note_of, safe, teaser_of
 from orbit_registry.model import fields
@@ -78,10 +80,12 @@ def part_of(
     windows: Mapping[str, int | None] = WINDOWS,
     rejected: Sequence[str] = (),
     moves: Sequence[Move] = (),
+    due: Due | None = None,
 ) -> Part:
     """Return a record compiled; it is already free of secrets.
 
     `rejected` are its rejected options, compiled; `moves` are the files of its scope that moved.
+    `due` says that a review of it is due already.
     """
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status
@@ -139,6 +143,7 @@ def part_of(
         LIST.join(rejected),
         LIST.join(_forbidding(record)),
         LIST.join(_enforcing(record)),
+        _review(record, due),
     )
 
     flags = fields.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
@@ -152,6 +157,23 @@ def part_of(
         for position, field in enumerate((*head, *standing, *state, *joined, *texts))
     )
     return Part(cleaned, flags, pushed)
+
+
+def _review(record: Record, due: Due | None) -> str:
+    """Return when a review is due, in seconds since 1970, and the date in the words of the record.
+
+    Who reads the index compares a date to come.
+    """
+    if due is not None:
+        return f"0 {due.since}"
+
+    date_to_review = dated(record)
+    if date_to_review is None:
+        return ""
+
+    day, text = date_to_review
+    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return f"{int(start.timestamp())} {text}"
 
 
 def _forbidding(record: Record) -> Iterable[str]:

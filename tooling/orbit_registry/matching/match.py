@@ -46,6 +46,7 @@ class Match:
     expired: bool
     doubt: str = ""  # why it may be out of date
     broad: bool = False  # only wide globs lead to it, and there is no place for it
+    review_due: str = ""  # since when someone is to look at it again
 
     @property
     def is_personal(self) -> bool:
@@ -59,6 +60,7 @@ class Match:
         data["broad"] = self.broad
         data["expired"] = self.expired
         data["stale"] = self.doubt or None
+        data["review_due"] = self.review_due or None
         data["untrusted"] = bool(self.row.flags & fields.UNTRUSTED)
         data["votes"] = int(values[fields.VOTES] or 0)
         data["priority"] = int(values[fields.PRIORITY] or 0)
@@ -192,7 +194,8 @@ def match(
 
             is_pushed = number < index.pushed and not bar_reason(row, seconds, current_project)
             broad = is_pushed and not places.take(ways[number])
-            matches.append(Match(row, tuple(by), expired, row.doubt(seconds), broad))
+            doubt, since = row.doubt(seconds), row.review_due(seconds)
+            matches.append(Match(row, tuple(by), expired, doubt, broad, since))
 
         return matches
 
@@ -242,6 +245,7 @@ def texts(matches: Sequence[Match]) -> str:
             else f"  ({entry.row.values[fields.STATUS]})"
         )
         state += f"  (may be out of date: {entry.doubt})" if entry.doubt else ""
+        state += f"  (review due since {entry.review_due})" if entry.review_due else ""
         state += (
             "  (not what the default branch holds)" if entry.row.flags & fields.UNTRUSTED else ""
         )

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index, NoIndex
 from orbit_registry.hook.project import index_file, stamp
+from orbit_registry.lifecycle.review_due import Due
+from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.matching import compile as compiler
 from orbit_registry.matching.index import open_index
 from orbit_registry.matching.pack import Part, is_whole, pack
@@ -58,9 +59,6 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.git import uses_another_index
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
-
-if TYPE_CHECKING:
-    from orbit_registry.search.index import Index as WordIndex
 
 _BRANCHES = (
     "refs/remotes/origin/main",
@@ -207,6 +205,8 @@ class Inputs:
     personal: Personal | None
     moves: Mapping[str, Sequence[Move]]  # what became of files that records name, by path
     sources: SourceFiles
+    due: Mapping[str, Due]
+    """The records that are due for a review now, by path."""
 
 
 def sync_index(
@@ -234,13 +234,11 @@ def sync_index(
             inputs = inputs_of(workspace)
 
         if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs):
-            content, records, is_built = bytes(index.content[: index.length]), index.records, False
+            content, records, is_built = index.read(0, index.length), index.records, False
         else:
             content, records, is_built = *_compiled(workspace, inputs), True
 
-        for leftover in path.parent.glob(
-            f"{TEMPORARY}{path.name}-*"
-        ):  # of a killed process: no other one writes now
+        for leftover in _leftovers(path):
             leftover.unlink(missing_ok=True)
 
         write_atomic(
@@ -248,6 +246,16 @@ def sync_index(
         )
 
     return IndexSync(path, records, is_built)
+
+
+def _leftovers(path: Path) -> Iterator[Path]:
+    """Yield what killed processes left, as no other one writes now, and indexes of other
+    versions.
+    """
+    yield from path.parent.glob(f"{TEMPORARY}{path.name}-*")
+    for file in path.parent.glob("hook*.idx"):
+        if file != path:
+            yield file
 
 
 def _inputs_in(index: Index | NoIndex) -> list[str]:
@@ -299,6 +307,8 @@ def inputs_of(workspace: Workspace) -> Inputs:
     if personal is not None:
         lines += personal.lines()
 
+    due = due_reviews(workspace, reading.filled)
+    lines += [f"{path}\n{verdict.mark}" for path, verdict in sorted(due.items())]
     lines += sources.states()
     key = digest(
         code_version(),
@@ -322,6 +332,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
         personal,
         moves,
         sources,
+        due,
     )
 
 
@@ -384,14 +395,17 @@ def _followed_anchors(moves: Iterable[Move]) -> set[str]:
 
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
-    from orbit_registry.search.rejected import (
-        rejected_rows,
-    )  # syncs that find nothing to do need no stemmer
+    # Syncs that find nothing to do need no stemmer.
+    from orbit_registry.search.index import index_of
+    from orbit_registry.search.rejected import rejected_rows
+    from orbit_registry.search.texts import runs_of
 
     config = workspace.config
     paths = {record.path for record in inputs.records}
     records = [record for record in inputs.reading.filled if record.path in paths]
-    words = _words(workspace, inputs, records)
+    worded = _worded(workspace, inputs, records)
+    words = index_of(worded, workspace.cache)
+    runs = zip([record.path for record in worded], runs_of(worded, workspace.cache), strict=True)
 
     clean = [record for record in inputs.reading.clean if record.path in paths]
     parts = _parts(workspace, inputs, clean, rejected_rows(clean, words.records_with))
@@ -406,6 +420,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         settings=compiler.settings_of(config),
         min_relevance=config.setting("push", "min_relevance"),
         weights=words.record_weights(),
+        runs=dict(runs),
         successors=_successors(inputs.records),
         imported=routes.imported,
         cited=routes.cited,
@@ -430,7 +445,8 @@ def _parts(
     def key(record: Record) -> str:
         path = record.path
         moves = [(move.field, move.old, move.new) for move in inputs.moves.get(path, ())]
-        state = inputs.causes.get(path), path in inputs.untrusted
+        due = inputs.due.get(path)
+        state = inputs.causes.get(path), path in inputs.untrusted, due and due.mark
         line = _line(workspace, inputs.reading, entries[path])
         return digest_of(record, common, line, state, rejected.get(path), moves)
 
@@ -442,6 +458,7 @@ def _parts(
             windows,
             rejected.get(path, ()),
             inputs.moves.get(path, ()),
+            inputs.due.get(path),
         )
         return [list(part.row), part.flags, part.pushed]
 
@@ -474,11 +491,10 @@ def _successors(records: Sequence[Record]) -> dict[str, list[str]]:
     return successors
 
 
-def _words(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> WordIndex:
-    from orbit_registry.search.index import (
-        index_of,
-    )  # syncs that find nothing to do need no stemmer
-
+def _worded(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> list[Record]:
+    """Return the records whose words lead to them: the project's, and personal ones by a path from
+    the root.
+    """
     records = list(filled)
     if inputs.personal is not None:
         home, root = inputs.personal.home, workspace.root
@@ -487,7 +503,7 @@ def _words(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> Wo
             for record in inputs.personal.records
         )
 
-    return index_of(records, workspace.cache, with_pairs=True)
+    return records
 
 
 def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compiler.Origin:

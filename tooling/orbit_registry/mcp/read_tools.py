@@ -169,19 +169,22 @@ def show(call: ToolCall) -> ToolResult:
 
     record = clean(full_record)
     freshness = registry.freshness([full_record]).get(full_record.path, FRESH)
+    due = registry.due_reviews([full_record]).get(full_record.path)
     chunk = render.named_chunk(record, name) if name else None
     note_opened(registry.workspace, full_record.id, call.caller)
     text = record.prose if chunk is None else chunk.body
     prose, is_cut = text[:LONGEST_PROSE], len(text) > LONGEST_PROSE
 
     if chunk is None:
-        data = render.record_data(replace(record, prose=prose), prose=record.kind.in_document)
+        whole = replace(record, prose=prose)
+        data = render.record_data(whole, due, prose=record.kind.in_document)
         data |= {record.kind.prose: prose} if record.kind.prose in data else {}
         data["freshness_state"] = None if record.phase == "closed" else freshness.state.value
         data["freshness_reasons"] = render.reasons_data(freshness)
         judged = shown_to_agents(registry, full_record)
         data["visibility"] = None if judged is None else judged.as_data()
-        head = render.record_text(replace(record, prose=""), freshness, visibility=judged)
+        whole = replace(record, prose="")
+        head = render.record_text(whole, freshness, visibility=judged, due=due)
 
         paths = [reference for what, reference in record.evidence if what == "file"]
     else:

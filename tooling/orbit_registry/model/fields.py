@@ -40,8 +40,9 @@ EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, UNTRUSTED = 1, 2, 4, 8, 16, 32
     REJECTED,
     CHECKS,
     ENFORCED,
-) = range(34)
-FIELDS = 34
+    REVIEW,
+) = range(35)
+FIELDS = 35
 LIST = "\x1f"
 MOVED = "\x1d"
 """Mark of a glob that follows a rename: `!` if it excludes, mark, new glob, mark, the record's."""
@@ -69,15 +70,16 @@ class Row:
         """The text that is pushed: one or two lines, escaped and redacted."""
         return self.values[TEASER]
 
-    @property
-    def noted_teaser(self) -> str:
-        """The text that is pushed, with the record's constraint or first consequence."""
-        first, separator, more = self.values[TEASER].partition("\n")
-        return (
-            f"{first}{NOTE_LINE}{self.values[NOTE]}{separator}{more}"
-            if self.values[NOTE]
-            else self.values[TEASER]
-        )
+    def noted(self, teaser: str) -> str:
+        """Return a text that begins with the record's headline, with its constraint or first
+        consequence below that.
+        """
+        note = self.values[NOTE]
+        if not note:
+            return teaser
+
+        first, separator, more = teaser.partition("\n")
+        return f"{first}{NOTE_LINE}{note}{separator}{more}"
 
     def words(self, field: int) -> list[str]:
         """Return a field that is a list."""
@@ -91,3 +93,8 @@ class Row:
         """Return why the record may be out of date; empty if nothing says so."""
         aged = self.values[AGES_AT] if self.flags & DOUBTED else ""
         return self.values[STALE] or ("age" if aged and int(aged) <= now else "")
+
+    def review_due(self, now: float) -> str:
+        """Return since when a review of the record is due; empty if none is."""
+        start, _, since = self.values[REVIEW].partition(" ")
+        return since if since and int(start) <= now else ""

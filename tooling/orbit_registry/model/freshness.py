@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
+from orbit_registry.formats.adr.vocabulary import first_day
 from orbit_registry.model.record import Record
+from orbit_registry.model.review import has_review
 from orbit_registry.model.votes import format_time, time_in
 
 Windows = Mapping[str, int | None]
@@ -193,8 +195,12 @@ def has_expiry(record: Record) -> bool:
 def expires_at(record: Record) -> datetime | None:
     """Return when a record expires.
 
-    That is when it states, else its kind's `ttl_days` after its verification or creation.
+    That is when it states, else its kind's `ttl_days` after its verification or creation. A record
+    that is reviewed never ends: its date makes a review due.
     """
+    if has_review(record.kind.schema.document["properties"]):
+        return None
+
     stated_end = freshness_time(record, "expires_at")
     if stated_end is not None:
         return stated_end
@@ -212,7 +218,12 @@ def expires_at(record: Record) -> datetime | None:
 
 def expiry_moments(record: Record, windows: Windows = WINDOWS) -> Iterator[datetime]:
     """Yield the times at which the clock alone changes a record's freshness."""
-    yield from filter(None, (expires_at(record), stale_at(record, windows)))
+    ends = freshness_time(record, "expires_at") or expires_at(record)
+    yield from filter(None, (ends, stale_at(record, windows)))
+
+    review = first_day(record.review_terms.by)
+    if review is not None:
+        yield datetime(review.year, review.month, review.day, tzinfo=UTC)
 
     verified = freshness_time(record, "verified_at")
     if verified is not None and verified.year > 1:

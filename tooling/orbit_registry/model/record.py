@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from orbit_registry.formats.adr.model import NO_OPTIONS, Options, RejectedOption
 from orbit_registry.model.ids import Link, natural_key
 from orbit_registry.model.kind import Kind, Phase, Status
+from orbit_registry.model.review import NO_TERMS, ReviewTerms, has_review, terms_from
 from orbit_registry.model.scope import Scope, scope_from
 from orbit_registry.model.votes import Vote
 
@@ -39,6 +40,8 @@ class Record:
     first_commit: str = ""
     """Day of the first commit of its document if that states no date, set by a build."""
     options: Options = NO_OPTIONS  # the options that its long text states, filled in with it
+    document_terms: ReviewTerms = NO_TERMS
+    """When its document says to look at it again, filled in with its long text."""
     unclear_status: tuple[str, str] | None = None
     """Word and sentence for a status that its document states and that is not known; set where
     records are read together.
@@ -235,6 +238,14 @@ class Record:
                 options.append(RejectedOption(name, str(entry.get("reason") or "")))
 
         return tuple(options)
+
+    @property
+    def review_terms(self) -> ReviewTerms:
+        """When it is to be looked at again; nothing for kinds whose records are not reviewed so."""
+        if not has_review(self.kind.schema.document["properties"]):
+            return NO_TERMS
+
+        return terms_from(self.data, self.document_terms)
 
     @property
     def source(self) -> Source | None:

@@ -25,6 +25,7 @@ from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.model.votes import format_time
 from orbit_registry.operations.adr_style import (
     ANY_TITLE,
     neighbours_in,
@@ -80,6 +81,8 @@ class NewAdr:
     ensured: str | None = None
     distinct_from: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
+    review_by: str | None = None
+    revisit_when: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +115,10 @@ def new_adr(
         return tuple(map(str, value))
 
     arguments: dict[str, Any] = {}
-    for name in ("feature", "date", "summary", "body"):
+    for name in ("feature", "date", "summary", "body", "review_by"):
         arguments[name] = text(name)
 
-    for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from"):
+    for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from", "revisit_when"):
         arguments[name] = words(fields, name)
 
     for name in ("paths", "tags", "uses"):
@@ -220,6 +223,8 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
 
     if request.date is not None:
         refuse_date(request.date)
+    if request.review_by is not None:
+        refuse_date(request.review_by)
 
     body = request.body
     if body:
@@ -407,6 +412,8 @@ def _fields(request: NewAdr) -> dict[str, object]:
         "distinct_from",
         "key",
         "ensured",
+        "review_by",
+        "revisit_when",
     )
     fields: dict[str, object] = {}
     for name in names:
@@ -425,16 +432,21 @@ def amend_adr(
     text: str,
     task: str,
     date: str | None = None,
+    review_by: str | None = None,
 ) -> Record:
-    """Add a dated amendment, with its task, to a decision's entry; the entry's own words stay."""
+    """Add a dated amendment, with its task, to a decision's entry; the entry's own words stay.
+
+    Who amends a decision has looked at it: that answers a review that is due. The date that is
+    stated stays, unless `review_by` gives the next one.
+    """
     if not text.strip() or not task.strip():
         raise RefusedError(
             "an amendment needs a text and a task",
             hint='`orbit adr amend ID --task T --text "…"`',
         )
 
-    if date is not None:
-        refuse_date(date)
+    for day in filter(None, (date, review_by)):
+        refuse_date(day)
 
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
@@ -453,7 +465,15 @@ def amend_adr(
         writer.refuse_restated(document.text, after, document.path)
 
         amended = FileChange(document.path, document.text, after)
-        change, result = prepare_edit(workspace, record, lambda data: _with_task(data, task))
+
+        def edit(data: dict[str, object]) -> Mapping[str, object]:
+            review: dict[str, object] = {"reviewed_at": format_time(datetime.now(UTC))}
+            if review_by is not None:
+                review["review_by"] = review_by
+
+            return {**_with_task(data, task), **review}
+
+        change, result = prepare_edit(workspace, record, edit)
         write_step(workspace, "adr-amend", [amended, change])
 
         return result

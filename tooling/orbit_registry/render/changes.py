@@ -98,6 +98,12 @@ def changes_text(report: ChangeReport) -> str:
         ]
         lines.append(f"  take the next one: `orbit adr renumber {report.collisions[0].record.id}`")
 
+    if report.unwritten:
+        lines += ["", "What looks like a decision, and no record explains it:"]
+        for candidate in report.unwritten:
+            what = f"{candidate.reason} ({candidate.place}): `{candidate.command}`"
+            lines.append(f"  {escaped_line(what)}")
+
     findings = _ordered(report.findings)
     if findings:
         lines += ["", "What the gate finds:"]
@@ -139,6 +145,13 @@ def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
                 "Records that change", [_change(change, page, file) for change in report.records]
             )
         )
+
+    if report.unwritten:
+        rows = [
+            f"- {escaped(candidate.reason)} ({code(candidate.place)}): {code(candidate.command)}"
+            for candidate in report.unwritten
+        ]
+        parts.append(_section("What looks like a decision, and no record explains it", rows))
 
     if report.matches:
         rows = [

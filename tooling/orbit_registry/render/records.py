@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.errors import RecordNotFoundError
 from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.untrusted import escaped_line
+from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import Cause, Freshness, expires_at
 from orbit_registry.model.kind import Status
@@ -198,7 +199,9 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
     return [*renames, *without, *([] if freshness.is_gone or unhashed else [refresh]), *closing]
 
 
-def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
+def record_data(
+    record: Record, due: Due | None = None, *, prose: bool = False
+) -> dict[str, object]:
     """Return a record as JSON data: its file's fields, kind, phase, path,
     and the headline as `title`.
     """
@@ -229,6 +232,7 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
         **rejected,
         **head,
         **({"expired": True} if _is_expired(record) else {}),
+        **({"review_due": due.as_data()} if due is not None else {}),
         **(text if record.kind.in_file else {}),
         **votes,
         **({"prose": record.prose, "digest": record.digest} if prose else {}),
@@ -297,6 +301,7 @@ def record_text(
     freshness: Freshness,
     outcome: str = "",
     visibility: Visibility | None = None,
+    due: Due | None = None,
 ) -> str:
     """Return a record as text: head, facts, prose; `outcome` is printed after its votes."""
     shown = [] if visibility is None else list(visibility.lines())
@@ -344,6 +349,9 @@ def record_text(
             (freshness.state.value if not at else "", reason.message)
             for at, reason in enumerate(freshness.reasons)
         ),
+        ("due", "" if due is None else str(due)),
+        ("review by", record.review_terms.by),
+        ("revisit when", ", ".join(map(str, record.review_terms.when))),
         ("digest", record.digest if record.phase == "pending" else ""),
         ("holds until", f"{end:%Y-%m-%d}" if end else ""),
         *(("agents" if not at else "", sentence) for at, sentence in enumerate(shown)),
@@ -425,7 +433,9 @@ def details_text(record: Record) -> str:
     return "".join(f"\n\n{part}" for part in parts)
 
 
-_ON_LINES = frozenset({"links", "evidence", "labels", "tasks", "deciders", "rejected"})
+_ON_LINES = frozenset(
+    {"links", "evidence", "labels", "tasks", "deciders", "rejected", "revisit_when"}
+)
 """Lists that `record_text` puts on a line."""
 
 

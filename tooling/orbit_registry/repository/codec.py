@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from orbit_registry.formats.position import Position, YamlProblemError
 from orbit_registry.formats.yaml import load, position_of
-from orbit_registry.judgements.is_moment import REMEDY, impossible_moments
+from orbit_registry.judgements.is_moment import DAY_REMEDY, REMEDY, impossible_moments
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -58,7 +58,11 @@ def decode_record(
         return None, [_diagnostic(text, problem, path, data.get("id")) for problem in problems]
 
     impossible = [
-        SchemaProblem(pointer, f"no calendar has {moment}", REMEDY)
+        SchemaProblem(
+            pointer,
+            f"no calendar has {moment}",
+            DAY_REMEDY if pointer == ("review_by",) else REMEDY,
+        )
         for pointer, moment in impossible_moments(data)
     ]
     if impossible:

@@ -21,6 +21,13 @@ from orbit_registry.formats.position import Span
 from orbit_registry.model.diagnostic import Diagnostic, from_error
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
+from orbit_registry.model.review import (
+    NO_TERMS,
+    ReviewTerms,
+    conditions_of,
+    may_state_review,
+    terms_of_document,
+)
 from orbit_registry.workspace.cache import row_reader, to_row
 from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
@@ -145,6 +152,11 @@ class Document:
 
         return read_options(parse_markdown(self.text), Span(*position[1]))
 
+    def review_terms(self, heading: str | None) -> ReviewTerms:
+        """Return when a decision's header says to look at it again; few say so."""
+        entry = self.entry(heading) if may_state_review(self.text) else None
+        return NO_TERMS if entry is None else terms_of_document(entry.facts)
+
     def prose(self, position: tuple[int, tuple[int, int]]) -> str:
         """Return the prose at a position from `locate`."""
         start, end = position[1]
@@ -266,10 +278,10 @@ def _leads_inside(root: Path, path: str) -> bool:
     return link.is_symlink() and target.is_file() and target.is_relative_to(root.resolve())
 
 
-DecisionIn = Callable[[Record, str], tuple[str, Options] | None]
-"""Prose and options of a record's decision in the file at a path;
-None where it does not hold the decision.
-"""
+Decision = tuple[str, Options, ReviewTerms]
+"""The prose of a decision, the options that it states, and when it says to look at it again."""
+DecisionIn = Callable[[Record, str], Decision | None]
+"""A record's decision in the file at a path; None where it does not hold the decision."""
 
 
 def with_prose(
@@ -290,8 +302,8 @@ def with_prose(
     if decision is None:
         return record
 
-    prose, options = decision
-    return replace(record, prose=prose, options=options)
+    prose, options, terms = decision
+    return replace(record, prose=prose, options=options, document_terms=terms)
 
 
 def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> DecisionIn:
@@ -299,13 +311,13 @@ def prose_in(documents: Documents, text_of: Callable[[str], str | None]) -> Deci
     without their options.
     """
 
-    def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
+    def decision_in(record: Record, path: str) -> Decision | None:
         if path == record.body_path:
             prose = text_of(path)
         else:
             prose = documents.prose_of(record)
 
-        return None if prose is None else (prose, NO_OPTIONS)
+        return None if prose is None else (prose, NO_OPTIONS, NO_TERMS)
 
     return decision_in
 
@@ -322,7 +334,7 @@ def with_options(records: Iterable[Record], text_of: Callable[[str], str | None]
     def document(path: str) -> Document:
         return Document(path, text_of(path) or "")
 
-    def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
+    def decision_in(record: Record, path: str) -> Decision | None:
         if text_of(path) is None:
             return None
 
@@ -403,7 +415,7 @@ class ProseReading:
             limit=DOCUMENT_LIMIT,
         )
 
-        def decision_in(record: Record, path: str) -> tuple[str, Options] | None:
+        def decision_in(record: Record, path: str) -> Decision | None:
             heading = _heading(record, path)
             rows: _Rows | None = stored[path].value if path in stored else None
             if rows is None or heading not in rows:  # the record is newer than the cached value
@@ -417,8 +429,9 @@ class ProseReading:
             if row is None:
                 return None
 
-            prose, chosen, rejected = row
-            return prose, _options_of(chosen, rejected)
+            prose, chosen, rejected, by, conditions, unread = row
+            terms = ReviewTerms(by, conditions_of(conditions), unread)
+            return prose, _options_of(chosen, rejected), terms
 
         return RecordSet(with_prose(record, decision_in, self._text) for record in records)
 
@@ -442,7 +455,9 @@ class ProseReading:
 
 _BODY = "*"  # key of a file that holds nothing but a decision's prose
 _Row = list[Any]
-"""As JSON: a decision's prose, what was chosen, and pairs of a rejected option and its reason."""
+"""As JSON: a decision's prose, what was chosen, pairs of a rejected option and its reason, and the
+date, the conditions and the unread date of its review.
+"""
 _Rows = dict[str, _Row | None]
 """The rows of a file's decisions, by `_heading`."""
 
@@ -459,15 +474,16 @@ def _heading(record: Record, path: str) -> str:
     return f"#{source.heading}"
 
 
-def _decision(document: Document, heading: str) -> tuple[str, Options] | None:
+def _decision(document: Document, heading: str) -> Decision | None:
     if heading == _BODY:
-        return document.text, document.options((0, (0, len(document.text))))
+        return document.text, document.options((0, (0, len(document.text)))), NO_TERMS
 
-    position = document.locate(heading[1:] if heading else None)
+    name = heading[1:] if heading else None
+    position = document.locate(name)
     if position is None:
         return None
 
-    return document.prose(position), document.options(position)
+    return document.prose(position), document.options(position), document.review_terms(name)
 
 
 def _rows(path: str, text: str, headings: Iterable[str]) -> _Rows:
@@ -476,9 +492,11 @@ def _rows(path: str, text: str, headings: Iterable[str]) -> _Rows:
     for heading in rows:
         decision = _decision(document, heading)
         if decision is not None:
-            prose, options = decision
+            prose, options, terms = decision
             rejected = [[option.option, option.reason] for option in options.rejected]
-            rows[heading] = [prose, options.chosen, rejected]
+            conditions = [str(condition) for condition in terms.when]
+            review = [terms.by, conditions, terms.unread]
+            rows[heading] = [prose, options.chosen, rejected, *review]
 
     return rows
 

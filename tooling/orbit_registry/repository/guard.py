@@ -18,6 +18,7 @@ from orbit_registry.formats.yaml import load
 from orbit_registry.model.freshness import freshness_fields
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.model.review import Condition
 from orbit_registry.repository.codec import decode_record
 from orbit_registry.repository.inherited import source_of
 from orbit_registry.workspace.author import Author, acting_role
@@ -268,8 +269,18 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
         for option in record.options.rejected
     )
     options = Options(rejected, redact(record.options.chosen))
+    terms = record.document_terms
+    conditions = [Condition(each.kind, redact(each.value)) for each in terms.when]
+    terms = replace(terms, when=tuple(conditions), unread=redact(terms.unread))
 
-    return replace(record, data=data, prose=redact(record.prose), votes=votes, options=options)
+    return replace(
+        record,
+        data=data,
+        prose=redact(record.prose),
+        votes=votes,
+        options=options,
+        document_terms=terms,
+    )
 
 
 def _text_of(record: Record) -> str:

@@ -10,6 +10,8 @@ from textwrap import shorten
 
 from orbit_registry.checks.engine import gate
 from orbit_registry.errors import GitError, UsageError
+from orbit_registry.lifecycle.history import brought_by
+from orbit_registry.lifecycle.unwritten import Candidate, unwritten
 from orbit_registry.matching.match import Match, current_index, match, scope_widths
 from orbit_registry.matching.visibility import Visibility, surroundings_of, visibilities
 from orbit_registry.model.diagnostic import Diagnostic
@@ -105,6 +107,7 @@ class ChangeReport:
     records: tuple[RecordChange, ...]
     collisions: tuple[Collision, ...]
     findings: tuple[Diagnostic, ...]  # what the gate finds that it did not find before the change
+    unwritten: tuple[Candidate, ...]  # what looks like a decision that no record explains
     titles: Mapping[str, str]  # of the records, by path; those of matches are escaped for agents
 
     def title(self, match: Match) -> str:
@@ -120,6 +123,7 @@ class ChangeReport:
             "matches": [{**entry.as_data(), "title": self.title(entry)} for entry in self.matches],
             "records": [change.as_data() for change in self.records],
             "collisions": [number.as_data() for number in self.collisions],
+            "unwritten": [candidate.as_data() for candidate in self.unwritten],
         }
 
 
@@ -173,6 +177,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
             matches=tuple(_matches(current, files)),
             records=records,
             collisions=tuple(_collisions(git, records)),
+            unwritten=tuple(_unwritten(current, base, files, after)),
             findings=gate(current, lambda: None, against=base).diagnostics,
             titles={record.path: record.title for record in after},
         )
@@ -208,6 +213,13 @@ def _matches(workspace: Workspace, files: Iterable[str]) -> list[Match]:
         return is_cited_only(entry.matched_by), widths.get(entry.row.number, 0)
 
     return sorted(project, key=position)  # stable: then in rank order
+
+
+def _unwritten(
+    workspace: Workspace, base: str, files: Iterable[str], records: RecordSet
+) -> Sequence[Candidate]:
+    trees = brought_by(workspace, base, files)
+    return () if trees is None else unwritten(*trees, records)
 
 
 def _record_changes(before: RecordSet, after: RecordSet, root: Path) -> Iterator[RecordChange]:

@@ -24,6 +24,7 @@ from orbit_registry.site.words import (
     date_source,
     items_html,
     own_columns,
+    review_chip,
     status_css,
     tags_of,
     texts_of,
@@ -182,7 +183,7 @@ def _row(
     cells = []
     for column, text, url in row:
         if column == "status":
-            inner = chip(record)
+            inner = chip(record) + review_chip(relations.due.get(record.path))
         elif url and text:
             inner = f'<a href="{escape(url)}">{headline(text)}</a>'
         else:

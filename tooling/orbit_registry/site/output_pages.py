@@ -292,6 +292,7 @@ class Expansion:
         return Relations(
             self.records,
             self.freshness,
+            due=context.due,
             citers=citers,
             matches=self._matches(),
             checks=self._checks(),

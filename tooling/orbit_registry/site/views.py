@@ -9,6 +9,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, TypedDict
 
+from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.freshness import Freshness, State, expires_at, freshness_fields
 from orbit_registry.model.ids import INVERSES
 from orbit_registry.model.record import Record
@@ -84,8 +85,8 @@ class Ref(TypedDict):
 class Relations:
     """Relations of records, read from both ends, their freshness and their order.
 
-    `records` are in the order of lists. `freshness`, `matches` and `checks` are by the record's
-    path; a record that is left out is fresh. `today` ends the months of votes.
+    `records` are in the order of lists. `freshness`, `matches`, `checks` and `due` are by the
+    record's path; a record that is left out is fresh. `today` ends the months of votes.
     """
 
     def __init__(
@@ -96,8 +97,9 @@ class Relations:
         citers: Citers | None = None,
         matches: Mapping[str, FilesByGlob] = MappingProxyType({}),
         checks: Mapping[str, dict[str, Any]] = MappingProxyType({}),
+        due: Mapping[str, Due] = MappingProxyType({}),
     ) -> None:
-        self._freshness = freshness
+        self._freshness, self.due = freshness, due
         self.citers, self.matches, self.checks = citers or Citers(), matches, checks
         self.today = today or datetime.now(UTC).date()
         in_order = list(records)
@@ -214,6 +216,7 @@ def record_view(
         if (raw := record.text("status_raw")) and not restates(raw, record)
         else "",
         "doubts": relations.doubts(record),
+        "review_due": relations.due.get(record.path),
         "freshness": freshness_words(record),
         "legacy_ids": list(record.legacy_ids),
         "tags": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in tags_of(record)],
@@ -398,6 +401,7 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
         "scope": {"paths": list(scope.paths), "tags": list(scope.tags)},
         "tags": tags_of(record),
         "fields": {column: ", ".join(texts_of([record], column)) for column in own_columns(kind)},
+        "review_due": due.since if (due := relations.due.get(record.path)) else None,
         "replaced_by": relations.replaced_by(record),
         "successors": [successor.id for successor in relations.successors(record)],
         "cited_by": relations.citers.count(url_of(record)),

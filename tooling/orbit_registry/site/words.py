@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
+from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site.sanitize import headline, unmarked
@@ -137,6 +138,11 @@ def chip(record: Record) -> str:
     return (
         f'<span class="orbit-chip {status_css(record.status)}">{escape(record.status.word)}</span>'
     )
+
+
+def review_chip(due: Due | None) -> str:
+    """Return since when a record is to be looked at again, as a word; empty if it is not."""
+    return "" if due is None else f' <span class="orbit-chip orbit-doubt">{escape(due.mark)}</span>'
 
 
 def items_html(rows: Iterable[tuple[Record, str]], page: str) -> str:

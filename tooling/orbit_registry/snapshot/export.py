@@ -21,6 +21,7 @@ from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
 from orbit_registry.hook.words import LONGEST_WORD, STOP_WORDS, UNSPACED
 from orbit_registry.hook.words import MARKS as LETTER_MARKS
+from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
@@ -470,6 +471,7 @@ def local_rows(
         sources,
         problems,
         freshness=report.freshness,
+        due=due_reviews(workspace, records),
         inbox=inbox,
         half_life_days=half_life_days(),
         references=references_in(workspace, records, prose),

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import anchors, readable_globs
 from orbit_registry.formats.markdown import path_from_root, split_link
+from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import (
     Freshness,
@@ -207,6 +208,7 @@ LOCAL = (
     "citations",
     "imports",
     "freshness_states",
+    "reviews",
     "diagnostics",
     "events",
     "skills",
@@ -239,6 +241,7 @@ def rows_of(
     diagnostics: Iterable[Diagnostic] = (),
     *,
     freshness: Mapping[str, Freshness] = MappingProxyType({}),
+    due: Mapping[str, Due] = MappingProxyType({}),
     inbox: str = "",
     half_life_days: float | None = None,
     references: Mapping[str, Sequence[str]] = MappingProxyType({}),
@@ -276,6 +279,10 @@ def rows_of(
         state = freshness.get(record.path)
         if state is not None:
             local["freshness_states"] += map(encode, _state_rows(record.id, state))
+
+        review = _review_row(record, due.get(record.path))
+        if review is not None:
+            local["reviews"].append(encode(review))
 
     for row in _link_rows(chosen, local_ids, references):
         tables = local if row["record_id"] in local_ids else shared
@@ -322,6 +329,20 @@ def _state_rows(record_id: str, freshness: Freshness) -> Iterator[Row]:
             "subject": reason.subject,
             "message": reason.message,
         }
+
+
+def _review_row(record: Record, due: Due | None) -> Row | None:
+    """Return when a record that is not closed is to be looked at; None where nothing says so."""
+    terms = record.review_terms
+    if record.phase == "closed" or (due is None and not terms.by and not terms.when):
+        return None
+
+    return {
+        "record_id": record.id,
+        "review_by": terms.by or None,
+        "due_since": None if due is None else due.since,
+        "reason": None if due is None else "; ".join(due.reasons),
+    }
 
 
 def _is_in(record: Record, inbox: str) -> bool:

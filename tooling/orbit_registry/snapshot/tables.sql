@@ -147,6 +147,13 @@ CREATE TABLE freshness_states (
     message VARCHAR NOT NULL
 );
 
+CREATE TABLE reviews (
+    record_id VARCHAR NOT NULL,
+    review_by VARCHAR,
+    due_since VARCHAR,
+    reason VARCHAR
+);
+
 CREATE TABLE diagnostics (
     code VARCHAR NOT NULL,
     severity VARCHAR NOT NULL,

@@ -644,6 +644,17 @@ def commits_since(git: Git, revision: str | None) -> list[Commit]:
     return commits
 
 
+def commits_after(git: Git, moment: float) -> list[Commit]:
+    """Return the commits made after a moment, in seconds since 1970, the oldest first, no merges;
+    of more than `MOST_COMMITS` the newest.
+    """
+    options = ("--no-merges", "--no-renames", f"--since={int(moment)}")
+    most = f"--max-count={MOST_COMMITS}"
+    texts = git.run_fields("log", *options, most, *_LOG_OPTIONS, "HEAD", check=False)
+    commits = [commit for commit in _commits(texts) if commit.at > moment]
+    return sorted(commits, key=lambda commit: commit.at)
+
+
 def commits_touching(
     git: Git, paths: Sequence[str], revisions: str, *, is_first_parent: bool = True
 ) -> Iterator[Commit]:

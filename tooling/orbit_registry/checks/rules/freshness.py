@@ -6,7 +6,8 @@ from shlex import quote
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rewriting import follow_moves, move_hint
-from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.formats.position import position_at
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import (
     AHEAD,
     Cause,
@@ -169,18 +170,12 @@ def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
     "correct the moment: RFC 3339 with a zone, such as 2027-01-31T00:00:00Z",
 )
 def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
-    """A record expires or was verified at a moment that can't be meant."""
+    """A record was verified at a moment that is yet to come."""
     for record in context.with_expiry:
-        for name in ("expires_at", "verified_at"):
-            at = freshness_time(record, name)
-            if name in freshness_fields(record) and at is None:
-                message = f"no calendar has {freshness_fields(record)[name]}"
-            elif name == "verified_at" and at is not None and at - context.now > AHEAD:
-                message = f"{record.id} was verified on {at:%Y-%m-%d}, which is yet to come"
-            else:
-                continue
-
-            where = context.at(record, "freshness", name)
+        at = freshness_time(record, "verified_at")
+        if at is not None and at - context.now > AHEAD:
+            message = f"{record.id} was verified on {at:%Y-%m-%d}, which is yet to come"
+            where = context.at(record, "freshness", "verified_at")
             yield impossible_moment.at(where, message, record)
 
 
@@ -224,3 +219,56 @@ def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
                 )
 
         yield changed_source.at(context.at(record, "content_hash"), message, record, hint=hint)
+
+
+@check(
+    "ORB808",
+    Severity.NOTE,
+    "`orbit verify ID` if it still holds, else change or replace it; later: `orbit review --snooze "
+    "ID`",
+)
+def review_due(context: CheckContext) -> Iterator[Diagnostic]:
+    """A decision or rule is to be looked at again: its date has come, or what it waits for."""
+    for record in context.open_records:
+        due = context.due.get(record.path)
+        if due is None:
+            continue
+
+        hint = (
+            f"`orbit verify {record.id}` if it still holds, else change or replace it; later: "
+            f"`orbit review --snooze {record.id}`"
+        )
+        where = _where_stated(context, record)
+        yield review_due.at(where, f"{record.id}: {due}", record, hint=hint)
+
+    for record in context.with_options():
+        unread = record.review_terms.unread
+        if unread and record.phase != "closed":
+            message = f"{record.id} states `{unread}` as the date of its review, which is none"
+            hint = "write a month or a day there, such as 2027-03 or 2027-03-31"
+            where = _in_document(context, record)
+            yield review_due.at(where, message, record, hint=hint)
+
+
+def _where_stated(context: CheckContext, record: Record) -> Location:
+    """Return where a record states when it is due; its document, if only that says so."""
+    for name in ("review_by", "revisit_when"):
+        if name in record.data:
+            return context.at(record, name)
+
+    if "expires_at" in freshness_fields(record):
+        return context.at(record, "freshness", "expires_at")
+
+    return _in_document(context, record)
+
+
+def _in_document(context: CheckContext, record: Record) -> Location:
+    """Return where a document states when it is to be looked at again."""
+    home = context.homes.get(record.path)
+    if home is not None:
+        document, entry = home
+        for fact in entry.facts:
+            if fact.key in ("review_by", "revisit_when"):
+                return Location(document.path, position_at(document.text, fact.span.start))
+
+    return context.in_entry(record)

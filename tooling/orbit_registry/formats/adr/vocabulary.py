@@ -199,6 +199,11 @@ def is_iso_date(text: str) -> bool:
     return _ISO_DATE.fullmatch(text) is not None
 
 
+def first_day(text: str) -> datetime.date | None:
+    """Return the day on which a `YYYY-MM` or `YYYY-MM-DD` begins; None for any other text."""
+    return datetime.date.fromisoformat(f"{text}-01"[:10]) if is_iso_date(text) else None
+
+
 def read_date(text: str, order: Order | None = None) -> str | None:
     """Return the ISO date, or month, at the start of a text;
     `03/04/2026` needs an `order`, `17/04/2026` does not.
