@@ -444,6 +444,7 @@ class Inputs:
         imported = None if self.imported is None else sorted(self.imported.items())
         enforced = list(map(to_row, self.enforced))
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
+        in_code = [*map(to_row, self.bad_citations), sorted(self.added_lines)]
 
         return digest(
             self.now.date().isoformat(),
@@ -461,8 +462,7 @@ class Inputs:
             imported,
             list(self.added),
             due,
-            list(map(to_row, self.bad_citations)),
-            sorted(self.added_lines),
+            in_code,
         )
 
 
@@ -672,10 +672,13 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         find_judged=find_judged,
         cache=workspace.cache,
         imported=inputs.imported,
+        copies=copies,
+    )
+    context = replace(
+        context,
         due=inputs.due,
         bad_citations=inputs.bad_citations,
         added_lines=inputs.added_lines,
-        copies=copies,
     )
     filled = partial(inputs.reading.prose.filled, collection.records)
     options_before = None

@@ -72,7 +72,7 @@ def successors_of(record: Record, records: RecordSet) -> frozenset[str]:
 
 
 def shows_made_up_names(path: str) -> bool:
-    """Say whether a file may cite ids that stand for no decision: of tests, examples, templates."""
+    """Say whether a file may cite ids of no decision: of tests, examples, templates."""
     folder = path.rpartition("/")[0]
     return is_foreign_folder(folder) or _TEST_FILE.search(path) is not None
 

@@ -98,8 +98,8 @@ def in_text(
 
 
 _HISTORY = re.compile(
-    r"supersed|replac(?:ed|es)\b|\bformer|\bno longer\b|\bobsolete|\bdeprecat|\bearlier\b"
-    r"|\bhistor|\bused to\b|\bwas (?:dropped|withdrawn|reverted)|\binstead of\b|\brejected\b",
+    r"\bsuperse(?:d|ssion)|\breplaced\b|\bformer(?:ly)?\b|\bno longer\b|\bobsolete\b|\bused to\b"
+    r"|\brejected\b|\bwas (?:dropped|withdrawn|reverted)\b",
     re.IGNORECASE,
 )
 """Words of a line that tells how things came about."""

@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import chain
 
 from orbit_registry.formats.adr.file_names import GENERIC_NAMES, number_of_path
 from orbit_registry.formats.citations import NUMBERED_NAME
@@ -106,7 +107,7 @@ class NamedRecords:
     @cached_property
     def _numbers(self) -> frozenset[int]:
         """The numbers of documents in these folders, those without a record too."""
-        paths = [path for paths in self._by_file_name.values() for path in paths]
+        paths = chain.from_iterable(self._by_file_name.values())
         inside = (path for path in paths if posixpath.dirname(path) in self._folders)
         numbers = map(number_of_path, inside)
         return frozenset(int(number) for number in numbers if number and number.isdigit())
