@@ -54,7 +54,8 @@ def test_every_table_view_and_macro_is_described(connection: Any) -> None:
 def test_a_section_lists_the_columns(connection: Any, heading: str) -> None:
     name = name_of(heading)
     described = connection.execute(f"DESCRIBE FROM {EXAMPLE_CALLS.get(name, name)}").fetchall()
-    listed = re.findall(r"(?m)^\| `([a-z0-9_]+)` \| ([A-Z]+(?:\[\])?) \| (\S.*) \|$", SECTIONS[heading])
+    row = r"(?m)^\| `([a-z0-9_]+)` \| ([A-Z]+(?:\[\])?) \| (\S.*) \|$"
+    listed = re.findall(row, SECTIONS[heading])
     assert [(column, kind) for column, kind, _ in listed] == [(row[0], row[1]) for row in described]
 
 

@@ -25,7 +25,7 @@ from orbit_registry.checks.protected import (
     record_subject,
     state_of,
 )
-from orbit_registry.formats.codeowners import OWNER_FILES
+from orbit_registry.formats.codeowners import OWNER_FILES, OwnerGroup
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record
 from orbit_registry.repository.policy import Policy, record_at
@@ -408,8 +408,8 @@ class _Proofs:
         return "signed by no allowed key"
 
     def _owner_problem(self, path: str, commits: Sequence[Commit], policy: Policy) -> str:
-        owners = {owner.casefold() for owner in policy.owners(path)}
-        if not owners:
+        groups = policy.owners(path)
+        if not groups:
             return f"and no line of CODEOWNERS names an owner of {path}"
 
         setter, inner = commits[0], commits[1:]
@@ -420,16 +420,29 @@ class _Proofs:
         words = ("interpret-trailers", "--parse", "--no-divider")
         stdout = self._git.run(*words, stdin=setter.message.encode("utf-8", "surrogateescape"))
         trailers = stdout.decode("utf-8", "replace")
-        approvers = map(person, _APPROVAL.findall(trailers))
-        by_owner = [approver for approver in approvers if not approver.known.isdisjoint(owners)]
-        if not by_owner:
-            return "which names no code owner as the one who approved it"
+        approvers = [*map(person, _APPROVAL.findall(trailers))]
+        known = [*map(person, authors)]
+        problems = (_group_problem(group, approvers, known) for group in groups)
+        return next(filter(None, problems), "")
 
-        known = [person(author) for author in authors]
-        if all(_may_be_author(approver, known, owners) for approver in by_owner):
-            return "which names only its author as the one who approved it"
 
-        return ""
+def _group_problem(group: OwnerGroup, approvers: Iterable[Person], authors: list[Person]) -> str:
+    """Return what an approval by one group of code owners lacks."""
+    by_owner = [person for person in approvers if not person.known.isdisjoint(group.owners)]
+    if not by_owner:
+        return "which names no code owner as the one who approved it"
+
+    others: list[Person] = []
+    for approver in by_owner:
+        if not _may_be_author(approver, authors, group.owners):
+            others += [] if any(map(approver.may_be, others)) else [approver]
+
+    if not others:
+        return "which names only its author as the one who approved it"
+    if len(others) < group.needed:
+        return f"which names {len(others)} of {group.needed} code owners who have to approve it"
+
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,6 +453,10 @@ class Person:
     """Account and address."""
     words: frozenset[str]
     """What two names of one person have in common: the full name, and the word before the `@`."""
+
+    def may_be(self, other: Person) -> bool:
+        """Say whether both may be one person, by a name that they have in common."""
+        return bool(self.known & other.known or self.words & other.words)
 
     @property
     def has_address(self) -> bool:
@@ -475,7 +492,7 @@ def _may_be_author(approver: Person, authors: Iterable[Person], owners: Set[str]
     owner alone is left without the author, and is named by an account or an address alone.
     """
     for author in authors:
-        if approver.known & author.known or approver.words & author.words:
+        if approver.may_be(author):
             return True
 
         left = owners - author.known

@@ -25,7 +25,7 @@ from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
-from orbit_registry.model.kind import KindTable
+from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.loop_log import LoopLog
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
@@ -53,6 +53,7 @@ from orbit_registry.repository.policy import Policy, concerns_policy, records_be
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, citing_files, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
+from orbit_registry.search.vectors import state_of_model
 from orbit_registry.workspace.cache import Cache, FileValue, digest, to_row
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import (
@@ -66,7 +67,7 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.checks.added import AddedName
+    from orbit_registry.checks.added import Added
     from orbit_registry.checks.approval import Judged
     from orbit_registry.checks.protected import Change
     from orbit_registry.formats.adr.model import AdrDocument, Section
@@ -104,14 +105,18 @@ class CheckContext:
     """Returns the text of a file, named from the root; None where it has none."""
     renames: Callable[[datetime | str, Sequence[str]], Renames | None] = lambda start, files: None
     """Returns the renames that git saw since a moment or a commit; None where it can't tell."""
+    meanings: Callable[[Kind, Mapping[str, Wording], float], Mapping[tuple[str, str], float]] = (
+        lambda kind, wordings, threshold: {}
+    )
+    """Returns how near headlines are in meaning, from a threshold up; empty without a model."""
     find_judged: Callable[[], Sequence[Judged]] = tuple
     """Returns what the change does to what its base protects, and what lacks a proof."""
     cache: Cache = field(default_factory=partial(Cache, None, ""))
     """What was worked out before; in memory if nothing is kept."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
-    added: Sequence[AddedName] = ()
-    """The packages and modules that the change adds; empty where nothing is compared."""
+    added: Added | None = None
+    """The packages and modules that the change adds; None where nothing is compared."""
     with_options: Callable[[], Iterable[Record]] = tuple
     """Returns the records with the options that their texts reject."""
     due: Mapping[str, Due] = field(default_factory=dict)
@@ -413,8 +418,8 @@ class Inputs:
     """Findings of the checks that records state."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
-    added: Sequence[AddedName] = ()
-    """The packages and modules that the change adds; empty where nothing is compared."""
+    added: Added | None = None
+    """The packages and modules that the change adds; None where nothing is compared."""
     due: Mapping[str, Due] = field(default_factory=dict)
     """Why records are to be looked at again, by path."""
     bad_citations: Sequence[BadCitation] = ()
@@ -443,14 +448,17 @@ class Inputs:
         sources = sorted(view.changed_sources.items())
         imported = None if self.imported is None else sorted(self.imported.items())
         enforced = list(map(to_row, self.enforced))
+        added = list(self.added or ())
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
         in_code = [*map(to_row, self.bad_citations), sorted(self.added_lines)]
+
+        settings = [repr(self.config), repr(self.workspace.config.raw)]
+        settings.append(state_of_model(self.workspace))
 
         return digest(
             self.now.date().isoformat(),
             _kinds_stamp(self.workspace),
-            repr(self.config),
-            repr(self.workspace.config.raw),
+            settings,
             files,
             bodies,
             list(map(str, self.reading.misplaced)),
@@ -460,7 +468,7 @@ class Inputs:
             sources,
             enforced,
             imported,
-            list(self.added),
+            added,
             due,
             in_code,
         )
@@ -542,7 +550,7 @@ def collect_inputs(
         files = (*facts.tracked, *facts.untracked)
         imported = SourceFiles(workspace, [*reading.collection.records], files).imported
 
-    added: Sequence[AddedName] = ()
+    added: Added | None = None
     if against is not None and facts.base_commit and not definitions_only:
         from orbit_registry.checks.added import added_names  # only a change adds something
 
@@ -676,6 +684,7 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     )
     context = replace(
         context,
+        meanings=partial(_meanings, workspace),
         due=inputs.due,
         bad_citations=inputs.bad_citations,
         added_lines=inputs.added_lines,
@@ -686,6 +695,14 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         options_before = partial(_options_before, inputs, inputs.policy, filled)
 
     return replace(context, added=inputs.added, with_options=filled, options_before=options_before)
+
+
+def _meanings(
+    workspace: Workspace, kind: Kind, wordings: Mapping[str, Wording], threshold: float
+) -> Mapping[tuple[str, str], float]:
+    from orbit_registry.checks.duplicates import headline_meanings  # 10 ms, as its wording
+
+    return headline_meanings(workspace, kind, wordings, threshold)
 
 
 def _options_before(
@@ -764,6 +781,7 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     from orbit_registry.checks.protected import (
         Sides,
         changed_files,
+        changed_publication,
         changed_records,
         changed_settings,
         changed_submodules,
@@ -793,8 +811,9 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     )
 
     changes = [*changed_records(sides), *changed_settings(policy, workspace.config)]
+    changes += changed_publication(policy, sides)
     head = Policy(workspace.git, "HEAD")
-    changes += changed_files(policy, head, changed, records)
+    changes += changed_files(policy, head, changed, [*records])
     places = {*chain.from_iterable(map(text_paths, [*inputs.before, *records]))}
     changes += changed_submodules(inputs.facts.submodules, {*places, policy.keys_path})
     return changes

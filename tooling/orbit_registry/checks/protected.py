@@ -171,7 +171,7 @@ def digest_of(*values: object) -> str:
 
 
 def changed_files(
-    policy: Policy, head: Policy, changed: Iterable[str], records: Iterable[Record]
+    policy: Policy, head: Policy, changed: Iterable[str], records: Sequence[Record]
 ) -> Iterator[Change]:
     """Yield the files of policy that a change alters."""
     if not policy.raw:
@@ -187,13 +187,15 @@ def changed_files(
         message = f"this change alters the allowed keys: {policy.keys_path}"
         yield Change(message, _file(policy.keys_path))
 
-    if policy.owner_lines == head.owner_lines:
+    if policy.owner_sections == head.owner_sections:
         return
 
-    paths = [CONFIG, *(record.path for record in records)]
+    # A change of who owns the file of owners opens it for the next change.
+    files = [f"{'../' * policy.git.prefix.count('/')}{name}" for name in OWNER_FILES]
+    texts = chain.from_iterable(map(text_paths, records))
+    paths = [CONFIG, *(record.path for record in records), *texts, policy.keys_path, *files]
     altered = (path for path in paths if policy.owners(path) != head.owners(path))
     for path in islice(altered, 1):
-        files = [f"{'../' * policy.git.prefix.count('/')}{name}" for name in OWNER_FILES]
         subject = Subject(path, tuple(files), _files_state)
         yield Change(f"this change alters the code owners of {path}", subject)
 
@@ -270,7 +272,40 @@ def changed_records(sides: Sides) -> Iterator[Change]:
         if is_reviewed(after) and not was_reviewed and not after.origin:
             message = f"{after.id} became {after.stated_status.name}"
             subject = record_subject(sides.kinds, earlier, after)
-            yield Change(message, subject, after, ("status",), is_acceptance=True)
+            # Under a new number, ORB410 takes it for another record.
+            is_renumbered = earlier is not None and earlier.id != after.id
+            if earlier is not None and is_renumbered:
+                message += f"; it was {earlier.id}, {earlier.stated_status.name}"
+            yield Change(message, subject, after, ("status",), is_acceptance=not is_renumbered)
+
+
+def changed_publication(policy: Policy, sides: Sides) -> Iterator[Change]:
+    """Yield the records that a change publishes or withholds by their labels and tags."""
+    config = policy.config
+    if config is None or not config.publish.is_set:
+        return
+
+    for uid, before in sides.before.items():
+        after = sides.after.get(uid)
+        if after is None:
+            continue
+
+        kind, status = before.kind.name, before.status.name
+        was = config.publishes(kind, status, (*before.tags, *before.words("labels")))
+        now = config.publishes(kind, status, (*after.tags, *after.words("labels")))
+        if was != now:
+            does = "publishes" if now else "withholds from readers"
+            message = f"this change {does} {after.id}, by its labels and tags"
+            subject = Subject(after.path, (after.path,), _tags_state(after.path))
+            yield Change(message, subject, after)
+
+
+def _tags_state(path: str) -> Callable[[Contents], str]:
+    def state(contents: Contents) -> str:
+        data = load_mapping(contents.get(path, b""))
+        return digest_of(data.get("labels"), setting_of(data, "scope.tags"))
+
+    return state
 
 
 Difference = tuple[str, tuple[str | int, ...], bool]
@@ -363,11 +398,19 @@ def approved_text(record: Record) -> tuple[str, str]:
     if AMENDMENTS not in prose.casefold() and not record.kind.in_document:
         return prose, ""
 
-    for heading in parse_markdown(prose).headings:
-        if section_key(heading.text) == AMENDMENTS and heading.section.end >= len(prose):
-            start = heading.section.start
-            text = prose[:start].rstrip()
-            return text, prose[start:]
+    headings = parse_markdown(prose).headings
+    for number, heading in enumerate(headings):
+        if section_key(heading.text) != AMENDMENTS or heading.section.end < len(prose):
+            continue
+
+        # A higher heading, or a part of a decision inside, is more than an amendment.
+        above = [other.level for other in headings[:number]]
+        inside = {section_key(other.text) for other in headings[number + 1 :]}
+        if heading.level < min(above, default=1) or inside - {"other", AMENDMENTS}:
+            continue
+
+        start = heading.section.start
+        return prose[:start].rstrip(), prose[start:]
 
     return prose, ""
 

@@ -17,6 +17,11 @@ _FORM = re.compile(
     r"\t\r]*(?:\*/|-->|\*\)|$)",
     re.MULTILINE,
 )
+_NO_REASON_WORDS = "because fixme n/a na none nope ok okay reason reasons tbd todo why xxx yes"
+_NO_REASONS = frozenset(_NO_REASON_WORDS.split())
+"""What people write where a reason is asked for, and that says none."""
+_SHORTEST = 3
+"""Letters and digits of a reason; a letter outside of ASCII may be a word."""
 _COMMENT_OPENING = re.compile(r"[ \t#/*<!;%{(-]*")
 
 
@@ -53,10 +58,19 @@ def allows_in(path: str, text: str) -> Iterator[Allow]:
             opening = _COMMENT_OPENING.match(text, starts[line - 1])
             is_alone = opening is not None and opening.end() == mark.start()
             yield (
-                Allow(line, match["name"], match["reason"] or "", is_alone)
+                Allow(line, match["name"], _reason(match["reason"] or ""), is_alone)
                 if match
                 else Allow(line, "", "")
             )
+
+
+def _reason(text: str) -> str:
+    """Return a text if it says something, else nothing: `.` is no reason."""
+    words = text.casefold().strip(" \t.,;:!?…-_*/\"'`()")
+    letters = [letter for letter in words if letter.isalnum()]
+    is_long = len(letters) >= _SHORTEST or not "".join(letters).isascii()
+    is_one_letter = len(set(letters)) < 2 and "".join(letters).isascii()
+    return "" if words in _NO_REASONS or not is_long or is_one_letter else text
 
 
 def allowances(

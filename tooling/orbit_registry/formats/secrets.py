@@ -9,6 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,6 +30,7 @@ _TABLE: Mapping[str, Any] = cast(
     "Mapping[str, Any]", load(Path(__file__).with_name("secrets.yaml").read_text("utf-8"))
 )
 _LONGEST_BODY = 4_000
+_GROUP = re.compile(r"\?P<(\w+)>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,93 +39,134 @@ class _Form:
 
     kind: str
     pattern: str
+    needles: tuple[str, ...]
+    """What each of them has a part of; each begins with a plain character."""
     value: str = ""
     """How its value is judged; empty: the form is proof."""
 
 
 def _forms() -> Iterator[_Form]:
     for row in _TABLE["prefixes"]:
+        prefix = row["prefix"]
         body = f"[{row['body']}]{{{row['least']},{_LONGEST_BODY}}}"
+        needle = row.get("needle") or f"{re.escape(prefix[-1])}(?<={re.escape(prefix)})"
         value = "" if row.get("proof") else "body"
-        yield _Form(row["kind"], rf"{re.escape(row['prefix'])}{body}(?![A-Za-z0-9])", value)
+        form = rf"{re.escape(prefix)}{body}(?![A-Za-z0-9])"
+        yield _Form(row["kind"], form, (needle,), value)
+
     for row in _TABLE["forms"]:
-        yield _Form(row["kind"], row["form"], row.get("value", ""))
+        needle = row["needle"]
+        needles = (needle,) if isinstance(needle, str) else tuple(needle)
+        yield _Form(row["kind"], row["form"], needles, row.get("value", ""))
 
 
 _FORMS = tuple(_forms())
 _BY_NAME = {"quoted": "secret by its name", "plain": "secret by its name", "bearer": "bearer token"}
 KINDS = frozenset(form.kind for form in _FORMS) | frozenset(_BY_NAME.values())
 """Kinds of secrets, as `docs/reference/checks/content.md` lists them."""
-_GROUPS = "|".join(f"(?P<f{number}>{form.pattern})" for number, form in enumerate(_FORMS))
-_PREFILTER = rf"(?<![A-Za-z0-9])(?:{_GROUPS})"
-"""Compiled where it is used: few runs need it."""
-_KEY = (
-    r"(?<=(?i:api|uth|ess|ent|ret|ate|unt|ice)[_ "
-    r"-](?i:key))|(?<=(?i:api|uth|ess|ent|ret|ate|unt|ice)(?i:key))"
+
+
+def _rarest(word: str) -> int:
+    """Return the position of the letter of a word that fewest texts have."""
+    return min(range(len(word)), key=lambda at: _RARE.find(word[at]))
+
+
+_RARE = "zqxjkvbpygfwmucldrhsnioate"
+"""Letters, rare ones first; a letter of another script is rarer than all."""
+
+
+def _name_ends() -> Iterator[str]:
+    """Yield how names of secret values end, each from a rare letter on, in both cases."""
+    for row in _TABLE["names"]:
+        word = row["word"]
+        at = _rarest(word)
+        seen = rf"(?<=(?i:{re.escape(word)}))"
+        if row.get("whole"):
+            capital = re.escape(word.capitalize())
+            seen += rf"(?:(?<![^\W\d_](?i:{re.escape(word)}))|(?<=[a-z]{capital}))"
+
+        for letter in sorted({word[at].lower(), word[at].upper()}):
+            yield rf"{re.escape(letter)}(?i:{re.escape(word[at + 1 :])}){seen}"
+
+    seen = r"(?:(?<=[A-Za-z0-9](?i:key))|(?<=[A-Za-z0-9][_ .-](?i:key)))"
+    yield from (f"k(?i:ey){seen}", f"K(?i:ey){seen}")
+
+
+_ENDS = "|".join(_TABLE["name_ends"])
+_COPULAS = "|".join(_TABLE["copulas"])
+_GLUED = "|".join(_TABLE["glued_copulas"])
+_ENDING = rf"s?(?:[_-]?(?i:{_ENDS})(?![A-Za-z]))?(?:[_-]?[vV]?[0-9]{{1,2}})?"
+_TYPE = r":[ \t]?[A-Za-z][\w.\[\]|]{0,23}[ \t]{0,4}=|[ \t]string[ \t]="
+_SEPARATOR = (
+    r"(?:[\]\\\"'`*]{0,4}[ \t]{0,4}"
+    rf"(?:{_TYPE}|[:=\uff1a\uff1d]{{1,3}}>?|(?:{_COPULAS})\b|{_GLUED})"
+    r"[*]{0,2}(?:[ \t]{0,4}[|>][+-]?(?=[ \t]{0,4}\n))?\s{0,9}"
+    r"|[\"']?,?\s{1,40}[\"']?(?i:value)[\"']?[ \t]?[:=]\s{0,4}"
+    r"|[\"'],[ \t]{0,4}(?=[\"'])"
+    r"|[ \t*`]{0,6}\|[ \t*]{0,6})[\u201c\u201e\u00ab\u300c]?"
 )
-_NAMES = {
-    "w": r"(?i:ord)(?<=(?i:password))|(?i:d)(?:(?<=(?i:passwd))|(?<=(?i:pwd)))",
-    "c": r"(?i:ret)(?<=(?i:secret))",
-    "k": rf"(?i:en)(?<=(?i:token))|(?i:ey)(?:{_KEY})",
-}
-"""How names of secret values end, by a rare letter: `db_password`, `PGPASSWORD`, `githubToken`."""
-_SEPARATOR = r"[\]\\\"'`*]{0,4}[ \t]{0,4}(?:[:=]{1,3}>?|is\b)[*]{0,2}\s{0,4}"
-_ASSIGNED = (
-    *(f"{letter}(?:{tail}){_SEPARATOR}" for letter, tail in _NAMES.items()),
-    *(f"{letter.upper()}(?:{tail}){_SEPARATOR}" for letter, tail in _NAMES.items()),
+"""What is between a name and its value: `:`, `=`, `is`, `value:`, a comma, the edge of a cell."""
+_NEAR_VALUE = (
+    r"[\w-]{0,16}[\]\\\"'`*]{0,4}\s{0,40}"
+    rf"(?:[:=,|\uff1a\uff1d]|string\b|[\"']?(?i:value)\b|(?:{_COPULAS})\b|{_GLUED})"
 )
+"""What follows a name, roughly: a pattern of it all would take long to compile."""
 _BEARER = r"[Ee](?i:arer)[ \t]{1,4}"
+_CLOSING = r"\u201d\u201c\u00bb\u300d\u3002\uff0c\u3001\uff1b\uff09"
+_PLAIN_CHARACTER = rf"[^\s\"'`\\,;<>()\[\]{{}}|{_CLOSING}]"
 _VALUE = (
     r"@?\\?(?P<quote>[\"'`])(?P<quoted>[^\s\"'`\\]{8,200})\\?(?P=quote)"
-    r"|(?P<plain>[^\s\"'`\\,;<>()\[\]{}|$]{8,200})(?=[\s\"'`\\,;<]|\Z)"
+    rf"|(?P<plain>{_PLAIN_CHARACTER}{{8,200}})(?=[\s\"'`\\,;<|)\]}}{_CLOSING}]|\Z)"
 )
 _BEARER_VALUE = r"(?P<bearer>[A-Za-z0-9._~+/-]{16,4000}=*)"
-_NAMED = rf"(?:{'|'.join(_ASSIGNED)})(?:{_VALUE})|[bB]{_BEARER}{_BEARER_VALUE}"
+_NAME_END = "|".join(_name_ends())
+_NAMED = (
+    rf"(?:{_NAME_END})(?P<ending>{_ENDING}){_SEPARATOR}(?:{_VALUE})|[bB]{_BEARER}{_BEARER_VALUE}"
+)
 """`password = '…'`, `API_KEY=…`, `Authorization: Bearer …`; `_is_random` judges the value."""
 
 
-def _needles() -> Iterator[str]:
-    """Yield what every secret has a part of, each beginning with a plain character."""
-    for row in _TABLE["prefixes"]:
-        prefix = row["prefix"]
-        yield row.get("needle") or f"{re.escape(prefix[-1])}(?<={re.escape(prefix)})"
-
-    for row in _TABLE["forms"]:
-        needle = row["needle"]
-        yield from needle if isinstance(needle, list) else [needle]
-
-    yield from (f"b{_BEARER}", f"B{_BEARER}", *_ASSIGNED)
-
-
-def _grouped(needles: Iterable[str]) -> str:
+def _grouped(needles: Iterable[str], after: str = "") -> str:
     """Return a pattern of all needles in which each first character is tried once."""
     groups: dict[str, list[str]] = {}
     for needle in needles:
         length = 2 if needle.startswith("\\") else 1
         groups.setdefault(needle[:length], []).append(needle[length:])
 
-    return "|".join(f"{first}(?:{'|'.join(rests)})" for first, rests in groups.items())
+    return "|".join(f"{first}(?:{'|'.join(rests)}){after}" for first, rests in groups.items())
 
 
-NEEDLES = re.compile(_grouped(_needles()))
-"""A part that every secret has.
+_FORM_NEEDLES = _grouped(chain.from_iterable(form.needles for form in _FORMS))
+_NAME_NEEDLES = _grouped(_name_ends(), after=_NEAR_VALUE)
+_NEEDLES = f"{_FORM_NEEDLES}|{_NAME_NEEDLES}|b{_BEARER}|B{_BEARER}"
+_compiled = cache(re.compile)
+"""Patterns are compiled where they are used: few runs need them, and fewer need all."""
 
-A search stops at each character that an alternative begins with, so they begin with rare ones and
-look back.
-"""
+
+def may_hold_secret(text: str) -> bool:
+    """Say whether a text has a sign of a secret; `find_secrets` says whether it is one.
+
+    A search stops at each character that an alternative begins with, so they begin with rare ones
+    and look back.
+    """
+    return _compiled(_NEEDLES).search(text) is not None
+
+
 _LEAST_OF_FORM = 2.3
 """Least entropy of a value that is judged: made-up tokens repeat a character."""
 _RFC_EXAMPLE = "Aladdin:open sesame"
-_ZEROS = re.compile("0{8}")
 _QUOTED, _PLAIN = 2.7, 3.0  # least entropy of a quoted and of a bare value
 _ELIDED = re.compile(r"[A-Za-z0-9+/=\s\\]{0,128}(?:\.\.|…|[\[<(*])")
 """What follows the first line of a private key that a document shortens."""
-_PLACEHOLDER = (
-    r"(?i)example|placeholder|redacted|your[-_ "
-    r"]|changeme|\bdummy|\bfake|x{6}|\*{3}|\.{3}|0{16}|://[^/]*[$%<{]"
-    r"|://(?P<user>[^/:]{1,64}):(?:(?P=user)|pass(?:word|wd)?|pw|pwd|secret|token|x+|user|\w)@"
-    r"|\A[\W\d]{0,8}(?:my)?(?:pass(?:word)?|secret|token|test|admin|user)[\W\d]{0,4}\Z"
-)
+
+
+def _any_of(name: str) -> str:
+    return "(?i)" + "|".join(_TABLE[name])
+
+
+_EXAMPLE = "|".join((_any_of("examples"), *_TABLE["url_examples"]))
+_HARMLESS_VALUE = _any_of("harmless_values")
+_TERM = rf"(?i)(?<![A-Za-z0-9])(?:{'|'.join(_TABLE['terms'])})"
 
 
 def find_secrets(text: str) -> Iterator[Suspect]:
@@ -130,10 +174,11 @@ def find_secrets(text: str) -> Iterator[Suspect]:
 
     Made-up examples are none: `EXAMPLE`, `xxxxxx`, `$VARIABLE`, `MIIE…`.
     """
-    if not NEEDLES.search(text):
+    if not may_hold_secret(text):
         return
 
-    forms = list(_with_form(text))
+    has_form = _compiled(_FORM_NEEDLES).search(text) is not None
+    forms = list(_with_form(text)) if has_form else []
     suspects = list(forms)
     for name in _with_name(text):
         if not any(name.start < form.end and form.start < name.end for form in forms):
@@ -147,23 +192,44 @@ def find_secrets(text: str) -> Iterator[Suspect]:
 
 
 def _with_form(text: str) -> Iterator[Suspect]:
-    for match in re.finditer(_PREFILTER, text):
-        form = _FORMS[int(str(match.lastgroup)[1:])]
-        if re.search(_PLACEHOLDER, match[0]):
+    """Yield what has a form; a form is looked for only where a part of it is."""
+    for form in _FORMS:
+        if _compiled("|".join(form.needles)).search(text):
+            yield from _of_form(form, text)
+
+
+def _of_form(form: _Form, text: str) -> Iterator[Suspect]:
+    for match in _compiled(rf"(?<![A-Za-z0-9])(?:{form.pattern})").finditer(text):
+        if re.search(_EXAMPLE, match[0]):
             continue
         if form.kind == "private key" and _ELIDED.match(text, match.end()):
             continue
 
-        value = next((match[name] for name in _VALUES if match[name] is not None), match[0])
+        groups = match.groupdict().items()
+        value = next((group for name, group in groups if name in _VALUES and group), match[0])
         if _JUDGES[form.value](value):
             yield Suspect(form.kind, match.start(), match.end())
+
+
+def _is_harmless(value: str) -> bool:
+    """Say whether a value is an example, a variable, a path or a public key."""
+    return bool(re.search(_EXAMPLE, value) or re.search(_HARMLESS_VALUE, value))
 
 
 def _is_mixed(value: str) -> bool:
     """Say whether a value has letters and digits, and not the same ones all the time."""
     has_both = bool(re.search(r"[0-9]", value)) and bool(re.search(r"[A-Za-z]", value))
-    is_option = re.match(r"(?:id|type|src|source|env|file)[=:]", value)
-    return has_both and is_option is None and _entropy(value) >= _LEAST_OF_FORM
+    return has_both and _entropy(value) >= _LEAST_OF_FORM
+
+
+def _is_given(value: str) -> bool:
+    """Say whether a value that a command or a URL gives is mixed, and no example."""
+    return _is_mixed(value) and not _is_harmless(value)
+
+
+def _is_named(value: str) -> bool:
+    """Say whether a value could be the secret that a name before it announces."""
+    return len(value) >= _LEAST_OF_NAMED and not _is_harmless(value) and _is_random(value)
 
 
 def _is_basic(value: str) -> bool:
@@ -173,7 +239,7 @@ def _is_basic(value: str) -> bool:
     except ValueError:
         return False
 
-    is_example = words == _RFC_EXAMPLE or re.search(_PLACEHOLDER, f"://{words}@")
+    is_example = words == _RFC_EXAMPLE or re.search(_EXAMPLE, f"://{words}@")
     return ":" in words and words.isprintable() and not is_example
 
 
@@ -187,30 +253,92 @@ def _is_token(value: str) -> bool:
     return True
 
 
-_VALUES = ("source", "signature", "basic", "option", "short", "user", "other")
+_VALUES = tuple(dict.fromkeys(_GROUP.findall(" ".join(form.pattern for form in _FORMS))))
 """The groups of forms whose value is judged."""
+_LEAST_OF_NAMED = 8
 _JUDGES: Mapping[str, Callable[[str], bool]] = {
     "": lambda value: True,
     "body": _is_mixed,
-    "random": _is_mixed,
+    "random": _is_given,
+    "named": _is_named,
     "basic": _is_basic,
     "token": _is_token,
 }
 
 
 def _with_name(text: str) -> Iterator[Suspect]:
-    for match in re.finditer(_NAMED, text):
+    pattern = _compiled(_NAMED)
+    at = 0
+    while match := pattern.search(text, at):
         name = next(name for name in _BY_NAME if match[name] is not None)
-        value = match[name]
-        is_example = re.search(_PLACEHOLDER, value) or _ZEROS.search(value)
-        is_said = _SAID.search(text, match.start(), match.start(name)) is not None
-        if is_said and not _is_unspeakable(value):
-            continue
-        if _is_random(value, quoted=name == "quoted") and not is_example:
+        at = match.start(name)
+        if _is_secret(text, match, name):
+            at = match.end(name)
             yield Suspect(_BY_NAME[name], *match.span(name))
 
 
-_SAID = re.compile(r"\bis[*]{0,2}\s{0,4}[\"'`]?$")
+def _is_secret(text: str, match: re.Match[str], group: str) -> bool:
+    """Say whether the value after a name is a secret."""
+    value = match[group]
+    if group == "plain":
+        value = re.sub(r"&\w+=.*", "", value)
+    if _is_harmless(value):
+        return False
+
+    if group != "bearer":
+        is_next_line = "\n" in text[match.end("ending") : match.start(group)]
+        if is_next_line and re.match(r"[\w.-]+[ \t]*[:=]", value):
+            return False
+
+        name = text[max(0, match.start() - _LONGEST_NAME) : match.start("ending")]
+        if not _names_a_secret(name, value):
+            return False
+
+    is_said = _SAID.search(text, match.start(), match.start(group)) is not None
+    if is_said and not _is_unspeakable(value):
+        return False
+
+    return _is_random(value, quoted=group == "quoted")
+
+
+_LONGEST_NAME = 60
+_KEY_WORDS = tuple(_TABLE["key_words"])
+_HARMLESS_BEFORE = frozenset(_TABLE["harmless_before"])
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_CAMEL = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
+
+
+def _names_a_secret(text: str, value: str) -> bool:
+    """Say whether the name that a text ends with announces a secret.
+
+    A name that ends in `key` needs a word before it: `SIGNING_KEY`, not `SORT_KEY`, not `monkey`.
+    """
+    if re.search(r"\b(?:arn:|AWS::)\S*\Z", text):
+        return False
+
+    name = re.search(r"[A-Za-z0-9_.-]+(?: [A-Za-z]+)?\Z", text)
+    if name is None:
+        return True
+
+    words = [word.lower() for word in _CAMEL.findall(name[0])]
+    before = words[-2] if len(words) > 1 else ""
+    if before in _HARMLESS_BEFORE:
+        return False
+
+    if not text.lower().endswith("key"):
+        return True
+
+    is_spaced = text[-4:-3] == " "
+    is_glued = len(words) < 2 or words[-1] != "key"
+    if is_spaced or is_glued:
+        joined = "".join(words).removesuffix("key")
+        return joined.endswith(_KEY_WORDS)
+
+    is_strong = before in _KEY_WORDS
+    return is_strong or _UUID.fullmatch(value) is None
+
+
+_SAID = re.compile(rf"(?:\b(?:{_COPULAS})|{_GLUED})[*]{{0,2}}\s{{0,4}}[\"'`]?$")
 """Before a value that a sentence names: `the token is …`."""
 
 
@@ -227,23 +355,42 @@ def _entropy(value: str) -> float:
     return -sum(share * math.log2(share) for share in shares)
 
 
-def _is_random(value: str, *, quoted: bool) -> bool:
+def _is_random(value: str, *, quoted: bool = True) -> bool:
     """Say whether letters follow digits, or both occur without a separator.
 
     The value must also have enough entropy, in bits a character.
     """
     least = _QUOTED if quoted else _PLAIN
-    if _entropy(value) < least:
+    value = re.sub(_TERM, "", value.rstrip(".:?"))
+    if not value or _entropy(value) < least:
+        return False
+
+    has_separator = re.search(r"[-_./:]", value) is not None
+    if has_separator and _is_of_words(value):
         return False
 
     if any(re.search(r"[0-9][A-Za-z]", run) for run in re.findall(r"[A-Za-z0-9]{6,}", value)):
         return True
 
-    if re.search(r"[-_./:]", value):
+    has_all = all(re.search(kind, value) for kind in (r"[0-9]", r"[A-Z]", r"[a-z]"))
+    if has_separator:
+        return has_all and len(value) >= _LEAST_OF_PARTS
+
+    has_both = re.search(r"[0-9]", value) is not None and re.search(r"[A-Za-z]", value) is not None
+    return has_both if quoted else has_all
+
+
+_LEAST_OF_PARTS = 10
+_LEAST_OF_WORDS = 3
+
+
+def _is_of_words(value: str) -> bool:
+    """Say whether the letters of a value make words, as in `team4b/db-prod`."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", value)
+    if not words:
         return False
 
-    kinds = [r"[0-9]", r"[A-Za-z]"] if quoted else [r"[0-9]", r"[A-Z]", r"[a-z]"]
-    return all(re.search(kind, value) for kind in kinds)
+    return sum(map(len, words)) / len(words) >= _LEAST_OF_WORDS
 
 
 def without_secrets(text: str) -> str:
@@ -275,7 +422,7 @@ def has_secret(value: object, text: str) -> bool:
     """Say whether a text within a value holds a secret; `text` is the value as ASCII JSON."""
     if "\\u" in text:  # an escape could hide a secret
         text = json.dumps(value, ensure_ascii=False)
-    if NEEDLES.search(text) is None:
+    if not may_hold_secret(text):
         return False
 
     return any(any(find_secrets(part)) for part in _texts(value))

@@ -4,6 +4,7 @@ of the records. The change itself has no say in it.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -11,7 +12,13 @@ from functools import cached_property
 from typing import Any
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats.codeowners import OWNER_FILES, OwnerLine, owner_lines, owners_of_file
+from orbit_registry.formats.codeowners import (
+    OWNER_FILES,
+    OwnerGroup,
+    OwnerSection,
+    owner_groups,
+    owner_sections,
+)
 from orbit_registry.judgements.in_force import read_together
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.record import Record
@@ -81,20 +88,24 @@ class Policy:
         )
 
     @cached_property
-    def owner_lines(self) -> list[OwnerLine]:
-        """The lines of CODEOWNERS, which is at the repository's top."""
+    def owner_sections(self) -> tuple[OwnerSection, ...]:
+        """What CODEOWNERS says, which is at the repository's top."""
         top = Git(self.git.top or self.git.folder)
-        content = next(filter(None, (top.read(self.commit, path) for path in OWNER_FILES)), b"")
-        return owner_lines(content.decode("utf-8", "replace"))
+        for path in OWNER_FILES:
+            content = top.read(self.commit, path)
+            if content is not None:
+                return owner_sections(content)
 
-    def owners(self, path: str) -> tuple[str, ...]:
-        """Return the owners of a file, named from the project's root."""
-        return owners_of_file(self.owner_lines, self.git.prefix + path)
+        return ()
+
+    def owners(self, path: str) -> tuple[OwnerGroup, ...]:
+        """Return whose approval a change of a file needs; it is named from the project's root."""
+        return owner_groups(self.owner_sections, posixpath.normpath(self.git.prefix + path))
 
     def requires_as(self, other: Policy) -> bool:
         """Say whether both ask for the same approvals."""
         same = mapping_in(self.raw, "approval") == mapping_in(other.raw, "approval")
-        return same and self.owner_lines == other.owner_lines
+        return same and self.owner_sections == other.owner_sections
 
 
 def setting_of(raw: Mapping[str, object], key: str) -> Any:

@@ -10,6 +10,8 @@ from textwrap import shorten
 
 from orbit_registry.checks.engine import gate
 from orbit_registry.errors import GitError, UsageError
+from orbit_registry.lifecycle.history import brought_by
+from orbit_registry.lifecycle.unwritten import Candidate, unwritten
 from orbit_registry.matching.match import Match, current_index, match, scope_widths
 from orbit_registry.matching.visibility import Visibility, surroundings_of, visibilities
 from orbit_registry.model.diagnostic import Diagnostic
@@ -104,7 +106,9 @@ class ChangeReport:
     ]  # accepted records that apply to the files, the narrowest scopes first
     records: tuple[RecordChange, ...]
     collisions: tuple[Collision, ...]
+    allowed: tuple[Diagnostic, ...]  # broken decisions that a comment of the change allows
     findings: tuple[Diagnostic, ...]  # what the gate finds that it did not find before the change
+    unwritten: tuple[Candidate, ...]  # what looks like a decision that no record explains
     titles: Mapping[str, str]  # of the records, by path; those of matches are escaped for agents
 
     def title(self, match: Match) -> str:
@@ -120,6 +124,16 @@ class ChangeReport:
             "matches": [{**entry.as_data(), "title": self.title(entry)} for entry in self.matches],
             "records": [change.as_data() for change in self.records],
             "collisions": [number.as_data() for number in self.collisions],
+            "allowed": [
+                {
+                    "path": row.location.path,
+                    "line": row.location.position.line if row.location.position else None,
+                    "check": row.check,
+                    "reason": row.allowed,
+                }
+                for row in self.allowed
+            ],
+            "unwritten": [candidate.as_data() for candidate in self.unwritten],
         }
 
 
@@ -165,6 +179,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
         after = _records(current.root)
         changes = _record_changes(_records(old), after, current.root)
         records = tuple(_with_visibility(current, [*changes]))
+        outcome = gate(current, lambda: None, against=base)
         return ChangeReport(
             base=base,
             base_name=start,
@@ -173,7 +188,9 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
             matches=tuple(_matches(current, files)),
             records=records,
             collisions=tuple(_collisions(git, records)),
-            findings=gate(current, lambda: None, against=base).diagnostics,
+            unwritten=tuple(_unwritten(current, base, files, after)),
+            allowed=outcome.allowed,
+            findings=outcome.diagnostics,
             titles={record.path: record.title for record in after},
         )
 
@@ -208,6 +225,13 @@ def _matches(workspace: Workspace, files: Iterable[str]) -> list[Match]:
         return is_cited_only(entry.matched_by), widths.get(entry.row.number, 0)
 
     return sorted(project, key=position)  # stable: then in rank order
+
+
+def _unwritten(
+    workspace: Workspace, base: str, files: Iterable[str], records: RecordSet
+) -> Sequence[Candidate]:
+    trees = brought_by(workspace, base, files)
+    return () if trees is None else unwritten(*trees, records)
 
 
 def _record_changes(before: RecordSet, after: RecordSet, root: Path) -> Iterator[RecordChange]:

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from orbit_registry.formats.position import YamlProblemError
@@ -84,12 +83,9 @@ class Publication:
         if record.source:
             names.append(record.source.path)
 
-        return (
-            config.kinds.admits([record.kind.name])
-            and config.statuses.admits([record.status.name])
-            and config.tags.admits(self._tags_of(record))
-            and not any(map(self._strikes, names))
-        )
+        tags = (*record.tags, *record.words("labels"))
+        is_chosen = self.workspace.config.publishes(record.kind.name, record.status.name, tags)
+        return is_chosen and not any(map(self._strikes, names))
 
     def records(self, records: Iterable[Record]) -> list[Record]:
         """Return those of some records that may be read, as they may.
@@ -187,20 +183,6 @@ class Publication:
             self._documents[path] = hidden
 
         return self._documents[path]
-
-    def _tags_of(self, record: Record) -> list[str]:
-        """Return the tags of a record by all their names: each name chooses them."""
-        names: list[str] = []
-        for tag in map(str.casefold, (*record.tags, *record.words("labels"))):
-            names += self._also_called.get(tag, (tag,))
-
-        return names
-
-    @cached_property
-    def _also_called(self) -> Mapping[str, Sequence[str]]:
-        config = self.workspace.config
-        tags = set(map(str, chain.from_iterable(config.setting("tags", "aliases").items())))
-        return {tag.casefold(): list(map(str.casefold, config.names_of(tag))) for tag in tags}
 
     @property
     def _chooses(self) -> bool:

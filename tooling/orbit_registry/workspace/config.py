@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -302,6 +303,26 @@ class Config:
             dict.fromkeys(
                 (tag, canonical, *(name for name, of in aliases.items() if of == canonical))
             )
+        )
+
+    def publishes(self, kind: str, status: str, tags: Iterable[str]) -> bool:
+        """Say whether `site.publish` lets others read a record of a kind, with a status and with
+        tags and labels, each of which counts by all its names.
+        """
+        aliases: Mapping[str, str] = self.setting("tags", "aliases")
+        words = [*map(str, chain.from_iterable(aliases.items()))]
+        names: list[str] = []
+        for tag in map(str.casefold, tags):
+            names.append(tag)
+            for word in words:
+                if word.casefold() == tag:
+                    names += self.names_of(word)
+
+        publish = self.publish
+        return (
+            publish.kinds.admits([kind])
+            and publish.statuses.admits([status])
+            and publish.tags.admits(names)
         )
 
     def is_tagged(self, own_tags: Collection[str], tags: Iterable[str]) -> bool:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from orbit_registry.enforce.kind import CheckKind, Fields, Survey, Tree
-from orbit_registry.formats.codeowners import OWNER_FILES, owner_lines, owners_of_file
+from orbit_registry.formats.codeowners import OWNER_FILES, owner_sections, owners_of_file
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 
 _CI = GlobIndex(
@@ -161,9 +161,10 @@ def _semgrep(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
 
 def _codeowners(tree: Tree, rule: str, files: Sequence[str]) -> str | None:
     path = next((path for path in OWNER_FILES if path in tree.paths), None)
-    lines = owner_lines((tree.text(path) or "") if path else "")
+    text = tree.text(path) if path else None
+    sections = owner_sections((text or "").encode("utf-8", "surrogateescape"))
     for file in files:
-        owners = owners_of_file(lines, file)
+        owners = owners_of_file(sections, file)
         if rule not in owners:
             return f"{file} has {' '.join(owners) or 'no owner'}"
     return None if files else "the check has no file"
