@@ -438,6 +438,7 @@ class Inputs:
         sources = sorted(view.changed_sources.items())
         imported = None if self.imported is None else sorted(self.imported.items())
         enforced = list(map(to_row, self.enforced))
+        added = list(self.added or ())
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
 
         settings = [repr(self.config), repr(self.workspace.config.raw)]
@@ -456,7 +457,7 @@ class Inputs:
             sources,
             enforced,
             imported,
-            list(self.added or ()),
+            added,
             due,
         )
 
