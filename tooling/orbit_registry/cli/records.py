@@ -273,9 +273,12 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     commands = (
         render.remedies(record, freshness) if freshness.reasons else _show_successors(retirement)
     )
+    amended_by = render.amendments(record, registry.collection.records)
     text = render.with_retirement(
         retirement,
-        render.record_text(record, freshness, outcome_words(became), judged.get(record.path), due)
+        render.record_text(
+            record, freshness, outcome_words(became), judged.get(record.path), due, amended_by
+        )
         + render.details_text(record),
     )
 
