@@ -229,6 +229,20 @@ class Registry:
 
         return adrs.amend_adr(self._reread(), any_id, text, task, date, review_by)
 
+    def cited_in_code(self, record: Record) -> list[tuple[str, int, str]]:
+        """Return path, line and name of each place in tracked code that cites a record."""
+        from orbit_registry.search.source_files import SourceFiles
+
+        records = [*self.collection.records]
+        sources = SourceFiles(self.workspace, records, self.workspace.git.tracked() or ())
+        places: list[tuple[str, int, str]] = []
+        for path, line, _, name, *_ in sources.citations():
+            cited = sources.find(name)
+            if cited is not None and cited.path == record.path:
+                places.append((path, line, name))
+
+        return places
+
     def due_reviews(self, records: Sequence[Record] | None = None) -> Mapping[str, Due]:
         """Return why records (default: all) are to be looked at again, by path."""
         from orbit_registry.lifecycle.review_facts import due_reviews

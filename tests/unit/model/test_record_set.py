@@ -110,9 +110,8 @@ PATHS = (
 @pytest.mark.parametrize("query", PATHS)
 def test_a_path_of_a_record_or_of_its_document_means_the_record(query: str) -> None:
     source = {"path": "docs/adr/0007-use-x.md", "format": "file", "authority": "document"}
-    records = RecordSet(
-        [decision(7, title="Sessions", source=source), decision(17, title="Queues")]
-    )
+    sessions, queues = decision(7, title="Sessions", source=source), decision(17, title="Queues")
+    records = RecordSet([sessions, queues])
     assert records.get(query).id == "ADR-0007"
 
 

@@ -36,7 +36,7 @@ from orbit_registry.errors import (
     listed,
     plural,
 )
-from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.formats.untrusted import escaped_line, inert_line
 from orbit_registry.judgements.status_evidence import evidence_of
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import FRESH
@@ -47,6 +47,7 @@ from orbit_registry.model.record_set import Retirement
 from orbit_registry.registry import Registry
 from orbit_registry.render import records as render
 from orbit_registry.render.hits import GENERIC, MOST_NAMED, result_data, result_text
+from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.skills import SKILL
 from orbit_registry.search.query import BUDGETS, Query, context_weights
 from orbit_registry.workspace.author import Review
@@ -412,7 +413,7 @@ def print_moved(
             refused.append(error)
 
     data = [render.record_data(record) for _, record in moved]
-    text = _moved_text(moved, dry_run=dry_run)
+    text = _moved_text(moved, dry_run=dry_run) + _stopped_text(moved)
     accepted = [record for _, record in moved if record.phase == "live"]
     if accepted and not dry_run:
         judged = visibility_of(registry, accepted)
@@ -425,6 +426,22 @@ def print_moved(
         print_refusals(output, data or None, text, refused)
 
     emit(output, data, text or empty, next_commands=next_commands)
+
+
+def _stopped_text(moved: Sequence[tuple[Record, Record]]) -> str:
+    """Return which checks of records no longer run."""
+    lines: list[str] = []
+    for before, after in moved:
+        if before.phase != "live" or after.phase != "closed":
+            continue
+
+        checks = [entry for entry in list_in(before.data, "checks") if isinstance(entry, dict)]
+        names = ", ".join(f"{before.id}/{entry.get('id')}" for entry in checks)
+        if names:
+            runs = "its check no longer runs" if len(checks) == 1 else "its checks no longer run"
+            lines.append(f"\n  {runs}: {escaped_line(names)}")
+
+    return "".join(lines)
 
 
 def _shown_text(judged: Mapping[str, Visibility], records: Sequence[Record]) -> str:
