@@ -20,6 +20,7 @@ from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording, wording_of
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_reviews
+from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
 from orbit_registry.model.kind import KindTable
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from orbit_registry.checks.approval import Judged
     from orbit_registry.checks.protected import Change
     from orbit_registry.formats.adr.model import AdrDocument, Section
+    from orbit_registry.lifecycle.built import Built
     from orbit_registry.operations.freshness.renames import Move, Renames
     from orbit_registry.operations.link_targets import Targets
 
@@ -111,6 +113,8 @@ class CheckContext:
     """The packages and modules that the change adds; empty where nothing is compared."""
     with_options: Callable[[], Iterable[Record]] = tuple
     """Returns the records with the options that their texts reject."""
+    built: Mapping[str, Built] = field(default_factory=dict)
+    """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
     """Why records are to be looked at again, by path."""
     options_before: Callable[[], Sequence[Record]] | None = None
@@ -408,6 +412,8 @@ class Inputs:
     """The packages and modules of scopes that each file imports; None if not looked at."""
     added: Sequence[AddedName] = ()
     """The packages and modules that the change adds; empty where nothing is compared."""
+    built: Mapping[str, Built] = field(default_factory=dict)
+    """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
     """Why records are to be looked at again, by path."""
     config: Config = field(default_factory=lambda: config_of({}))
@@ -433,6 +439,7 @@ class Inputs:
         sources = sorted(view.changed_sources.items())
         imported = None if self.imported is None else sorted(self.imported.items())
         enforced = list(map(to_row, self.enforced))
+        built = [[path, to_row(verdict)] for path, verdict in sorted(self.built.items())]
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
 
         return digest(
@@ -450,6 +457,7 @@ class Inputs:
             enforced,
             imported,
             list(self.added),
+            built,
             due,
         )
 
@@ -551,10 +559,11 @@ def collect_inputs(
         enforced,
         imported,
         added,
-        due,
-        config,
-        policy,
-        before,
+        due=due,
+        built={} if definitions_only else verdicts(workspace, reading),
+        config=config,
+        policy=policy,
+        before=before,
     )
 
 
@@ -667,7 +676,13 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     if inputs.policy is not None:
         options_before = partial(_options_before, inputs, inputs.policy, filled)
 
-    return replace(context, added=inputs.added, with_options=filled, options_before=options_before)
+    return replace(
+        context,
+        added=inputs.added,
+        built=inputs.built,
+        with_options=filled,
+        options_before=options_before,
+    )
 
 
 def _options_before(
