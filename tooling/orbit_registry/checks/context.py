@@ -64,7 +64,7 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.workspace import CONFIG, INHERITED, Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.checks.added import AddedName
+    from orbit_registry.checks.added import Added
     from orbit_registry.checks.approval import Judged
     from orbit_registry.checks.protected import Change
     from orbit_registry.formats.adr.model import AdrDocument, Section
@@ -109,8 +109,8 @@ class CheckContext:
     """What was worked out before; in memory if nothing is kept."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
-    added: Sequence[AddedName] = ()
-    """The packages and modules that the change adds; empty where nothing is compared."""
+    added: Added | None = None
+    """The packages and modules that the change adds; None where nothing is compared."""
     with_options: Callable[[], Iterable[Record]] = tuple
     """Returns the records with the options that their texts reject."""
     built: Mapping[str, Built] = field(default_factory=dict)
@@ -410,8 +410,8 @@ class Inputs:
     """Findings of the checks that records state."""
     imported: Mapping[str, Sequence[str]] | None = None
     """The packages and modules of scopes that each file imports; None if not looked at."""
-    added: Sequence[AddedName] = ()
-    """The packages and modules that the change adds; empty where nothing is compared."""
+    added: Added | None = None
+    """The packages and modules that the change adds; None where nothing is compared."""
     built: Mapping[str, Built] = field(default_factory=dict)
     """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
@@ -456,7 +456,7 @@ class Inputs:
             sources,
             enforced,
             imported,
-            list(self.added),
+            list(self.added or ()),
             built,
             due,
         )
@@ -538,7 +538,7 @@ def collect_inputs(
         files = (*facts.tracked, *facts.untracked)
         imported = SourceFiles(workspace, [*reading.collection.records], files).imported
 
-    added: Sequence[AddedName] = ()
+    added: Added | None = None
     if against is not None and facts.base_commit and not definitions_only:
         from orbit_registry.checks.added import added_names  # only a change adds something
 

@@ -35,18 +35,19 @@ _WEIGHTS = {
 """How strong a sign is whose subject is not in the list; the list has weights from 4 to 9."""
 
 _WHAT = {
-    SignKind.DEPENDENCY: "new dependency",
-    SignKind.SERVICE: "new service",
-    SignKind.FOLDER: "new package",
-    SignKind.SCHEMA: "first schema",
-    SignKind.LICENCE: "new licence",
-    SignKind.PERMISSION: "new permission",
+    SignKind.DEPENDENCY: ("new dependency", "new dependencies"),
+    SignKind.SERVICE: ("new service", "new services"),
+    SignKind.FOLDER: ("new package", "new packages"),
+    SignKind.SCHEMA: ("first schema of its type", "first schemas of their types"),
+    SignKind.LICENCE: ("new licence", "new licences"),
+    SignKind.PERMISSION: ("new permission of a workflow", "new permissions of a workflow"),
 }
+"""How a reason calls a sign, and several ones."""
 _TITLES = {
-    SignKind.FOLDER: "Keep {} as a package",
+    SignKind.FOLDER: "Give {} a package",
     SignKind.SCHEMA: "Describe data and interfaces with {}",
     SignKind.LICENCE: "License the project under {}",
-    SignKind.PERMISSION: "Let the workflow have {}",
+    SignKind.PERMISSION: "Let a workflow have {}",
 }
 _PACKAGES = (SignKind.DEPENDENCY, SignKind.SERVICE)
 
@@ -93,9 +94,8 @@ class Candidate:
         parts: list[str] = []
         for kind in dict.fromkeys(sign.kind for sign in self.signs):
             names = dict.fromkeys(sign.name for sign in self.signs if sign.kind is kind)
-            plural = "s" if len(names) > 1 and not _WHAT[kind].endswith("y") else ""
-            plural = "" if len(names) < 2 else plural
-            parts.append(f"{_WHAT[kind]}{plural}: {listed(list(names), MOST_NAMES)}")
+            what = _WHAT[kind][len(names) > 1]
+            parts.append(f"{what}: {listed(list(names), MOST_NAMES)}")
 
         return "; ".join(parts)
 
@@ -117,7 +117,7 @@ class Candidate:
         """The title that the record may have."""
         names = _joined(self.names[:MOST_NAMES])
         template = _TITLES.get(self.kind, "Use {}")
-        return f"{template.format(names)} {self.role}".rstrip()
+        return f"{template.format(names)} {self.role}".strip()
 
     @property
     def command(self) -> str:
