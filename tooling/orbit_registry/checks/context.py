@@ -441,6 +441,7 @@ class Inputs:
         enforced = list(map(to_row, self.enforced))
         built = [[path, to_row(verdict)] for path, verdict in sorted(self.built.items())]
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
+        judged = [imported, built, due]
 
         return digest(
             self.now.date().isoformat(),
@@ -455,10 +456,8 @@ class Inputs:
             evidence,
             sources,
             enforced,
-            imported,
             list(self.added or ()),
-            built,
-            due,
+            judged,
         )
 
 

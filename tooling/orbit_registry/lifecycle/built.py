@@ -34,6 +34,11 @@ class Built:
         return STATES[self.state]
 
     @property
+    def differs(self) -> bool:
+        """Whether the status and the code say different things."""
+        return self.state in (State.PROPOSED, State.NO_TRACE, State.TAKEN_BACK)
+
+    @property
     def line(self) -> str:
         """The judgement in a line: what is looked for, or the strongest piece of evidence."""
         reason = self.evidence[0] if self.evidence and self.state in _BY_EVIDENCE else self.why
@@ -72,6 +77,13 @@ class Kind(StrEnum):
     NAME = "name"
 
 
+class Undone(StrEnum):
+    """What became of a commit."""
+
+    REVERTED = "reverted"
+    GONE = "gone"
+
+
 @dataclass(frozen=True, slots=True)
 class Sign:
     """One piece of evidence in words."""
@@ -80,8 +92,8 @@ class Sign:
     words: str
     is_new: bool = True
     """Whether it came with the decision or after it; what was there before proves little."""
-    is_reverted: bool = False
-    """Whether it is a commit that another one took back."""
+    undone: Undone | None = None
+    """How a commit was undone: by another one that took it back, or all its files are gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +101,6 @@ class Evidence:
     """All that was looked for, and what there is of it."""
 
     signs: Sequence[Sign] = ()
-    reverts: Sequence[str] = ()
-    """What took commits back that made it, in words."""
     missing: Sequence[str] = ()
     """What its title names and no file has."""
     unseen: int = 0
@@ -142,13 +152,14 @@ def built(record: Record, evidence: Evidence) -> Built:
         return Built(State.UNKNOWN, f"it is {record.status.name}, so no code has to follow it")
 
     signs = sorted(evidence.signs, key=_weight, reverse=True)
-    standing = [sign for sign in signs if not sign.is_reverted]
+    standing = [sign for sign in signs if sign.undone is None]
     shown = tuple(sign.words for sign in standing[:MOST_SHOWN] if _weight(sign))
     new = _sum(_telling_of_proposed(standing, evidence))
     waits = record.phase == "pending" and record.status.waits
 
-    if evidence.reverts and not waits and new < ENOUGH_FOR_PROPOSED:
-        return Built(State.TAKEN_BACK, evidence.reverts[0], tuple(evidence.reverts[1:MOST_SHOWN]))
+    back = [] if waits else _taken_back(record, signs, new)
+    if back:
+        return Built(State.TAKEN_BACK, back[0], tuple(back[1:MOST_SHOWN]))
     if waits and new >= ENOUGH_FOR_PROPOSED:
         return Built(State.PROPOSED, f"it is {record.status.name}, but the code has it", shown)
     if waits:
@@ -157,6 +168,20 @@ def built(record: Record, evidence: Evidence) -> Built:
         return Built(State.BUILT, "the code and its history show it", shown)
 
     return _silence(record, evidence, shown)
+
+
+def _taken_back(record: Record, signs: Sequence[Sign], new: int) -> list[str]:
+    """Return what undid the commits that made a decision, if nothing new shows it without them."""
+    reverted = [sign.words for sign in signs if sign.undone is Undone.REVERTED]
+    if reverted and new < ENOUGH_FOR_PROPOSED:
+        return reverted
+
+    # A decision to end something is followed by files that are gone.
+    if _FORBIDS.match(record.title) or new >= ENOUGH_FOR_PROPOSED:
+        return []
+
+    naming = [sign for sign in signs if sign.kind is Kind.COMMIT]
+    return [sign.words for sign in naming if sign.undone is Undone.GONE]
 
 
 def _weight(sign: Sign) -> int:

@@ -6,8 +6,8 @@ It holds facts of commits alone; which of them are evidence is for others to say
 import posixpath
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,6 +20,8 @@ MOST_COMMITS = 20_000
 MOST_NAMED = 4
 """A message that names more decisions is about their documents."""
 MOST_ISSUES = 6
+MOST_FILES = 6
+"""Files of a commit that are kept."""
 LONGEST_MESSAGE = 3_000
 """Characters of a message that are read: what a longer one lists are many changes."""
 _FORMAT = "--format=%x00%x01%H%x00%ct%x00%P%x00%B%x00"
@@ -83,6 +85,8 @@ class History:
     commits: Sequence[PastCommit] = ()
     born: dict[str, int] | None = None
     """Seconds since 1970 by path, moves followed; None without a whole history."""
+    moved: Mapping[str, str] = field(default_factory=dict)
+    """Where files went that were moved, by their paths before that."""
 
     @cached_property
     def _oldest_first(self) -> Sequence[PastCommit]:
@@ -98,6 +102,18 @@ class History:
         commits = self._oldest_first
         position = bisect_right(commits, moment, key=lambda commit: commit.at)
         return commits[position - 1] if position else None
+
+    def is_there(self, path: str) -> bool:
+        """Say whether a file is there, moves followed; unknown counts as there."""
+        if self.born is None:
+            return True
+
+        visited: set[str] = set()
+        while path not in self.born and path not in visited:
+            visited.add(path)
+            path = self.moved.get(path, path)
+
+        return path in self.born
 
     def born_at(self, path: str) -> int | None:
         """Return when a file came; None where that is unknown."""
@@ -119,22 +135,27 @@ def history_of(workspace: Workspace) -> History:
     if head is None:
         return History()
 
-    stored: Any = workspace.cache.recall("history", git.prefix) or [None, [], {}]
-    earlier, rows, born = stored
+    stored: Any = workspace.cache.recall("history", git.prefix) or [None, [], {}, {}]
+    earlier, rows, born, moved = stored
     if earlier != head:
         is_behind = earlier is not None and git.ask("merge-base", earlier, head) == earlier
         if not is_behind:
-            earlier, rows, born = None, [], {}
+            earlier, rows, born, moved = None, [], {}, {}
 
-        rows = [*_read(git, earlier, head, born), *rows][:MOST_COMMITS]
-        workspace.cache.remember("history", git.prefix, [head, rows, born])
+        rows = [*_read(git, earlier, head, born, moved), *rows][:MOST_COMMITS]
+        workspace.cache.remember("history", git.prefix, [head, rows, born, moved])
 
     is_whole = not git.is_shallow and len(rows) < MOST_COMMITS
-    return History([PastCommit(*row) for row in rows], born if is_whole else None)
+    commits = [PastCommit(*row) for row in rows]
+    return History(commits, born if is_whole else None, moved)
 
 
-def _read(git: Git, since: str | None, head: str, born: dict[str, int]) -> list[list[object]]:
-    """Return the rows of new commits, the newest first; files that came are added to `born`."""
+def _read(
+    git: Git, since: str | None, head: str, born: dict[str, int], moved: dict[str, str]
+) -> list[list[object]]:
+    """Return the rows of new commits, the newest first; what became of files goes into `born` and
+    `moved`.
+    """
     revisions = [head] if since is None else [head, f"^{since}"]
     # Moves are told by their content: git's own way would read each file.
     options = ("--no-renames", "-z", "--raw", "--relative", f"--max-count={MOST_COMMITS}", _FORMAT)
@@ -147,7 +168,7 @@ def _read(git: Git, since: str | None, head: str, born: dict[str, int]) -> list[
         changes.append((at, of_commit))
 
     for change in reversed(changes):
-        _follow(*change, born)
+        _follow(*change, born, moved)
 
     return rows
 
@@ -162,19 +183,27 @@ class _FileChange(NamedTuple):
 _Change = tuple[int, Sequence[_FileChange]]
 
 
-def _follow(at: int, changes: Sequence[_FileChange], born: dict[str, int]) -> None:
-    """Bring the times of files up to date with a commit; a moved file keeps its own."""
-    gone: dict[str, int] = {}
+def _follow(
+    at: int, changes: Sequence[_FileChange], born: dict[str, int], moved: dict[str, str]
+) -> None:
+    """Bring the times of files up to date with a commit; a moved file keeps its own.
+
+    A file is moved if another one with its content or its name comes in the same commit.
+    """
+    gone: dict[str, str] = {}
+    times: dict[str, int] = {}
     for change in changes:
         if change.letter == "D" and change.path in born:
-            time = born.pop(change.path)
-            gone[change.before] = time
-            gone.setdefault(posixpath.basename(change.path), time)
+            times[change.path] = born.pop(change.path)
+            gone[change.before] = change.path
+            gone.setdefault(posixpath.basename(change.path), change.path)
 
     for change in changes:
         if change.letter == "A":
-            name = posixpath.basename(change.path)
-            born[change.path] = gone.get(change.after, gone.get(name, at))
+            origin = gone.get(change.after) or gone.get(posixpath.basename(change.path), "")
+            born[change.path] = times.get(origin, at)
+            if origin:
+                moved[origin] = change.path
 
 
 def _commits(texts: Sequence[str]) -> Iterator[tuple[int, list[object], list[_FileChange]]]:
@@ -236,7 +265,7 @@ def _row(name: str, at: int, message: str, changes: Sequence[_FileChange]) -> li
         subject[:120],
         sorted(mentions | slugs),
         sorted(issues) if len(issues) <= MOST_ISSUES else [],
-        code[:3],
+        code[:MOST_FILES],
         len(code),
         documents[:3] if len(documents) <= MOST_NAMED else [],
         reverts,

@@ -25,7 +25,7 @@ from orbit_registry.formats.sources import (
     is_readable_source,
 )
 from orbit_registry.formats.syntax import language_of
-from orbit_registry.lifecycle.built import Evidence, Kind, Sign
+from orbit_registry.lifecycle.built import Evidence, Kind, Sign, Undone
 from orbit_registry.lifecycle.commits import History, PastCommit, is_code
 from orbit_registry.lifecycle.names import Names, forms_of, names_in, phrase_key, words_of
 from orbit_registry.model.record import Record
@@ -41,7 +41,7 @@ MOST_SHARE = 0.2
 FEW_FILES = 3
 RECORD_SHARE, FEW_RECORDS = 0.05, 2
 """Share and number of the decisions that may have a name which still tells something."""
-MOST_COMPARED = 6
+MOST_COMPARED = 8
 """Files with a name that are looked at as they were before the decision."""
 MOST_FILES = 60
 """Files of code of a commit that made a document: a larger one has all kinds of things."""
@@ -321,7 +321,7 @@ class _Before:
                 continue
 
             for files in plan.files_of.values():
-                for path in files[:MOST_COMPARED]:
+                for path in _older(around, plan, files)[:MOST_COMPARED]:
                     wanted[f"{commit.name}:{git.prefix}{path}"] = commit.name, path
 
         words: dict[tuple[str, str], frozenset[str]] = {}
@@ -340,11 +340,13 @@ class _Before:
         if commit is None:
             # Older than the history is what another repository had before.
             return plan.decided >= self.around.history.start - BEFORE
-        if len(files) > MOST_COMPARED:
-            return all(_came_after(self.around, path, plan.decided) for path in files)
+
+        older = _older(self.around, plan, files)
+        if len(older) > MOST_COMPARED:
+            return False
 
         forms = frozenset(self.around.sought[plan.record.path][name])
-        earlier = [self.words.get((commit.name, path), frozenset()) for path in files]
+        earlier = [self.words.get((commit.name, path), frozenset()) for path in older]
         return not any(forms & words for words in earlier)
 
 
@@ -352,6 +354,12 @@ def _commit_before(around: Surroundings, plan: _Plan) -> PastCommit | None:
     if plan.decided is None:
         return None
     return around.history.before(plan.decided - BEFORE)
+
+
+def _older(around: Surroundings, plan: _Plan, files: Sequence[str]) -> list[str]:
+    """Return the files that were there before a decision."""
+    decided = plan.decided or 0.0
+    return [path for path in files if not _came_after(around, path, decided)]
 
 
 def _came_after(around: Surroundings, path: str, decided: float) -> bool:
@@ -363,9 +371,7 @@ def _gathered(around: Surroundings, plan: _Plan, before: _Before) -> Evidence:
     record = plan.record
     names = around.names[record.path]
     signs = [*_citations(around, record), *_checks(around, record), *_paths(around, plan)]
-    commits = list(_commits(around, plan))
-    signs += [sign for sign, _ in commits]
-    reverts = [words for _, words in commits if words]
+    signs += _commits(around, plan)
 
     missing: list[str] = []
     seen = unseen = 0
@@ -381,7 +387,7 @@ def _gathered(around: Surroundings, plan: _Plan, before: _Before) -> Evidence:
             is_new = before.is_new(plan, name, files)
             signs.append(Sign(kind, f"{_where(around, files, name)} has `{name}`", is_new))
 
-    return Evidence(signs, reverts, missing, unseen, seen, has_code=around.has_code)
+    return Evidence(signs, missing, unseen, seen, has_code=around.has_code)
 
 
 def _where(around: Surroundings, files: Sequence[str], name: str) -> str:
@@ -441,8 +447,8 @@ def _path_sign(around: Surroundings, plan: _Plan, files: Sequence[str], words: s
     return Sign(Kind.FILE, f"{words} {came}", is_new)
 
 
-def _commits(around: Surroundings, plan: _Plan) -> Iterator[tuple[Sign, str]]:
-    """Yield a sign for each commit that is about a record, and what took it back, if anything."""
+def _commits(around: Surroundings, plan: _Plan) -> Iterator[Sign]:
+    """Yield a sign for each commit that is about a record."""
     record, seen = plan.record, set[str]()
     earliest = 0.0 if plan.decided is None else plan.decided - 2 * BEFORE
     naming: list[PastCommit] = []
@@ -474,20 +480,21 @@ def _is_about_few(commit: PastCommit) -> bool:
     return 0 < commit.files <= MOST_FILES and not commit.is_first
 
 
-def _commit_sign(
-    around: Surroundings, commit: PastCommit, kind: Kind, words: str
-) -> tuple[Sign, str]:
+def _commit_sign(around: Surroundings, commit: PastCommit, kind: Kind, words: str) -> Sign:
     changed = commit.code[0]
     if commit.files > 1:
         changed += f" and {commit.files - 1} more"
 
     sign = Sign(kind, f"commit {commit.short} {words} {changed}")
     undoing = around.reverted.get(commit.name)
-    if undoing is None:
-        return sign, ""
+    if undoing is not None:
+        back = f"commit {undoing.short} took back commit {commit.short}, which {words} {changed}"
+        return replace(sign, undone=Undone.REVERTED, words=back)
+    if not any(map(around.history.is_there, commit.code)):
+        back = f"commit {commit.short} {words} files that are gone: {changed}"
+        return replace(sign, undone=Undone.GONE, words=back)
 
-    back = f"commit {undoing.short} took back commit {commit.short}, which {words} {changed}"
-    return replace(sign, is_reverted=True), back
+    return sign
 
 
 def _message_names(record: Record) -> list[str]:

@@ -14,6 +14,8 @@ from orbit_registry.search.rejected import accepted_part, is_common_word
 LONGEST = 6_000
 """Characters of a decision that are read for names."""
 MOST_NAMES = 40
+MOST_TELLING = 4
+"""Telling words of a title of which two in a row say what it is about."""
 SHORTEST = 4
 """Letters of a word that is looked for in code."""
 
@@ -41,16 +43,17 @@ _NOT_TAKEN = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\]\([^()\s]*\)|<?https?://[^\s>)]+>?")
+_QUOTE = re.compile(r"^[ \t]{0,3}>.*\n?", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _OTHER_SECTION = re.compile(
     r"context|background|problem|motivation|option|alternative|considered|driver|pros|cons\b"
-    r"|consequence|reference|link|status|history|related|more information|appendix|question"
+    r"|reference|link|status|history|related|more information|appendix|question"
     r"|current|rejected|changelog|note",
     re.IGNORECASE,
 )
 _DECIDING = re.compile(
-    r"decision|outcome|conclusion|solution|proposal|implementation|resolution|what we|entscheidung"
-    r"|d[ée]cision|decisi[óo]n|decis[ãa]o",
+    r"decision|consequence|outcome|conclusion|solution|proposal|implementation|resolution|what we"
+    r"|entscheidung|d[ée]cision|decisi[óo]n|decis[ãa]o",
     re.IGNORECASE,
 )
 
@@ -102,7 +105,8 @@ def deciding_part(prose: str) -> str:
     """Return the sections that say what is decided; if none is marked so, all that is not about
     something else.
     """
-    sections = list(_sections(prose))
+    # A quote is others' words, or a later note.
+    sections = list(_sections(_QUOTE.sub("", prose)))
     deciding = [text for name, text in sections if _DECIDING.search(name)]
     if deciding:
         return "\n".join(deciding)
@@ -161,12 +165,14 @@ def is_common(name: str) -> bool:
 
 
 def _phrases(title: str) -> Iterator[tuple[str, str]]:
-    for first, second in pairwise(
-        re.findall(r"[A-Za-z][A-Za-z0-9]+|[^\sA-Za-z0-9]", accepted_part(title))
-    ):
-        pair = first.lower(), second.lower()
-        is_telling = all(len(word) > 3 and word.isalnum() and word not in _SMALL for word in pair)
-        if is_telling:
+    """Yield the pairs of telling words in a row, if they make most of the title."""
+    words = re.findall(r"[A-Za-z][A-Za-z0-9]+|[^\sA-Za-z0-9]", accepted_part(title).lower())
+    telling = {word for word in words if len(word) > 3 and word not in _SMALL}
+    if len(telling) > MOST_TELLING:
+        return
+
+    for pair in pairwise(words):
+        if telling.issuperset(pair):
             yield pair
 
 

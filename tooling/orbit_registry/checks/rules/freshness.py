@@ -311,7 +311,7 @@ def accepted_without_trace(context: CheckContext) -> Iterator[Diagnostic]:
 
 @check("ORB813", Severity.NOTE, "`orbit adr deprecate ID`, or supersede it, if that was meant")
 def taken_back(context: CheckContext) -> Iterator[Diagnostic]:
-    """The commits that built an accepted decision were reverted."""
+    """The commits that built an accepted decision were reverted, or left no file."""
     for record, in_code in _in_state(context, State.TAKEN_BACK):
         if context.facts.against is not None:
             continue
