@@ -5,12 +5,11 @@ Each method imports what it needs, so that `orbit list` starts without the gate,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from orbit_registry.repository.writer import Edit, PreWriteHook
     from orbit_registry.search.query import Query
     from orbit_registry.search.search import Searcher, SearchResult
-    from orbit_registry.search.vectors import Embedder, Vectors
+    from orbit_registry.search.vectors import Vectors
     from orbit_registry.snapshot.sync import SyncResult
     from orbit_registry.workspace.journal import FileChange
 
@@ -292,6 +291,7 @@ class Registry:
         """Searcher of records, skills and personal records."""
         from orbit_registry.matching.personal import personal_records
         from orbit_registry.repository.skills import skill_records
+        from orbit_registry.search import vectors
         from orbit_registry.search.search import Searcher
 
         records = [
@@ -299,32 +299,7 @@ class Registry:
             *skill_records(self.workspace),
             *personal_records(self.workspace, self.records),
         ]
-        return Searcher(self.workspace, records, self._embedder())
-
-    def _embedder(self) -> Callable[[], Embedder] | None:
-        from orbit_registry.search import vectors
-        from orbit_registry.workspace.trusted_commands import not_run_message, run_program
-
-        config = self.workspace.config
-        path, words = config.setting("search", "model"), config.setting("search", "command")
-        if not path and not words:
-            return None
-
-        key = "search.model" if path else "search.command"
-
-        def load() -> Embedder:
-            refusal = not_run_message(self.workspace, key)
-            if refusal:
-                raise ConfigError(refusal, hint="`orbit trust` shows it and asks")
-            if path:
-                return vectors.model2vec(str(path), self.workspace.root)
-
-            seconds = float(config.setting("search", "timeout_seconds"))
-            return vectors.program(
-                words, lambda text: run_program(self.workspace, key, seconds, text)
-            )
-
-        return load
+        return Searcher(self.workspace, records, vectors.configured(self.workspace))
 
     def _with_prose(self, kind: str) -> list[Record]:
         return (

@@ -22,7 +22,7 @@ from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
-from orbit_registry.model.kind import KindTable
+from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.loop_log import LoopLog
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
@@ -50,6 +50,7 @@ from orbit_registry.repository.policy import Policy, concerns_policy, records_be
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, citing_files, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
+from orbit_registry.search.vectors import state_of_model
 from orbit_registry.workspace.cache import Cache, FileValue, digest, to_row
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import (
@@ -101,6 +102,10 @@ class CheckContext:
     """Returns the text of a file, named from the root; None where it has none."""
     renames: Callable[[datetime | str, Sequence[str]], Renames | None] = lambda start, files: None
     """Returns the renames that git saw since a moment or a commit; None where it can't tell."""
+    meanings: Callable[[Kind, Mapping[str, Wording], float], Mapping[tuple[str, str], float]] = (
+        lambda kind, wordings, threshold: {}
+    )
+    """Returns how near headlines are in meaning, from a threshold up; empty without a model."""
     find_judged: Callable[[], Sequence[Judged]] = tuple
     """Returns what the change does to what its base protects, and what lacks a proof."""
     cache: Cache = field(default_factory=partial(Cache, None, ""))
@@ -435,11 +440,13 @@ class Inputs:
         enforced = list(map(to_row, self.enforced))
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
 
+        settings = [repr(self.config), repr(self.workspace.config.raw)]
+        settings.append(state_of_model(self.workspace))
+
         return digest(
             self.now.date().isoformat(),
             _kinds_stamp(self.workspace),
-            repr(self.config),
-            repr(self.workspace.config.raw),
+            settings,
             files,
             bodies,
             list(map(str, self.reading.misplaced)),
@@ -662,12 +669,21 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         due=inputs.due,
         copies=copies,
     )
+    context = replace(context, meanings=partial(_meanings, workspace))
     filled = partial(inputs.reading.prose.filled, collection.records)
     options_before = None
     if inputs.policy is not None:
         options_before = partial(_options_before, inputs, inputs.policy, filled)
 
     return replace(context, added=inputs.added, with_options=filled, options_before=options_before)
+
+
+def _meanings(
+    workspace: Workspace, kind: Kind, wordings: Mapping[str, Wording], threshold: float
+) -> Mapping[tuple[str, str], float]:
+    from orbit_registry.checks.duplicates import headline_meanings  # 10 ms, as its wording
+
+    return headline_meanings(workspace, kind, wordings, threshold)
 
 
 def _options_before(

@@ -1,7 +1,7 @@
 """Verdicts of `orbit explain`: why each record related to a path is shown there, or not."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from orbit_registry.hook import index as reader
@@ -145,17 +145,7 @@ def explain(
     path = project_path(path)
     index = current_index(workspace)
     seconds, current_project = time.time() if now is None else now, working_project(project)
-    ranges, patterns = index.candidates(path)
-    tried = {number: index.pattern_fits(number, path) for number in patterns}
-    fitting = _hits(
-        index, ranges + [index.range_of(number) for number, fits in tried.items() if fits]
-    )
-    failing = _hits(index, [index.range_of(number) for number, fits in tried.items() if not fits])
-
-    first: dict[int, tuple[int, bool]] = {}
-    for hits, fits in ((fitting, True), (failing, False)):
-        for hit in hits:
-            first.setdefault(hit >> 32, (hit, fits))
+    first = _first_hits(index, path)
 
     verdicts = []
     places = Places()
@@ -232,8 +222,23 @@ def _cited_lines(workspace: Workspace, path: str) -> dict[str, int]:
     return {by_path[record].id: line for record, line in lines.items()}
 
 
-def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
-    return sorted(hit for start, end in ranges for hit in index.hits[start:end])
+def _first_hits(index: Index, path: str) -> dict[int, tuple[int, bool]]:
+    """Return a hit of each record that a path has something of, and whether its glob matches."""
+    fitting, patterns = index.candidates(path)
+    failing: list[int] = []
+    for pattern, hits in patterns.items():
+        if index.pattern_fits(pattern, path):
+            fitting += hits
+        else:
+            failing += hits
+
+    first: dict[int, tuple[int, bool]] = {}
+    for hit in sorted(fitting):
+        first.setdefault(hit >> 32, (hit, True))
+    for hit in sorted(failing):
+        first.setdefault(hit >> 32, (hit, False))
+
+    return first
 
 
 def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project: str) -> Verdict:
