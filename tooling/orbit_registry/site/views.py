@@ -9,6 +9,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, TypedDict
 
+from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.freshness import Freshness, State, expires_at, freshness_fields
 from orbit_registry.model.ids import INVERSES
@@ -27,6 +28,8 @@ from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.twins import twin_path
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import (
+    built_chip,
+    built_word,
     chip,
     date_of,
     date_source,
@@ -88,8 +91,9 @@ class Ref(TypedDict):
 class Relations:
     """Relations of records, read from both ends, their freshness and their order.
 
-    `records` are in the order of lists. `freshness`, `matches`, `checks`, `due` and `sentences` are
-    by the record's path; a record that is left out is fresh. `today` ends the months of votes.
+    `records` are in the order of lists. `freshness`, `matches`, `checks`, `due`, `sentences` and
+    `built` are by the record's path; a record that is left out is fresh. `today` ends the months of
+    votes.
     """
 
     def __init__(
@@ -102,8 +106,9 @@ class Relations:
         checks: Mapping[str, dict[str, Any]] = MappingProxyType({}),
         sentences: Mapping[str, str] = MappingProxyType({}),
         due: Mapping[str, Due] = MappingProxyType({}),
+        built: Mapping[str, Built] = MappingProxyType({}),
     ) -> None:
-        self._freshness, self.due = freshness, due
+        self._freshness, self.due, self.built = freshness, due, built
         self.citers, self.matches, self.checks = citers or Citers(), matches, checks
         self._sentences = sentences
         self.today = today or datetime.now(UTC).date()
@@ -248,6 +253,7 @@ def record_view(
         else "",
         "doubts": relations.doubts(record),
         "review_due": relations.due.get(record.path),
+        "built": relations.built.get(record.path),
         "freshness": freshness_words(record),
         "legacy_ids": list(record.legacy_ids),
         "tags": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in tags_of(record)],
@@ -449,6 +455,8 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
         "scope": {"paths": list(scope.paths), "tags": list(scope.tags)},
         "tags": tags_of(record),
         "fields": {column: ", ".join(texts_of([record], column)) for column in own_columns(kind)},
+        "built": built_word(relations.built.get(record.path)),
+        "differs": bool(built_chip(relations.built.get(record.path))),
         "review_due": due.since if (due := relations.due.get(record.path)) else None,
         "replaced_by": relations.replaced_by(record),
         "successors": [successor.id for successor in relations.successors(record)],
