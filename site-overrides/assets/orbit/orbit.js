@@ -68,7 +68,7 @@
   const fade = ({ currentTarget: box }) => {
     const left = Math.abs(box.scrollLeft);
     const table = box.querySelector("table"); // the theme's padding around a table hides nothing
-    const hidden = (table ? table.offsetWidth : box.scrollWidth) - box.clientWidth;
+    const hidden = table && table.offsetWidth <= box.clientWidth ? 0 : box.scrollWidth - box.clientWidth;
     box.classList.toggle("orbit-more-before", hidden > 1 && left > 1);
     box.classList.toggle("orbit-more-after", hidden - left > 1);
   };
