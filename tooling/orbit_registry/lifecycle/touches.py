@@ -33,6 +33,9 @@ ALIKE_LONGER, APART_LONGER, PLAIN_LENGTH = 0.05, 0.5, 100
 by chance.
 """
 FEW = 10
+SURE = 2.0
+"""So many times the likeness that is asked for is enough where many decisions are on one question.
+"""
 HALF = 0.5
 """Part of the likeness that is enough where the scopes meet too."""
 
@@ -49,7 +52,7 @@ _LONGEST = 80
 class Text:
     """What a decision says, without the form that all share, and how often each term is in it."""
 
-    said: str
+    plain: str
     counts: Counts
 
 
@@ -64,15 +67,14 @@ class Touch:
     def as_data(self, new: Record, *, is_written: bool = True) -> dict[str, object]:
         """Return it as JSON shows it, with no command for a decision that is not written."""
         steps = commands_for(new, self.record) if is_written else []
+        commands = [step.as_data() for step in steps]
         return {
             "id": self.record.id,
             "title": self.record.title,
             "record": self.record.path,
             "score": round(self.score, 4),
             "reasons": list(self.reasons),
-            "commands": [
-                {"name": step.name, "what": step.what, "command": step.command} for step in steps
-            ],
+            "commands": commands,
         }
 
 
@@ -84,6 +86,10 @@ class Step:
     what: str
     command: str
 
+    def as_data(self) -> dict[str, str]:
+        """Return it as JSON shows it."""
+        return {"name": self.name, "what": self.what, "command": self.command}
+
 
 def touches(
     new: Record, records: Iterable[Record], texts: Mapping[str, Text], own: Text
@@ -94,48 +100,20 @@ def touches(
     """
     graph = RecordSet(records)
     others = [record for record in graph if _is_compared(record, new, graph)]
-    likenesses = _likenesses(own, others, texts)
-    limit = _limit(own, likenesses.values())
+    around = _Surroundings.of(new, own, others, texts)
 
-    frequencies = Counter[str]()
+    touched: list[Touch] = []
     for record in others:
-        frequencies.update(texts[record.path].counts.keys())
-
-    shared_uses = Counter(name for record in others for name in set(record.uses))
-    touched = []
-    for record in others:
-        if _is_settled(record, new):
-            continue
-
-        likeness = likenesses[record.path]
-        options = list(_options(new, record, frequencies, len(others)))
-        uses = [name for name in dict.fromkeys(new.uses) if name in record.uses]
-        paths = _common_paths(new.globs, record.globs)
-        is_rare = any(shared_uses[name] <= _NARROW for name in uses)
-        is_alike = likeness.score >= limit
-        is_half = bool(uses or paths) and likeness.score >= limit * HALF
-
-        if not (options or is_rare or is_alike or is_half):
-            continue
-
-        reasons = [*options]
-        if is_alike or is_half:
-            reasons += _shared_words(own, likeness.terms)
-        if uses:
-            reasons.append(f"both use {listed(uses, _SHOWN)}")
-        if paths:
-            reasons.append(f"both apply to {listed(paths, _SHOWN)}")
-
-        score = likeness.score + _BY_OPTION * bool(options)
-        score += _BY_USES * bool(uses) + _BY_PATHS * bool(paths)
-        touched.append(Touch(record, score, tuple(reasons)))
+        touch = None if _is_settled(record, new) else _touch(record, around)
+        if touch is not None:
+            touched.append(touch)
 
     touched.sort(key=lambda touch: (-touch.score, touch.record.sort_key))
     return touched[:MOST]
 
 
 def commands_for(new: Record, touched: Record) -> list[Step]:
-    """Return what can be done about a decision that a new one touches; each command runs as it is.
+    """Return what can be done about a decision that a new one touches; each command can be run.
 
     The new one has to be accepted before it replaces another. An inherited decision is overridden.
     """
@@ -158,7 +136,7 @@ def commands_for(new: Record, touched: Record) -> list[Step]:
     ]
 
 
-def counted(said: str, title: str, counts: Counts) -> Text:
+def counted(plain: str, title: str, counts: Counts) -> Text:
     """Return a text whose title weighs more; numbers say nothing about a question."""
     weighed = Counter({term: count for term, count in counts.items() if not term.isdigit()})
     for word in words(title):
@@ -166,7 +144,7 @@ def counted(said: str, title: str, counts: Counts) -> Text:
         if term in weighed:
             weighed[term] += TITLE_WEIGHT
 
-    return Text(said, weighed)
+    return Text(plain, weighed)
 
 
 def _is_compared(record: Record, new: Record, graph: RecordSet) -> bool:
@@ -180,9 +158,9 @@ def _is_settled(record: Record, new: Record) -> bool:
 
 
 def _names(record: Record, other: Record) -> bool:
-    stated = {*record.supersedes, *record.superseded_by, *record.words("distinct_from")}
-    stated.update(link.to for link in record.links)
-    return not stated.isdisjoint((other.id, *other.legacy_ids))
+    names = {*record.supersedes, *record.superseded_by, *record.words("distinct_from")}
+    names.update(link.to for link in record.links)
+    return not names.isdisjoint((other.id, *other.legacy_ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +169,59 @@ class _Likeness:
 
     score: float = 0.0
     terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """The new decision among the others: what each is compared with."""
+
+    new: Record
+    own: Text
+    likenesses: Mapping[str, _Likeness]
+    limit: float
+    frequencies: Mapping[str, int]  # how many of the others have a term
+    uses: Mapping[str, int]  # how many of the others use a package
+
+    @classmethod
+    def of(
+        cls, new: Record, own: Text, others: Sequence[Record], texts: Mapping[str, Text]
+    ) -> "_Surroundings":
+        """Compare the texts, and count the terms and the packages."""
+        likenesses = _likenesses(own, others, texts)
+        frequencies = Counter[str]()
+        uses = Counter[str]()
+        for record in others:
+            frequencies.update(texts[record.path].counts.keys())
+            uses.update(set(record.uses))
+
+        limit = _limit(own, likenesses.values())
+        return cls(new, own, likenesses, limit, frequencies, uses)
+
+
+def _touch(record: Record, around: _Surroundings) -> Touch | None:
+    new, likeness = around.new, around.likenesses[record.path]
+    options = list(_options(record, around))
+    uses = [name for name in dict.fromkeys(new.uses) if name in record.uses]
+    paths = _common_paths(new.globs, record.globs)
+
+    is_rare = any(around.uses[name] <= _NARROW for name in uses)
+    is_alike = likeness.score >= around.limit
+    if uses or paths:
+        is_alike = likeness.score >= around.limit * HALF
+    if not (options or is_rare or is_alike):
+        return None
+
+    reasons = [*options]
+    if is_alike:
+        reasons += _shared_words(around.own, likeness.terms)
+    if uses:
+        reasons.append(f"both use {listed(uses, _SHOWN)}")
+    if paths:
+        reasons.append(f"both apply to {listed(paths, _SHOWN)}")
+
+    score = likeness.score + _BY_OPTION * bool(options)
+    score += _BY_USES * bool(uses) + _BY_PATHS * bool(paths)
+    return Touch(record, score, tuple(reasons))
 
 
 def _likenesses(
@@ -223,31 +254,30 @@ def _likeness(first: Vector, second: Vector) -> _Likeness:
 
 
 def _limit(own: Text, likenesses: Iterable[_Likeness]) -> float:
-    """Return how alike a decision has to be: enough by itself, and more than the others are."""
+    """Return how alike a decision has to be: alike enough, and more so than the others."""
     longer = math.log2(max(len(own.counts) / PLAIN_LENGTH, 1))
     limit = ALIKE + ALIKE_LONGER * longer
     scores = [likeness.score for likeness in likenesses]
     if len(scores) < FEW:
         return limit
 
-    return max(limit, fmean(scores) + (APART + APART_LONGER * longer) * pstdev(scores))
+    apart = fmean(scores) + (APART + APART_LONGER * longer) * pstdev(scores)
+    return min(max(limit, apart), SURE * limit)
 
 
-def _options(
-    new: Record, record: Record, frequencies: Mapping[str, int], number: int
-) -> Iterator[str]:
+def _options(record: Record, around: _Surroundings) -> Iterator[str]:
     """Yield what one of the two takes that the other one rejected."""
+    new, number = around.new, len(around.likenesses)
 
     def count_of(word: str) -> int:
-        return frequencies.get(stem(word.lower()), 0)
+        return around.frequencies.get(stem(word.lower()), 0)
 
     for option in names_in_sentence(record.rejected, taken_by(new), count_of, number):
         yield f"it rejected {_named(option.option)}, which this one takes"
 
-    options = (*new.options.rejected, *new.rejected)
+    options = dict.fromkeys((*new.options.rejected, *new.rejected))
     for option in names_in_sentence(options, taken_by(record), count_of, number):
         yield f"it takes {_named(option.option)}, which this one rejects"
-        return
 
 
 def _named(option: str) -> str:
@@ -257,7 +287,7 @@ def _named(option: str) -> str:
 def _shared_words(own: Text, terms: Sequence[str]) -> list[str]:
     """Return a phrase with the strongest terms that both texts have, as the new one writes them."""
     forms: dict[str, str] = {}
-    for word in words(own.said):
+    for word in words(own.plain):
         if len(word) >= _SHORTEST:
             forms.setdefault(stem(word), word)
 

@@ -31,11 +31,11 @@ def touched_by(
 
 
 def _texts(workspace: Workspace, records: Sequence[Record]) -> dict[str, Text]:
-    said = {record.path: without_citations(_FENCED.sub("", wording(record))) for record in records}
-    counts = counts_of_texts(said, workspace.cache)
+    plain = {record.path: without_citations(_FENCED.sub("", wording(record))) for record in records}
+    counts = counts_of_texts(plain, workspace.cache)
     return {
         record.path: counted(
-            said[record.path], without_citations(record.title), counts[record.path]
+            plain[record.path], without_citations(record.title), counts[record.path]
         )
         for record in records
     }
