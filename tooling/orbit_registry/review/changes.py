@@ -125,6 +125,7 @@ class ChangeReport:
     ]  # accepted records that apply to the files, the narrowest scopes first
     records: tuple[RecordChange, ...]
     collisions: tuple[Collision, ...]
+    allowed: tuple[Diagnostic, ...]  # broken decisions that a comment of the change allows
     findings: tuple[Diagnostic, ...]  # what the gate finds that it did not find before the change
     touches: tuple[Touched, ...]
     unwritten: tuple[Candidate, ...]  # what looks like a decision that no record explains
@@ -144,6 +145,15 @@ class ChangeReport:
             "records": [change.as_data() for change in self.records],
             "collisions": [number.as_data() for number in self.collisions],
             "touches": [touched.as_data() for touched in self.touches],
+            "allowed": [
+                {
+                    "path": row.location.path,
+                    "line": row.location.position.line if row.location.position else None,
+                    "check": row.check,
+                    "reason": row.allowed,
+                }
+                for row in self.allowed
+            ],
             "unwritten": [candidate.as_data() for candidate in self.unwritten],
         }
 
@@ -190,6 +200,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
         after = _records(current.root)
         changes = _record_changes(_records(old), after, current.root)
         records = tuple(_with_visibility(current, [*changes]))
+        outcome = gate(current, lambda: None, against=base)
         return ChangeReport(
             base=base,
             base_name=start,
@@ -200,7 +211,8 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
             collisions=tuple(_collisions(git, records)),
             touches=tuple(_touches(current, after, records)),
             unwritten=tuple(_unwritten(current, base, files, after)),
-            findings=gate(current, lambda: None, against=base).diagnostics,
+            allowed=outcome.allowed,
+            findings=outcome.diagnostics,
             titles={record.path: record.title for record in after},
         )
 
