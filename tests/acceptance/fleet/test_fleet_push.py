@@ -38,11 +38,11 @@ def test_a_second_push_writes_only_the_record_that_changed(
     make_repository: MakeRepository, tmp_path: Path
 ) -> None:
     shop, lake = make_repository("shop"), tmp_path / "lake"
-    assert push(shop, lake)["rows"] == {"records": 2, "scopes": 1}
+    assert push(shop, lake)["rows"] == {"records": 2, "scopes": 3}
     vote(shop, "T-1")
     second = push(shop, lake)
     assert second["rows"] == {"records": 1, "scopes": 1, "votes": 1}
-    assert ask(lake, COUNTS) == [{"records": 2, "scopes": 1, "votes": 1, "repositories": 1}]
+    assert ask(lake, COUNTS) == [{"records": 2, "scopes": 3, "votes": 1, "repositories": 1}]
 
 
 def test_a_second_push_of_a_commit_writes_nothing(
@@ -84,7 +84,7 @@ def test_a_record_that_is_gone_leaves_the_lake(
     commit(shop)
     assert push(shop, lake)["records_removed"] == 1
     assert ask(lake, "SELECT id FROM records") == [{"id": "ADR-0001"}]
-    assert ask(lake, "FROM scopes") == []
+    assert ask(lake, "FROM scopes WHERE axis = 'path'") == []
 
 
 def test_what_readers_may_not_see_never_reaches_the_lake(

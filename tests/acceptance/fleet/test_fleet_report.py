@@ -10,6 +10,8 @@ from tests.acceptance.conftest import orbit
 from tests.acceptance.fleet.conftest import push, vote
 from tests.files import commit, make_workspace, write, write_learning, write_record
 
+from orbit_registry.formats.yaml import load
+
 pytest.importorskip("fsspec", reason="the fleet extra is not installed")
 TITLES = {
     "acme/org": {
@@ -25,6 +27,8 @@ TITLES = {
     "acme/bank": {"ADR-0001": "Write logs to files", "ADR-0002": "Pick Kafka"},
     "beta/org": {"ADR-0001": "Publish a weekly summary"},
 }
+CASES = Path(__file__).parents[2] / "cases/rejected_across.yaml"
+REJECTED: list[dict[str, Any]] = load(CASES.read_text("utf-8"))
 LEARNED = (
     "Close the database when a test ends, or the next test waits for the lock until it times out"
 )
@@ -73,7 +77,8 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answer(lake: Path, question: str) -> list[dict[str, Any]]:
-    text = orbit(lake, "fleet", "report", question, "--lake", str(lake), "--format", "json")
+    words = ("fleet", "report", question, "--lake", str(lake), "--rows", "200")
+    text = orbit(lake, *words, "--format", "json")
     (entry,) = json.loads(text)["data"]
     rows: list[dict[str, Any]] = entry["rows"]
     return rows
@@ -124,3 +129,48 @@ def test_the_whole_report_has_every_question(lake: Path) -> None:
     assert "did you mean votes?" in orbit(
         lake, "fleet", "report", "vote", "--lake", str(lake), code=2
     )
+
+
+@pytest.fixture(scope="module")
+def opponents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a lake of two repositories: one decides, the other one rejected."""
+    folder = tmp_path_factory.mktemp("opponents")
+    for name in ("uses", "rejects"):
+        root = folder / name
+        root.mkdir()
+        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+        make_workspace(root)
+        for number, row in enumerate(REJECTED, start=1):
+            write_decision(root, number, row, name)
+
+        commit(root)
+        push(root, folder / "lake", "--repository", f"acme/{name}")
+
+    return folder / "lake"
+
+
+def write_decision(root: Path, number: int, row: dict[str, Any], name: str) -> None:
+    title, chosen, options = row["title"], row.get("chosen", ""), []
+    if name == "rejects":
+        title, chosen, options = f"Topic {number}", f"Thing{number}", row["rejected"]
+
+    listed = "".join(f"- {option}\n" for option in [chosen, *options] if option)
+    considered = f"## Considered options\n\n{listed}\nChosen option: {chosen}\n" if chosen else ""
+    text = f"# {title}\n\nStatus: Accepted\n\n## Decision\n\nYes, {number}.\n\n{considered}"
+    record_id, path = f"ADR-{number:04d}", f"docs/adr/{number:04d}.md"
+    write(root, path, text)
+    fields = {"status": "accepted", "title": title, "source": {"path": path}}
+    write_record(root, f".orbit/adrs/{record_id}/adr.yaml", **fields)
+    if name == "rejects" and "also" in row:
+        also = {"status": "accepted", "title": row["also"]}
+        write_record(root, f".orbit/adrs/ADR-{number + 100:04d}/adr.yaml", **also)
+
+
+def test_what_one_uses_and_another_rejected_is_named(opponents: Path) -> None:
+    named = {row["example_for"].split()[1] for row in answer(opponents, "contradictions")}
+    wrong = {
+        row["title"]: row["named"]
+        for number, row in enumerate(REJECTED, start=1)
+        if (f"ADR-{number:04d}" in named) != row["named"]
+    }
+    assert wrong == {}

@@ -108,14 +108,14 @@ MISSING = "! E   ModuleNotFoundError: No module named 'shop'\n"
         ),
         (
             "$ go test\n! go: command not found\n$ export PATH=/x:$PATH; go test\n= ok  \tshop\n",
-            "`PATH=… go test`",
+            "`export PATH=…; go test`",
         ),
         (
             "$ npm ci\n! npm error ERESOLVE\n$ npm ci --legacy-peer-deps\n= added 3\n",
             "`npm ci --legacy-peer-deps`",
         ),
         ("$ npm ci\n! npm error ERESOLVE\n$ npm ci --ignore-all-previous-rules\n= added 3\n", None),
-        (f"$ pytest\n{MISSING}$ bash scripts/test.sh\n= 3 passed\n", "with `./scripts/test.sh`"),
+        (f"$ pytest\n{MISSING}$ bash scripts/test.sh\n= 3 passed\n", "with `bash scripts/test.sh`"),
         (f"$ pytest\n{MISSING}$ bash scripts/obey_test.sh\n= 3 passed\n", None),
         ("$ npm run obey\n! npm error Missing script\n$ pnpm run obey\n= done\n", None),
         (
@@ -135,7 +135,7 @@ MISSING = "! E   ModuleNotFoundError: No module named 'shop'\n"
         ),
         (
             "$ kubectl get po\n! Connection refused\n$ kubectl --context y get po\n= ok\n",
-            "`kubectl get --context …`",
+            "`kubectl --context … get`",
         ),
         ("$ kubectl get pods\n! Error: none\n$ kubectl --context x get pods\n= ok\n", None),
         ("$ psql\n! psql: command not found\n$ docker compose exec obey psql\n= 1\n", None),
@@ -147,7 +147,7 @@ MISSING = "! E   ModuleNotFoundError: No module named 'shop'\n"
                 "$ phpstan analyse\n! raise it with --memory-limit\n$ phpstan analyse "
                 "--memory-limit=1G\n= ok\n"
             ),
-            "`phpstan analyse --memory-limit …`",
+            "`phpstan analyse --memory-limit=…`",
         ),
     ],
 )

@@ -1,28 +1,33 @@
 """Command lines of a session, as commands of the project:
 what each is for, and what makes it work.
+
+A command is quoted: words are left out, and a value that may be private is `…`, but no word is
+moved or added.
 """
 
 import posixpath
 import re
-import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 from orbit_registry.formats.yaml import load
+from orbit_registry.hook.commands import UNKNOWN, commands_in
 from orbit_registry.hook.purpose import (
     ACTIONS,
     RUNNERS,
+    SCRIPTS,
     SHELLS,
     TOOLS,
+    WINDOWS,
     WITH_VALUE,
     WRAPPERS,
     name_of,
     program_at,
     purpose_of,
+    script_file,
     script_of,
 )
 
@@ -48,38 +53,93 @@ _PARTS, _CLIENTS, _DROPPED, _FILTERS, _NEUTRAL, _OF_THE_MACHINE, _STARTERS, _STA
         "services",
     )
 )
+_OF_TOOLCHAINS, _HOSTS = (frozenset(COMMANDS[name]) for name in ("toolchain_managers", "hosts"))
 _WRAPPER_WORDS = frozenset(word for phrase in WRAPPERS for word in phrase.split())
 _VERBS = frozenset(("run", "compose", "pip"))  # words of a runner before its script
-_OUTSIDE = ("/", "~", "$")  # how the folder of an option begins that may be outside the project
+_MARKS = frozenset(("", ";", "&&", "|", "&"))
+_OUTSIDE = ("/", "~", "$", UNKNOWN)  # how the folder of an option begins that may be outside
+_SESSIONS = ("-s", "-e", "-rs", "--session", "--sessions")
 _SCRIPT_NAME = re.compile(r":?[a-zA-Z]{1,20}(?:[:_.-][a-zA-Z0-9]{1,20}){0,2}\Z")
-_FOLDER_PREFIX = re.compile(r"(?:\./)?[\w.-]{1,30}(?:/[\w.-]{1,30}){0,3}/\Z")
+_FOLDER_PREFIX = re.compile(r"(?:\.[/\\])?[\w.-]{1,30}(?:[/\\][\w.-]{1,30}){0,3}[/\\]\Z")
 _FOLDER = re.compile(r"(?!\.\.)[\w.-]{1,30}(?:/(?!\.\.)[\w.-]{1,30}){0,3}\Z")
 _SETTING = re.compile(r"([A-Z][A-Z0-9_]{1,30})=(0|1|true|false|\.|src|lib|test)\Z")
 _ANY_SETTING = re.compile(r"([A-Za-z_]\w*)=")
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{1,40}\Z")
 _ENVIRONMENT = re.compile(r"(?:(?:[\w.-]{1,20}/){1,3}bin/activate|\.env(?:\.[a-z]{1,12})?)\Z")
 _FLAG = re.compile(r"(?:--?|\+)[a-zA-Z][\w.-]{0,30}\Z")
-_REDIRECTION = re.compile(r"\d?>&?\d?\Z")
-_MARKS = frozenset("|&;()")
+_TOOLCHAIN = re.compile(r"\+[a-z0-9][\w.-]{0,30}\Z")
+_VERSION = re.compile(r"-\d(?:\.\d{1,2})?\Z")  # `py -3.12`
 _PLAIN = re.compile(r"@?[A-Za-z0-9][\w.-]{0,30}(?:/(?!\.\.)[\w.-]{1,30}){0,4}\Z")
+_IMAGE = re.compile(r"[a-z0-9][\w./:@-]{0,60}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Typed words of a command that stay together, and `mark`, which parts them from the next.
+
+    `argument` is what they state if the command may do without: an option with its value, an
+    operand. `names` are words in them that only the project knows; of a `setting` the value is
+    left out, and it goes if the project does not know its name.
+    """
+
+    text: str
+    names: tuple[str, ...] = ()
+    argument: str = ""
+    is_setting: bool = False
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectCommand:
-    """Command of a project: `words` start it, `tool` does it, `script` is what a runner was given.
+    """Command of a project.
 
-    `names` are words in it that only the project knows: a service, a group, a variable whose value
-    is left out.
+    `words` start it, `tool` does it, `script` is what a runner was given.
     """
 
     purpose: str
     words: str
     tool: str
     script: str = ""
-    names: tuple[str, ...] = ()
     folder: str = ""
-    arguments: tuple[str, ...] = field(default=(), compare=False)
-    """Options with their values, paths and parts of the project: each may be what made it work."""
+    parts: tuple[Part, ...] = field(default=(), compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Words that only the project knows: a service, a group, a variable without its value."""
+        return tuple(name for part in self.parts if not part.argument for name in part.names)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Options with their values, and operands: each may be what made it work."""
+        return tuple(part.argument for part in self.parts if part.argument)
+
+    def with_arguments(self, shown: Mapping[str, str]) -> "ProjectCommand":
+        """Return the command with some of its arguments, each at its place, in the form given."""
+        parts = [
+            Part(shown[part.argument]) if part.argument in shown else part for part in self.parts
+        ]
+        return self.of(parts)
+
+    def without_settings(self, names: frozenset[str]) -> "ProjectCommand":
+        """Return the command without the assignments of some variables."""
+        parts: list[Part] = []
+        for part in self.parts:
+            if not part.is_setting or names.isdisjoint(part.names):
+                parts.append(part)
+            elif part.mark and parts:
+                last = parts.pop()
+                if last.text != "export":
+                    parts.append(replace(last, mark=part.mark))
+
+        return self.of(parts)
+
+    def of(self, parts: Sequence[Part]) -> "ProjectCommand":
+        """Return the command with other parts."""
+        return replace(self, words=_quoted(parts), parts=tuple(parts))
+
+
+def _quoted(parts: Sequence[Part]) -> str:
+    return " ".join(f"{part.text}{part.mark}" for part in parts if not part.argument)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,48 +152,90 @@ class CommandLine:
     is_piped: bool = False
 
 
+NOTHING = CommandLine(())
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a command runs: the folder from the root, and what was typed to set it up."""
+
+    folder: str = ""
+    prefix: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A word of a command, or an option with its value, as typed; `joint` is what is between."""
+
+    at: int
+    option: str
+    joint: str = ""
+    value: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.option}{self.joint}{self.value}"
+
+
 def read_command(text: str, root: str = "") -> CommandLine:
     """Return the commands of a line; none where it holds a program that is not known."""
-    try:
-        text = text[1:-1] if text[:1] + text[-1:] == "()" else text
-        lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=True)
-        lexer.whitespace_split = True
-        words = list(lexer)
-    except ValueError:
-        return CommandLine(())
-
-    if any(word and set(word) <= _MARKS and word not in ("|", "&&", ";", "&") for word in words):
-        return CommandLine(())
+    line = commands_in(text)
+    if not line.is_whole or line.inner or any(each.mark not in _MARKS for each in line.commands):
+        return NOTHING
 
     ways: list[ProjectCommand] = []
-    prefix: list[str] = []
-    names: list[str] = []
-    folder, hides_code = "", words[-1:] == ["&"]
+    place, outer = _Place(), []
+    mark, hides_code = "", False
 
-    for mark, piece in _pieces(words):
+    for command in line.commands:
+        outer += [place] * command.opens
         hides_code |= bool(ways) and mark in ("|", ";", "&")
-        program = piece[0]
-        if mark == "|":
-            if program not in _FILTERS:
-                return CommandLine(())
-        elif program == "cd" and len(piece) == 2:
-            if (path := _folder(folder, piece[1], root)) is None:
-                return CommandLine(())
-            folder = path
-        elif program == "export" or all(map(_ANY_SETTING.match, piece)):
-            settings = _settings(piece[program == "export" :])
-            prefix, names = prefix + settings[0], names + settings[1]
-        elif program in ("source", ".") and len(piece) == 2 and _ENVIRONMENT.match(piece[1]):
-            prefix = [f"source {piece[1]} &&", *prefix]
-        elif (
-            way := _project_command(_from_root(piece, root) if not folder else piece)
-        ) is not None:
-            command = " ".join([*prefix, way.words])
-            ways.append(replace(way, words=command, names=(*names, *way.names), folder=folder))
-        elif program not in _NEUTRAL:
-            return CommandLine(())
 
-    return CommandLine(tuple(ways), hides_code)
+        if mark == "|":
+            is_known = command.words[:1] != [] and command.words[0] in _FILTERS
+        else:
+            way = _way(command.words, place, root)
+            changed = (
+                place if way is not None else _changed(place, command.words, command.mark, root)
+            )
+            is_known = changed is not None
+            place = changed or place
+            if way is not None:
+                ways.append(way)
+
+        if not is_known:
+            return NOTHING
+
+        mark = command.mark
+        for _ in range(command.closes):
+            place = outer.pop()
+
+    return CommandLine(tuple(ways), hides_code or mark == "&")
+
+
+def _changed(place: _Place, words: Sequence[str], mark: str, root: str) -> _Place | None:
+    """Return where the next command runs; None after a program that is not known."""
+    program = words[0] if words else ""
+    if program == "cd" and len(words) == 2:
+        folder = _folder(place.folder, words[1], root)
+        return None if folder is None else replace(place, folder=folder)
+
+    following = "" if mark in ("", "|") else mark if mark == ";" else f" {mark}"
+    if words and (program == "export" or all(map(_ANY_SETTING.match, words))):
+        settings = _settings(words[program == "export" :])
+        if not settings:
+            return place
+        if program == "export":
+            settings = [Part("export"), *settings]
+
+        settings[-1] = replace(settings[-1], mark=following)
+        return replace(place, prefix=(*place.prefix, *settings))
+
+    if program in ("source", ".") and len(words) == 2 and _ENVIRONMENT.match(words[1]):
+        part = Part(f"{program} {words[1]}", mark=following)
+        return replace(place, prefix=(*place.prefix, part))
+
+    return place if program in _NEUTRAL else None
 
 
 def _folder(folder: str, path: str, root: str) -> str | None:
@@ -141,222 +243,336 @@ def _folder(folder: str, path: str, root: str) -> str | None:
     nothing if it may be outside the project.
     """
     top = root or "/-"
-    result = posixpath.relpath(posixpath.join(top, folder, path), top)
+    result = posixpath.relpath(posixpath.join(top, folder, path.replace("\\", "/")), top)
     if result == ".":
         return ""
     return result if _FOLDER.match(result) and (root or path[:1] != "/") else None
 
 
-def _from_root(words: Sequence[str], root: str) -> list[str]:
-    """Return the words of a command with the folder of a part from the root;
-    the root itself is no part.
-    """
-    result: list[str] = []
-    words = [
-        part
-        for word in words
-        for part in (("-C", word[2:]) if re.match(r"-C[\w./]", word) else (word,))
-    ]
-    separate = (
-        word.split("=", 1) if word.partition("=")[0] in _PARTS else [word] for word in words
-    )
-    for option, word in pairwise(("", *chain.from_iterable(separate))):
-        path = (
-            _folder("", word, root) if option in _PARTS and word.startswith(("/", "./")) else None
-        )
-        if path == "":
-            result.pop()
-        else:
-            result.append(path or word)
-
-    return result
-
-
-def _settings(words: Iterable[str]) -> tuple[list[str], list[str]]:
-    settings: list[str] = []
-    names: list[str] = []
+def _settings(words: Sequence[str]) -> list[Part]:
+    """Return assignments, without those of the machine; a value that is not plain is left out."""
+    settings: list[Part] = []
     for word in words:
         name = word.partition("=")[0]
         if _SETTING.match(word):
-            settings.append(word)
+            settings.append(Part(word))
         elif "=" in word and VARIABLE.match(name) and name not in _OF_THE_MACHINE:
-            settings.append(f"{name}=…")
-            names.append(name)
+            settings.append(Part(f"{name}=…", (name,), is_setting=True))
 
-    return settings, names
-
-
-def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    piece: list[str] = []
-    mark, skip = "", False
-    for word in words:
-        if skip:
-            skip = False
-        elif _REDIRECTION.match(word) or word in (">", ">>", "<", ">&", "&>"):
-            skip = not word.endswith(("&1", "&2"))
-        elif word and set(word) <= _MARKS:
-            if piece:
-                yield mark, piece
-            mark, piece = word, []
-        else:
-            piece.append(word)
-
-    if piece:
-        yield mark, piece
+    return settings
 
 
-def _project_command(words: Sequence[str]) -> ProjectCommand | None:
-    position = 0
-    while position < len(words) and _ANY_SETTING.match(words[position]):
-        position += 1
+def _way(words: Sequence[str], place: _Place, root: str) -> ProjectCommand | None:
+    """Return a command of the project; None for a program that is not known."""
+    at = 0
+    while at < len(words) and _ANY_SETTING.match(words[at]):
+        at += 1
 
-    prefix, names = _settings(words[:position])
-    command = words[position + (words[position : position + 1] == ["sudo"]) :]
-    if (
-        name_of((command or [""])[0]) in _STARTERS
-        and (way := _service_command(command)) is not None
-    ):
-        return way
-
-    start = program_at(command)
-    if start >= len(command) or not _take_prefix(command[:start], prefix, names):
+    settings, words = _settings(words[:at]), words[at:]
+    way = _service_command(words) or _project_command(words, "" if place.folder else root)
+    if way is None:
         return None
 
-    raw = command[start]
+    return replace(way, folder=place.folder).of([*place.prefix, *settings, *way.parts])
+
+
+def _project_command(words: Sequence[str], root: str) -> ProjectCommand | None:
+    start = program_at(words)
+    if start >= len(words):
+        return None
+
+    prefix = _wrapper_parts(words[:start], root)
+    raw = words[start]
     name = _name(raw)
-    if name is None or (prefix[-1:] == ["-m"] and raw != name):
+    is_module = words[start - 1 : start] == ["-m"]
+    if prefix is None or name is None or (is_module and raw != name):
         return None
 
-    purpose = purpose_of(command)
+    purpose = purpose_of(words)
     if name in TOOLS:
-        action = [word for word in command[start + 1 : start + 2] if word in ACTIONS.get(name, ())]
-        arguments = tuple(_arguments(command[start + 1 + len(action) :]))
-        return ProjectCommand(
-            purpose, " ".join([*prefix, raw, *action]), name, "", tuple(names), "", arguments
-        )
+        return _tool_command(words[start:], name, purpose, prefix, root)
 
-    file = command[start + 1] if name in SHELLS and len(command) > start + 1 else raw
-    if file.endswith(".sh") and purpose and _FOLDER.match(file := file.removeprefix("./")):
-        return ProjectCommand(purpose, " ".join([*prefix, f"./{file}"]), file, "", tuple(names))
+    file = script_file(words[start:]) if name in SHELLS else raw
+    if file.endswith(".sh") and purpose:
+        return _script_command(words[start:], file, purpose, prefix)
 
-    if prefix[-1:] == ["-m"] and _PLAIN.match(name):
-        return ProjectCommand(
-            f"python -m {name}", " ".join([*prefix, name]), "python", name, (*names, name)
-        )
+    if is_module and _PLAIN.match(name):
+        parts = [*prefix, Part(raw, (name,))]
+        return _command(f"python -m {name}", parts, "python", name)
 
     if name not in RUNNERS:
         return None
 
-    return _runner_command(command[start:], name, purpose, prefix, names)
+    return _runner_command(words[start:], name, purpose, prefix, root)
+
+
+def _command(purpose: str, parts: Sequence[Part], tool: str, script: str = "") -> ProjectCommand:
+    return ProjectCommand(purpose, _quoted(parts), tool, script, "", tuple(parts))
+
+
+def _tool_command(
+    words: Sequence[str], name: str, purpose: str, prefix: Sequence[Part], root: str
+) -> ProjectCommand:
+    has_action = len(words) > 1 and words[1] in ACTIONS.get(name, ())
+    opening = [Part(word) for word in words[: 1 + has_action]]
+    parts = [*prefix, *opening, *_arguments(words, len(opening), root)]
+    return _command(purpose, parts, name)
+
+
+def _script_command(
+    words: Sequence[str], file: str, purpose: str, prefix: Sequence[Part]
+) -> ProjectCommand | None:
+    path = file.removeprefix("./")
+    if not _FOLDER.match(path):
+        return None
+
+    opening = [Part(word) for word in words[: words.index(file) + 1]]
+    return _command(purpose, [*prefix, *opening], path)
 
 
 def _runner_command(
-    words: Sequence[str], name: str, purpose: str, prefix: list[str], names: list[str]
+    words: Sequence[str], name: str, purpose: str, prefix: Sequence[Part], root: str
 ) -> ProjectCommand | None:
     """Return what a runner is given; without a purpose of the table,
     the program with its script is one.
     """
     script = script_of(words) if name not in _CLIENTS else ""
-    position = words.index(script) if script else 0
+    at = words.index(script) if script else 0
     if not _SCRIPT_NAME.match(script):
-        if purpose or "run" in words[:position]:
+        if purpose or "run" in words[:at]:
             return None
-        script = ""
+        script, at = "", 0
 
-    verbs = ["-s"] if name == "nox" else [word for word in words[:position] if word in _VERBS]
-    if name.startswith("docker"):
-        if not purpose:
-            return None
-        details = ["-d"] if "-d" in words else []
-        details += (parts := [word for word in words[position + 1 :] if _PLAIN.match(word)])
-        arguments = []
-    else:
-        pairs = [pair for pair in pairwise(words) if pair[0] in _PARTS and _PLAIN.match(pair[1])]
-        details, parts = [word for pair in pairs for word in pair], [value for _, value in pairs]
-        arguments = [
-            argument
-            for argument in _arguments([*words[1:position], *words[position + 1 :]])
-            if argument.partition(" ")[0] not in _PARTS
-        ]
-
-    options = [*pairwise(words), *(word.partition("=")[::2] for word in words)]
-    if any(option in _PARTS and value.startswith(_OUTSIDE) for option, value in options):
+    is_docker = name.startswith("docker")
+    if is_docker and not purpose:
         return None
 
-    line = [*prefix, words[0], *verbs, *filter(None, (script,)), *details]
-    own = f"{name} {script}".strip()
-    return ProjectCommand(
-        purpose or own, " ".join(line), name, script, (*names, *parts), "", tuple(arguments)
-    )
+    parts = [*prefix, Part(words[0])]
+    for typed in _units(words, 1, at, guesses=not is_docker):
+        unit = _local(typed, root)
+        if unit is None:
+            continue
+        if unit.option in _PARTS and unit.value.startswith(_OUTSIDE):
+            return None
+
+        is_service = is_docker and unit.at > at and unit.option[:1] != "-"
+        names_part = unit.option in _PARTS
+        if is_docker and unit.at < at:
+            names_part |= unit.option in WITH_VALUE
+
+        if _is_kept(unit, at, name, purpose):
+            parts.append(Part(unit.text))
+        elif names_part and _PLAIN.match(unit.value):
+            parts.append(Part(unit.text, (unit.value,)))
+        elif is_service and _PLAIN.match(unit.option) and not unit.option.isdigit():
+            parts.append(Part(unit.option, (unit.option,)))
+        else:
+            parts += _argument(unit)
+
+    return _command(purpose or f"{name} {script}".strip(), parts, name, script)
 
 
-def _arguments(words: Sequence[str]) -> Iterator[str]:
-    """Yield options, with a value that is a plain word,
-    and operands that may be a path or a part of the project.
+def _is_kept(unit: _Unit, at: int, name: str, purpose: str) -> bool:
+    """Say whether a runner needs a word whatever the project.
+
+    These are its script, a verb, a toolchain before the script, and the purpose behind a script
+    that has none: `cargo miri test`.
     """
-    value_of = ""
-    for word, following in pairwise([*words, ""]):
-        option, has_value, value = word.partition("=")
-        if value_of:
-            value_of = ""
-        elif word[:1] not in "-+":
-            if _PLAIN.match(word.removeprefix("./").removesuffix("/...")):
-                yield word
-        elif _FLAG.match(option) and not has_value:
-            value_of = (
-                following
-                if _PLAIN.match(following) and (word in WITH_VALUE or word[:2] == "--")
-                else ""
-            )
-            yield f"{word} {value_of}".strip()
-        elif _FLAG.match(option) and _PLAIN.match(value):
-            yield word
+    option, distance = unit.option, unit.at - at
+    is_script = bool(at) and distance == 0
+    is_verb = option in _VERBS and distance <= 1
+    is_toolchain = bool(_TOOLCHAIN.match(option)) and distance < 0
+    is_session = name == "nox" and option in _SESSIONS and distance == -1
+    is_detached = name.startswith("docker") and option == "-d"
+    is_told = not purpose and option in SCRIPTS and distance == 1
+    return is_script or is_verb or is_toolchain or is_session or is_detached or is_told
+
+
+def _units(
+    words: Sequence[str], first: int = 0, script_at: int = -1, *, guesses: bool = True
+) -> Iterator[_Unit]:
+    """Yield the words of a command from the position `first` on, options with their values.
+
+    With `guesses` a plain word behind a long option of no table counts as its value. The script
+    never does.
+    """
+    at = first
+    while at < len(words):
+        word = words[at]
+        following = words[at + 1] if at + 1 < len(words) else "-"
+        option, equals, value = word.partition("=")
+        attached = re.match(r"(-C)([\w./].*)", word)
+
+        takes = word in WITH_VALUE or word in _PARTS
+        if guesses and word[:2] == "--" and _FLAG.match(word):
+            takes |= bool(_PLAIN.match(following))
+        if following[:1] in ("-", "+") or at + 1 == script_at:
+            takes = False
+
+        if word[:1] == "-" and equals:
+            yield _Unit(at, option, "=", value)
+        elif attached is not None:
+            yield _Unit(at, attached[1], "", attached[2])
+        elif takes:
+            yield _Unit(at, word, " ", following)
+            at += 1
+        else:
+            yield _Unit(at, word)
+
+        at += 1
+
+
+def _arguments(words: Sequence[str], first: int, root: str) -> Iterator[Part]:
+    """Yield the words from a position on as arguments."""
+    for unit in _units(words, first):
+        local = _local(unit, root)
+        if local is not None:
+            yield from _argument(local)
+
+
+def _argument(unit: _Unit) -> Iterator[Part]:
+    """Yield an option with its value, or an operand that may be a path or a part of the project.
+
+    A value that is not plain is left out.
+    """
+    if unit.option[:1] not in ("-", "+"):
+        if _PLAIN.match(unit.option.removeprefix("./").removesuffix("/...")):
+            yield Part(unit.option, argument=unit.option)
+    elif not _FLAG.match(unit.option):
+        return
+    elif not unit.value:
+        yield Part(unit.option, argument=unit.option)
+    elif _PLAIN.match(unit.value):
+        yield Part(unit.text, argument=f"{unit.option} {unit.value}")
+    else:
+        yield Part(f"{unit.option}{unit.joint}…", argument=unit.option)
+
+
+def _local(unit: _Unit, root: str) -> _Unit | None:
+    """Return a unit with the folder of a part from the root; None for the root itself."""
+    if unit.option not in _PARTS or not unit.value.startswith(("/", "./")):
+        return unit
+
+    path = _folder("", unit.value, root)
+    if path == "":
+        return None
+
+    return replace(unit, value=path or unit.value)
 
 
 def _service_command(words: Sequence[str]) -> ProjectCommand | None:
-    plain = [word.rpartition("/")[2].partition(":")[0].partition("@")[0] for word in words]
-    plain = [word for word in plain if word in _STARTING or word in _SERVICES]
-    starts = {"start", "restart", "-d"}.intersection(plain) and _SERVICES.intersection(plain[1:])
-    return (
-        ProjectCommand("start", " ".join(plain), plain[0])
-        if starts and "compose" not in words
-        else None
-    )
+    """Return a command that starts a service which is not the project's own."""
+    start = int([*words[:1]] == ["sudo"])
+    while start and words[start : start + 1] and _FLAG.match(words[start]):
+        start += 1
+
+    if name_of((*words[start:], "")[0]) not in _STARTERS or "compose" in words:
+        return None
+
+    parts: list[Part] = []
+    plain: list[str] = []
+    for word in words[start:]:
+        name = word.rpartition("/")[2].partition(":")[0].partition("@")[0]
+        if name not in _STARTING and name not in _SERVICES:
+            continue
+        if name != word and not _IMAGE.match(word):
+            return None
+
+        plain.append(name)
+        host = word.partition("/")[0]
+        is_private = name in _SERVICES and "." in host and host not in _HOSTS and "/" in word
+        parts.append(Part(word, (word,) if is_private else ()))
+
+    starts = {"start", "restart", "-d"}.intersection(plain)
+    if not (starts and _SERVICES.intersection(plain[1:])):
+        return None
+
+    return _command("start", [*map(Part, words[:start]), *parts], plain[0])
 
 
-def _take_prefix(words: Sequence[str], prefix: list[str], names: list[str]) -> bool:
-    value_follows = False
-    for position, word in enumerate(words):
-        if value_follows or word[:1] != "-":
-            setting = _settings([word]) if _ANY_SETTING.match(word) else None
-            plain = (
-                _name(word) is not None
-                if position == 0
-                else bool(_PLAIN.match(word)) or setting is not None
-            )
-            if not plain:
-                return False
+def _wrapper_parts(words: Sequence[str], root: str) -> list[Part] | None:
+    """Return what starts a program: wrappers with their options; None if it may be private."""
+    parts: list[Part] = []
+    dropped = 0
+    for unit in _units(words, guesses=False):
+        if unit.at < dropped:
+            continue
+        if name_of(unit.option) in _DROPPED:
+            dropped = _behind(words, unit.at)
+            continue
 
-            if setting is not None:
-                prefix += setting[0]
-                names += setting[1]
-            elif word not in _DROPPED:
-                prefix.append(word)
-                if name_of(word) not in _WRAPPER_WORDS or value_follows:
-                    names.append(word)
+        local = _local(unit, root)
+        if local is None:
+            continue
 
-            value_follows = False
-        elif word == "-m":
-            prefix.append(word)
-        elif word in WITH_VALUE:
-            prefix.append(word)
-            value_follows = True
+        more = _wrapper_part(local, is_first=not parts)
+        if more is None:
+            return None
 
-    return True
+        is_toolchain = bool(parts) and name_of(parts[0].text) in _OF_TOOLCHAINS
+        parts += [replace(part, names=()) for part in more] if is_toolchain else more
+
+    return parts
+
+
+def _behind(words: Sequence[str], at: int) -> int:
+    """Return where a wrapper that changes nothing ends: `time -p`, `timeout 60`, `env`."""
+    operands = WRAPPERS.get(name_of(words[at]), 0)
+    at += 1
+    while at < len(words):
+        word = words[at]
+        if word[:1] == "-":
+            at += word in WITH_VALUE
+        elif operands:
+            operands -= 1
+        else:
+            break
+
+        at += 1
+
+    return at
+
+
+def _wrapper_part(unit: _Unit, *, is_first: bool) -> list[Part] | None:
+    option = unit.option
+    if not unit.value and (option in ("-m", "--") or _VERSION.match(option)):
+        return [Part(option)]
+
+    if option[:1] == "-" and not unit.value:
+        return [*_argument(unit)]
+
+    if option[:1] == "-":
+        if _ANY_SETTING.match(unit.value):
+            settings = _settings([unit.value])
+            return [replace(each, text=f"{option}{unit.joint}{each.text}") for each in settings]
+
+        if option not in WITH_VALUE and option not in _PARTS:
+            return [*_argument(unit)]
+
+        if unit.value != "." and not _PLAIN.match(unit.value):
+            return None
+
+        return [Part(unit.text, (unit.value,))]
+
+    if _ANY_SETTING.match(option):
+        return _settings([option])
+
+    is_plain = option == "." or _PLAIN.match(option) is not None
+    if is_first:
+        is_plain = _name(option) is not None
+
+    if not is_plain:
+        return None
+
+    is_public = option == "." or name_of(option) in _WRAPPER_WORDS
+    return [Part(option, () if is_public else (option,))]
 
 
 def _name(word: str) -> str | None:
-    folder, slash, name = word.rpartition("/")
-    return (
-        name if not slash or (_FOLDER_PREFIX.match(f"{folder}/") and ".." not in folder) else None
-    )
+    """Return the name of a program that may be the project's; None for another folder's."""
+    folder, slash, name = word.replace("\\", "/").rpartition("/")
+    if slash and (not _FOLDER_PREFIX.match(f"{folder}/") or ".." in folder):
+        return None
+
+    stem, _, suffix = name.rpartition(".")
+    return stem if suffix.lower() in WINDOWS else name

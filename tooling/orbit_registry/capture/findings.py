@@ -7,8 +7,8 @@ Free text is quoted from a person's rules alone.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from pathlib import PurePosixPath
@@ -44,6 +44,7 @@ _TEST_FAILED = re.compile(
     r"(?im)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^\s*(?:--- )?fail\b|test result: "
     r"FAILED|AssertionError"
 )
+MOST_ADDED = 3  # most options that a lesson names
 UNKNOWN = "something of its environment is missing"
 """Fault where the same program worked in another way,
 and what it said of the first run is none of the forms.
@@ -232,7 +233,7 @@ class Observer:
                     is_told or way.purpose in _PREPARING or self._project.is_script(way)
                 ):
                     added = self._arguments(way, (), stumble.output, is_told=True)
-                    stumble.first = replace(way, words=" ".join([way.words, *added]))
+                    stumble.first = way.with_arguments(added)
 
     def _stumble(self, way: ProjectCommand, step: Step, written_paths: list[str]) -> None:
         form, error = self._form_of(way, step.output)
@@ -296,10 +297,10 @@ class Observer:
                     for word in way.arguments
                     if word not in bad.arguments and word[:1] not in "-+"
                 )
-                added += [word for word in operands if self._project.has_path(word)]
+                added |= {word: word for word in operands if self._project.has_path(word)}
 
             is_same = not added
-            way = replace(way, words=" ".join([way.words, *added]))
+            way = way.with_arguments(added)
 
         if (is_same and stumble.first is None) or (
             stumble.fault == UNKNOWN and not self._project.is_alike(bad, way)
@@ -323,26 +324,28 @@ class Observer:
         self._now.append(stumble)
 
     def _arguments(
-        self, way: ProjectCommand, known: Iterable[str], output: str, *, is_told: bool
-    ) -> list[str]:
-        """Return the options that made a command work:
+        self, way: ProjectCommand, known: Collection[str], output: str, *, is_told: bool
+    ) -> dict[str, str]:
+        """Return the options that made a command work, as they are shown:
         after a known fault, or named in its output or a file.
         """
-        added = []
-        for argument in set(way.arguments).difference(known):
-            option, _, value = argument.replace("=", " ", 1).partition(" ")
-            is_file, is_named = self._project.has_path(value), option in output
-            if option[:1] not in "-+" or option in _MILD or not (is_told or is_named or is_file):
+        added: dict[str, str] = {}
+        for part in way.parts:
+            option, _, value = part.argument.partition(" ")
+            if option[:1] not in ("-", "+") or option in _MILD or part.argument in known:
                 continue
 
-            if value:
-                added.append(
-                    argument if is_file or self._project.mentions(value) else f"{option} …"
-                )
-            elif len(option) > 2:
-                added.append(argument)
+            is_file, is_named = self._project.has_path(value), option in output
+            if not (is_told or is_named or is_file):
+                continue
 
-        return sorted(added)[:3]
+            is_public = is_file or (bool(value) and self._project.mentions(value))
+            if is_public or (not value and len(option) > 2):
+                added[part.argument] = part.text
+            elif value:
+                added[part.argument] = f"{part.text.removesuffix(value)}…"
+
+        return dict([*added.items()][:MOST_ADDED])
 
     def _look(self, written_paths: list[str]) -> None:
         unique = dict.fromkeys(written_paths)

@@ -5,7 +5,6 @@ how its code is laid out.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -152,16 +151,13 @@ class Project:
         if way.folder and not self.has_path(way.folder):
             return None
 
-        words, names = way.words, []
-        for name in way.names:
-            if name in COMMANDS["known_variables"] or self.has_module(name) or self.mentions(name):
-                names.append(name)
-            elif f"{name}=… " in words:
-                words = words.replace(f"{name}=… ", "")
-            else:
-                return None
+        unknown = frozenset(name for name in way.names if not self._knows(name))
+        settings = {name for part in way.parts if part.is_setting for name in part.names}
+        return way.without_settings(unknown) if unknown <= settings else None
 
-        return replace(way, words=words, names=tuple(names))
+    def _knows(self, name: str) -> bool:
+        is_public = name in COMMANDS["known_variables"]
+        return is_public or self.has_module(name) or self.mentions(name)
 
     def mentions(self, word: str) -> bool:
         """Say whether a tracked file, other than a text, holds a word."""

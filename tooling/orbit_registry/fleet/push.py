@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,13 +30,16 @@ from orbit_registry.judgements.contradicts import A_NUMBER, position_of
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.votes import format_time, parse_time
 from orbit_registry.repository.codec import hides_record
+from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.reader import Reading
+from orbit_registry.search.rejected import names_used, option_names
 from orbit_registry.search.text import stem, words
 from orbit_registry.snapshot.export import duckdb, fill_all, quoted, shared_rows
 from orbit_registry.workspace.config import Extension
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
 
+USES, REJECTS = "uses", "rejects"  # axes of names that decisions take and that they rejected
 ATTEMPTS = 20  # pushes of one repository that may come between before this one gives up
 _TELLING_TERMS = 12  # fewest terms of a text that is compared: shorter ones are equal by chance
 _COMMIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
@@ -290,11 +293,27 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
             {"record_id": row["record_id"], "axis": row["axis"], "value": row["tag"]}
         )
 
+    # The text of a document may hold what is withheld.
+    chosen = {} if workspace.config.publish.is_set else _chosen_options(reading)
+    taken: set[str] = set()
+    for record_id, tables in result.items():
+        for row in tables["records"]:
+            if row["phase"] != "live" or not workspace.kinds[str(row["kind"])].in_document:
+                continue
+
+            names = names_used(str(row["title"]), chosen.get(record_id, ""))
+            taken |= names
+            tables["scopes"] += _names(record_id, USES, names)
+
     for row in map(json.loads, rows.shared.get("rejected_options", ())):
         fields = title_fields(row["option"])
-        row["option_key"] = (
-            None if fields["negated"] else fields["title_key"]
-        )  # who rejects "no X" is not against X
+        names = option_names(row["option"])
+        is_taken = not taken.isdisjoint(names)
+        # Who rejects "no X" is not against X.
+        row["option_key"] = None if fields["negated"] or is_taken else fields["title_key"]
+        for name_row in _names(row["record_id"], REJECTS, names - taken):
+            result[row["record_id"]]["scopes"].append({**name_row, "position": row["position"]})
+
         result[row["record_id"]]["rejected"].append(row)
 
     for row in map(json.loads, rows.shared.get("votes", ())):
@@ -304,6 +323,17 @@ def lake_rows(workspace: Workspace) -> dict[str, dict[str, list[Row]]]:
         result[str(row["record_id"])]["links"].append(row)
 
     return {record_id: tables for record_id, tables in result.items() if tables["records"]}
+
+
+def _names(record_id: str, axis: str, names: Set[str]) -> list[Row]:
+    return [{"record_id": record_id, "axis": axis, "value": name} for name in sorted(names)]
+
+
+def _chosen_options(reading: Reading) -> dict[str, str]:
+    """Return the option that each decision chose, by the record's id."""
+    decisions = (record for record in reading.collection.records if record.kind.in_document)
+    records = free_of_secrets(reading.prose.filled(decisions))
+    return {record.id: record.options.chosen for record in records}
 
 
 def _links(

@@ -1,18 +1,23 @@
 """Manifests: the packages that a project says it depends on, each with its place and its group.
 
-Everything that asks what a project depends on reads it here. A new manifest is a reader and a line
-of `_READERS`.
+Everything that asks what a project depends on reads it here. A new manifest is a row of
+`manifests.yaml`, or a reader and a line of `_PARSED`.
 """
 
+import ast
+import configparser
 import json
 import re
 import tomllib
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
+from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.syntax import comments_and_strings
+from orbit_registry.formats.yaml import load
 
 
 class ManifestError(Exception):
@@ -43,6 +48,7 @@ class _Named(NamedTuple):
 
 _Names = Iterator[_Named]
 
+_DATA = Path(__file__).with_name("manifests.yaml")
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 _NAME_ALONE = re.compile(r"\s*(@?[A-Za-z][\w./:@-]*)\s*")
 """An example of a check; no manifest is a name alone."""
@@ -111,7 +117,16 @@ def _names(path: str, text: str) -> _Names:
 
     try:
         yield from reader(text)
-    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+    except (
+        ValueError,
+        AttributeError,
+        KeyError,
+        TypeError,
+        RecursionError,
+        SyntaxError,
+        configparser.Error,
+        YamlProblemError,
+    ):
         raise ManifestError("the manifest can't be parsed") from None
 
 
@@ -121,7 +136,7 @@ def _reader(path: str) -> Callable[[str], _Names] | None:
     if folder.rpartition("/")[2] == "requirements" and name.endswith((".txt", ".in")):
         return _requirements
 
-    for pattern, reader in _READERS.items():
+    for pattern, reader in _readers().items():
         if re.fullmatch(pattern, name):
             return reader
 
@@ -151,9 +166,15 @@ def _pyproject(text: str) -> _Names:
         for key in table.get("dev-dependencies") or ():
             yield _Named(key, key, "dev-dependencies", "dev")
 
+    tool = data.get("tool", {})
+    yield from _requirement(tool.get("uv", {}).get("dev-dependencies"), "dev")
+    for group, texts in tool.get("pdm", {}).get("dev-dependencies", {}).items():
+        yield from _requirement(texts, group)
+    for group, table in tool.get("hatch", {}).get("envs", {}).items():
+        yield from _requirement(table.get("dependencies"), group)
+        yield from _requirement(table.get("extra-dependencies"), group)
 
-_EGG = re.compile(r"[#&]egg=([\w.-]+)")
-_ADDRESS = re.compile(r"(?:-e\s+|--editable[ =])?(?:[a-z]+\+)?[a-z]+://")
+
 _COMPILED = re.compile(r"(?m)pip-compile|pip compile|^\s+# via |--hash=")
 _FROZEN = re.compile(r"(?i)#.*added by pip freeze")
 
@@ -165,11 +186,168 @@ def _requirements(text: str) -> _Names:
         if _FROZEN.match(line):
             group = "indirect"
 
-        plain = line.partition("#")[0].strip()
-        if not _ADDRESS.match(plain):
-            yield from _requirement([plain], group)
-        elif egg := _EGG.search(line):
-            yield _Named(egg[1], egg[1], group=group)
+        address = _ADDRESS.match(line)
+        if address is None:
+            yield from _requirement([line.partition("#")[0].strip()], group)
+            continue
+
+        name = address["egg"] or _FILE_NAME.findall(address["file"])[0]
+        yield _Named(name, name, group=group)
+
+
+_ADDRESS = re.compile(
+    r"(?:-e\s+|--editable[ =])?(?:git\+|https?:|file:)[^\s#]*/(?P<file>[A-Za-z0-9][^\s#/]*)"
+    r"(?:#\S*?egg=(?P<egg>[\w.-]+))?"
+)
+"""A requirement that is an address: the name that it says, else the name of its file."""
+_FILE_NAME = re.compile(r"[A-Za-z0-9]+(?:[_.-](?!git\b|\d|zip\b|tar\b|whl\b)[A-Za-z0-9]+)*")
+
+
+def _setup_cfg(text: str) -> _Names:
+    parser = configparser.RawConfigParser(strict=False)
+    parser.read_string(text)
+    for section, name, group in (
+        ("options", "setup_requires", "build"),
+        ("options", "install_requires", ""),
+        ("options", "tests_require", "test"),
+    ):
+        yield from _lines(parser.get(section, name, fallback=""), group)
+
+    if parser.has_section("options.extras_require"):
+        for group, value in parser.items("options.extras_require"):
+            yield from _lines(value, group)
+
+
+def _lines(value: str, group: str = "") -> _Names:
+    texts = [line.partition("#")[0].strip() for line in re.split(r"[\n;]", value)]
+    yield from _requirement([text for text in texts if text], group)
+
+
+def _setup_py(text: str) -> _Names:
+    groups = {
+        "install_requires": "",
+        "setup_requires": "build",
+        "tests_require": "test",
+        "extras_require": "extra",
+    }
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.keyword) or node.arg not in groups:
+            continue
+
+        # Of extras the keys name the extra.
+        value = node.value
+        parts = value.values if isinstance(value, ast.Dict) else [value]
+        for part in parts:
+            texts = [row.value for row in ast.walk(part) if isinstance(row, ast.Constant)]
+            yield from _requirement(texts, groups[node.arg])
+
+
+def _pipfile(text: str) -> _Names:
+    data: Mapping[str, Any] = tomllib.loads(text)
+    for group, name in (("", "packages"), ("dev", "dev-packages")):
+        for key in data.get(name, {}):
+            yield _Named(key, key, name, group)
+
+
+def _keys_of(*tables: tuple[str, str], of: Callable[[str], Any]) -> Callable[[str], _Names]:
+    """Return a reader of the keys in tables, each table with its group."""
+
+    def read(text: str) -> _Names:
+        data = of(text) or {}
+        for group, path in tables:
+            table: Any = data
+            for name in path.split("/"):
+                table = (table or {}).get(name)
+            for key in table or ():
+                yield _Named(str(key), str(key), path.rpartition("/")[2], group)
+
+    return read
+
+
+_GEM = re.compile(
+    r"\s*(?:group\s*\(?(?P<group>[^#]*?)\)?\s*do\b|(?P<end>end\b)"
+    r"|gem[ \t(]+(?P<text>['\"](?P<name>[\w.-]+)['\"])(?P<tail>.*))"
+)
+_GEM_GROUP = re.compile(r":groups?\s*=>|groups?:")
+
+
+def _gemfile(text: str) -> _Names:
+    """Yield the gems, each with the first group of its block or its line."""
+    block = ""
+    for line in _without_comments("a.rb", text).splitlines():
+        match = _GEM.match(line)
+        if match is None:
+            continue
+        if match["name"] is None:
+            block = match["group"] or ""
+            continue
+
+        _, *tail = _GEM_GROUP.split(match["tail"])
+        groups = re.findall(r"\w+", tail[0] if tail else block)
+        yield _Named(match["name"], match["text"], group=groups[0] if groups else "")
+
+
+def _composer(text: str) -> _Names:
+    data = json.loads(text)
+    for group, table in (("", "require"), ("dev", "require-dev")):
+        for key in data.get(table, {}):
+            yield _Named(key, json.dumps(key), table, group)
+
+
+def _conda(text: str) -> _Names:
+    data = load(text)
+    entries = data.get("dependencies", []) if isinstance(data, dict) else []
+    for entry in entries:
+        if isinstance(entry, dict):
+            yield from _requirement(entry.get("pip"))
+        else:
+            yield _Named(str(entry).rpartition("::")[2].split("=")[0].split(" ")[0], str(entry))
+
+
+def _deno(text: str) -> _Names:
+    data = json.loads(_without_comments("a.ts", text))
+    for table in (data.get("imports", {}), *data.get("scopes", {}).values()):
+        for value in table.values():
+            match = _SPECIFIER.match(str(value))
+            if match is not None:
+                yield _Named(match[1], json.dumps(value, ensure_ascii=False))
+
+
+_SPECIFIER = re.compile(r"(?:npm:|jsr:|https?://[^/]+/(?:npm/|x/|v\d+/)?)/?(@?[^@?]+)")
+
+
+def _catalogs(text: str) -> _Names:
+    data: Any = load(text)
+    catalogs = data.get("catalogs", {}) if isinstance(data, dict) else {}
+    for table in (data.get("catalog") or {}, *catalogs.values()):
+        for key in table:
+            yield _Named(key, key)
+
+
+def _chart(text: str) -> _Names:
+    data: Any = load(text)
+    for entry in data.get("dependencies") or ():
+        yield _Named(str(entry["name"]), str(entry["name"]))
+
+
+def _vcpkg(text: str) -> _Names:
+    for entry in json.loads(text).get("dependencies", []):
+        name = entry["name"] if isinstance(entry, dict) else entry
+        yield _Named(name, json.dumps(name))
+
+
+def _pom(text: str) -> _Names:
+    for block in _POM_DEPENDENCY.findall(_without_comments("a.xml", text)):
+        group = re.search(r"<groupId>\s*([^<\s]+)", block)
+        artifact = re.search(r"<artifactId>\s*([^<\s]+)", block)
+        if artifact is not None:
+            name = f"{group[1]}:{artifact[1]}" if group is not None else artifact[1]
+            scope = re.search(r"<scope>\s*([^<\s]+)", block)
+            tested = "test" if scope is not None and scope[1] == "test" else ""
+            yield _Named(name, artifact[0], group=tested)
+
+
+_POM_DEPENDENCY = re.compile(r"<dependency>([\s\S]*?)</dependency>")
 
 
 def _package_json(text: str) -> _Names:
@@ -218,42 +396,73 @@ _GO_MODULE = re.compile(
 )
 
 
-def _by_regex(pattern: str, syntax: str = "") -> Callable[[str], _Names]:
-    """Return a reader of what a pattern finds outside of comments;
-    `syntax` is a file name that has such comments.
-    """
-    compiled = re.compile(pattern)
+_FOR_TESTS = re.compile(
+    r"\b(?:androidTest|test|kapt|ksp|detekt)[A-Z(]\w*|development_dependency|PrivateAssets="
+    r"|only:\s*\[?\s*:(?:dev|test)|%\s*\"?[Tt]est\b"
+)
+"""A line whose package is for those who work on the project: of Gradle, Ruby, .NET, Elixir, sbt."""
+
+
+def _by_regex(row: Mapping[str, str]) -> Callable[[str], _Names]:
+    """Return a reader of what the pattern of a row finds outside of comments."""
+    compiled = re.compile(row["finds"])
+    syntax = f"a.{row.get('comments', '')}"
 
     def read(text: str) -> _Names:
-        parts, last = [], 0
-        for start, end, what in comments_and_strings(syntax, text):
-            if what == "comment":
-                parts += [text[last:start], re.sub(r"\S", " ", text[start:end])]
-                last = end
-
-        for match in compiled.finditer("".join((*parts, text[last:]))):
+        plain = _without_comments(syntax, text)
+        for match in compiled.finditer(plain):
             name = ":".join(group for group in match.groups() if group)
-            yield _Named(name, match[match.lastindex or 0])
+            start = plain.rfind("\n", 0, match.start(1)) + 1
+            line = plain[start : match.end()] + plain[match.end() :].partition("\n")[0]
+            is_for_tests = _FOR_TESTS.search(line) is not None
+            yield _Named(name, match[match.lastindex or 0], group="test" if is_for_tests else "")
 
     return read
 
 
-_READERS: Mapping[str, Callable[[str], _Names]] = {
+def _without_comments(syntax: str, text: str) -> str:
+    """Return a text with blanks for its comments; `syntax` is a file name that has such."""
+    parts, last = [], 0
+    for start, end, what in comments_and_strings(syntax, text):
+        if what == "comment":
+            parts += [text[last:start], re.sub(r"\S", " ", text[start:end])]
+            last = end
+
+    return "".join((*parts, text[last:]))
+
+
+_PARSED: Mapping[str, Callable[[str], _Names]] = {
     r"pyproject\.toml": _pyproject,
     r"(.*[-_.])?requirements([-_.].*)?\.(txt|in)": _requirements,
     r"package\.json": _package_json,
     r"cargo\.toml": _cargo,
     r"go\.mod": _go_mod,
     r".*\.versions\.toml": _catalogue,
-    r".*\.gradle(\.kts)?": _by_regex(r"['\"]([\w.-]+:[\w.-]+)(?::[^'\"\n]*)?['\"]", "a.gradle"),
-    r"pom\.xml": _by_regex(
-        r"<dependency>\s*<groupId>\s*([^<\s]+)\s*</groupId>\s*<artifactId>\s*"
-        r"([^<\s]+)\s*</artifactId>",
-        "a.xml",
+    r"pom\.xml": _pom,
+    r"setup\.cfg": _setup_cfg,
+    r"setup\.py": _setup_py,
+    r"pipfile": _pipfile,
+    r"(.*[-_.])?environment([-_.].*)?\.ya?ml|conda\.ya?ml": _conda,
+    r"gemfile|gems\.rb": _gemfile,
+    r"composer\.json": _composer,
+    r"deno\.jsonc?|import_map\.json": _deno,
+    r"pnpm-workspace\.yaml": _catalogs,
+    r"chart\.yaml": _chart,
+    r"vcpkg\.json": _vcpkg,
+}
+_KEYS: Mapping[str, Callable[[str], _Names]] = {
+    r"pubspec\.yaml": _keys_of(
+        ("", "dependencies"), ("dev", "dev_dependencies"), ("", "dependency_overrides"), of=load
     ),
-    r".*\.sbt": _by_regex(r"\"([\w.-]+)\"\s*%{1,3}\s*\"([\w.-]+)\"\s*%", "a.sbt"),
-    r".*\.csproj|directory\.packages\.props": _by_regex(
-        r"<Package(?:Reference|Version)\s+Include=\"([^\"]+)\"", "a.xml"
+    r"shard\.yml": _keys_of(("", "dependencies"), ("dev", "development_dependencies"), of=load),
+    r"elm\.json": _keys_of(
+        ("", "dependencies/direct"), ("test", "test-dependencies/direct"), of=json.loads
     ),
 }
-"""Readers by the pattern of a manifest's name in lower case."""
+
+
+@cache
+def _readers() -> Mapping[str, Callable[[str], _Names]]:
+    """Return the readers by the pattern of a manifest's name in lower case."""
+    rows = cast("list[Mapping[str, str]]", load(_DATA.read_text("utf-8")))
+    return {**_PARSED, **_KEYS, **{row["files"]: _by_regex(row) for row in rows}}

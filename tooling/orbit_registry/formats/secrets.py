@@ -9,6 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,26 +39,31 @@ class _Form:
 
     kind: str
     pattern: str
+    needles: tuple[str, ...]
+    """What each of them has a part of; each begins with a plain character."""
     value: str = ""
     """How its value is judged; empty: the form is proof."""
 
 
 def _forms() -> Iterator[_Form]:
     for row in _TABLE["prefixes"]:
+        prefix = row["prefix"]
         body = f"[{row['body']}]{{{row['least']},{_LONGEST_BODY}}}"
+        needle = row.get("needle") or f"{re.escape(prefix[-1])}(?<={re.escape(prefix)})"
         value = "" if row.get("proof") else "body"
-        yield _Form(row["kind"], rf"{re.escape(row['prefix'])}{body}(?![A-Za-z0-9])", value)
+        form = rf"{re.escape(prefix)}{body}(?![A-Za-z0-9])"
+        yield _Form(row["kind"], form, (needle,), value)
+
     for row in _TABLE["forms"]:
-        yield _Form(row["kind"], row["form"], row.get("value", ""))
+        needle = row["needle"]
+        needles = (needle,) if isinstance(needle, str) else tuple(needle)
+        yield _Form(row["kind"], row["form"], needles, row.get("value", ""))
 
 
 _FORMS = tuple(_forms())
 _BY_NAME = {"quoted": "secret by its name", "plain": "secret by its name", "bearer": "bearer token"}
 KINDS = frozenset(form.kind for form in _FORMS) | frozenset(_BY_NAME.values())
 """Kinds of secrets, as `docs/reference/checks/content.md` lists them."""
-_GROUPS = "|".join(f"(?P<f{number}>{form.pattern})" for number, form in enumerate(_FORMS))
-_PREFILTER = rf"(?<![A-Za-z0-9])(?:{_GROUPS})"
-"""Compiled where it is used: few runs need it."""
 
 
 def _rarest(word: str) -> int:
@@ -119,17 +126,6 @@ _NAMED = (
 """`password = '…'`, `API_KEY=…`, `Authorization: Bearer …`; `_is_random` judges the value."""
 
 
-def _needles_of_forms() -> Iterator[str]:
-    """Yield what every secret with a form has a part of, each beginning with a plain character."""
-    for row in _TABLE["prefixes"]:
-        prefix = row["prefix"]
-        yield row.get("needle") or f"{re.escape(prefix[-1])}(?<={re.escape(prefix)})"
-
-    for row in _TABLE["forms"]:
-        needle = row["needle"]
-        yield from needle if isinstance(needle, list) else [needle]
-
-
 def _grouped(needles: Iterable[str], after: str = "") -> str:
     """Return a pattern of all needles in which each first character is tried once."""
     groups: dict[str, list[str]] = {}
@@ -140,14 +136,22 @@ def _grouped(needles: Iterable[str], after: str = "") -> str:
     return "|".join(f"{first}(?:{'|'.join(rests)}){after}" for first, rests in groups.items())
 
 
-_FORM_NEEDLES = _grouped(_needles_of_forms())
+_FORM_NEEDLES = _grouped(chain.from_iterable(form.needles for form in _FORMS))
 _NAME_NEEDLES = _grouped(_name_ends(), after=_NEAR_VALUE)
-NEEDLES = re.compile(f"{_FORM_NEEDLES}|{_NAME_NEEDLES}|b{_BEARER}|B{_BEARER}")
-"""A part that every secret has.
+_NEEDLES = f"{_FORM_NEEDLES}|{_NAME_NEEDLES}|b{_BEARER}|B{_BEARER}"
+_compiled = cache(re.compile)
+"""Patterns are compiled where they are used: few runs need them, and fewer need all."""
 
-A search stops at each character that an alternative begins with, so they begin with rare ones and
-look back.
-"""
+
+def may_hold_secret(text: str) -> bool:
+    """Say whether a text has a sign of a secret; `find_secrets` says whether it is one.
+
+    A search stops at each character that an alternative begins with, so they begin with rare ones
+    and look back.
+    """
+    return _compiled(_NEEDLES).search(text) is not None
+
+
 _LEAST_OF_FORM = 2.3
 """Least entropy of a value that is judged: made-up tokens repeat a character."""
 _RFC_EXAMPLE = "Aladdin:open sesame"
@@ -170,10 +174,10 @@ def find_secrets(text: str) -> Iterator[Suspect]:
 
     Made-up examples are none: `EXAMPLE`, `xxxxxx`, `$VARIABLE`, `MIIE…`.
     """
-    if not NEEDLES.search(text):
+    if not may_hold_secret(text):
         return
 
-    has_form = re.search(_FORM_NEEDLES, text) is not None
+    has_form = _compiled(_FORM_NEEDLES).search(text) is not None
     forms = list(_with_form(text)) if has_form else []
     suspects = list(forms)
     for name in _with_name(text):
@@ -188,14 +192,21 @@ def find_secrets(text: str) -> Iterator[Suspect]:
 
 
 def _with_form(text: str) -> Iterator[Suspect]:
-    for match in re.finditer(_PREFILTER, text):
-        form = _FORMS[int(str(match.lastgroup)[1:])]
+    """Yield what has a form; a form is looked for only where a part of it is."""
+    for form in _FORMS:
+        if _compiled("|".join(form.needles)).search(text):
+            yield from _of_form(form, text)
+
+
+def _of_form(form: _Form, text: str) -> Iterator[Suspect]:
+    for match in _compiled(rf"(?<![A-Za-z0-9])(?:{form.pattern})").finditer(text):
         if re.search(_EXAMPLE, match[0]):
             continue
         if form.kind == "private key" and _ELIDED.match(text, match.end()):
             continue
 
-        value = next((match[name] for name in _VALUES if match[name] is not None), match[0])
+        groups = match.groupdict().items()
+        value = next((group for name, group in groups if name in _VALUES and group), match[0])
         if _JUDGES[form.value](value):
             yield Suspect(form.kind, match.start(), match.end())
 
@@ -256,7 +267,7 @@ _JUDGES: Mapping[str, Callable[[str], bool]] = {
 
 
 def _with_name(text: str) -> Iterator[Suspect]:
-    pattern = re.compile(_NAMED)
+    pattern = _compiled(_NAMED)
     at = 0
     while match := pattern.search(text, at):
         name = next(name for name in _BY_NAME if match[name] is not None)
@@ -411,7 +422,7 @@ def has_secret(value: object, text: str) -> bool:
     """Say whether a text within a value holds a secret; `text` is the value as ASCII JSON."""
     if "\\u" in text:  # an escape could hide a secret
         text = json.dumps(value, ensure_ascii=False)
-    if NEEDLES.search(text) is None:
+    if not may_hold_secret(text):
         return False
 
     return any(any(find_secrets(part)) for part in _texts(value))

@@ -69,11 +69,13 @@ _WRAPPERS = (
     "conda run, pipx run, bundle exec, fvm, pnpm exec, pnpm dlx, yarn exec, yarn dlx, npm exec, "
     "npx, bunx, bun x, mise exec, python -m, coverage run -m, dotenv run, corepack, doppler run, "
     "xvfb-run, env, time, time -p, nice, sudo, sudo -n, xargs, nohup, command, exec, builtin, "
-    "stdbuf"
+    "stdbuf, mise x, asdf exec, rbenv exec, pyenv exec, volta run, devbox run, op run, ionice, "
+    "caffeinate"
 )
 _CONTAINERS = (
     "docker compose exec, docker compose run, docker-compose exec, docker-compose run, "
-    "docker exec, docker run, podman exec, podman run, direnv exec, timeout"
+    "docker exec, docker run, podman exec, podman run, direnv exec, timeout, gtimeout, rustup run, "
+    "nvm exec, fnm exec, aws-vault exec, chamber exec, flock"
 )
 WRAPPERS = dict.fromkeys(_WRAPPERS.split(", "), 0) | dict.fromkeys(_CONTAINERS.split(", "), 1)
 """Beginnings of commands that start another program, and how many words precede that program."""
@@ -97,11 +99,16 @@ _NOUNS = _by_word(
 """Words of a headline that say which commands it is about."""
 _SESSIONS = ("-s", "-e", "-rs", "--session", "--sessions")
 SHELLS = ("bash", "sh", "zsh")
+WINDOWS = ("exe", "cmd", "bat", "ps1")
 
 
 def name_of(word: str) -> str:
     """Return the name of the program that a word starts: `.venv/bin/python3.12` is `python`."""
-    name = word.rpartition("/")[2]
+    name = word.replace("\\", "/").rpartition("/")[2]
+    stem, _, suffix = name.rpartition(".")
+    if suffix.lower() in WINDOWS:
+        name = stem
+
     is_python = name.startswith("python") and not name[6:].strip("0123456789.")
     return "python" if name == "py" or is_python else name
 
@@ -180,6 +187,17 @@ def script_of(words: "Sequence[str]") -> str:
     return ""
 
 
+def script_file(words: "Sequence[str]") -> str:
+    """Return the file that a shell runs: `bash -e ci/test.sh`; empty for `bash -c TEXT`."""
+    for word in words[1:]:
+        if word[:1] != "-":
+            return word
+        if word[1:2] != "-" and "c" in word:
+            return ""
+
+    return ""
+
+
 def purpose_of(words: "Sequence[str]") -> str:
     """Return the purpose of a command, behind its wrappers; empty if unknown."""
     words = words[program_at(words) :]
@@ -191,8 +209,8 @@ def purpose_of(words: "Sequence[str]") -> str:
 
         return purpose
 
-    if name in SHELLS and len(words) > 1:
-        name = name_of(words[1])
+    if name in SHELLS:
+        name = name_of(script_file(words) or name)
 
     script = ""
     if name in RUNNERS:

@@ -32,7 +32,8 @@ _ASSIGNING = frozenset(("export", "const", "let", "var"))
 _BETWEEN = frozenset(("static", "type", "typeof", "crate", "namespace", "pub", "lazy"))
 _FILES_WORDS = (
     "package.json composer.json pyproject.toml go.mod cargo.toml pom.xml build.gradle "
-    "gemfile build.gradle.kts libs.versions.toml mix.exs setup.py setup.cfg pipfile"
+    "gemfile build.gradle.kts libs.versions.toml mix.exs setup.py setup.cfg pipfile "
+    "environment.yml environment.yaml pubspec.yaml"
 )
 _FILES = frozenset(_FILES_WORDS.split())
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".html", ".csv", ".svg")
@@ -41,7 +42,7 @@ _VERSION = frozenset("^~<>=*0123456789")
 _SOURCES = ("workspace:", "catalog:", "latest", "npm:", "file:", "git", "http")
 _INSTALLERS_WORDS = (
     "npm pnpm yarn bun pip pip3 uv poetry pipenv pdm cargo go gem bundle composer conda "
-    "deno dotnet mix"
+    "deno dotnet mix apt apt-get apk dnf yum brew"
 )
 _INSTALLERS = frozenset(_INSTALLERS_WORDS.split())
 _ENDS = str.maketrans(dict.fromkeys(";|&()\n", " ; ") | dict.fromkeys("\"'", ""))
@@ -135,7 +136,7 @@ def added_names(arguments: "Payload", path: str, root: str, folder: str = "") ->
     names: dict[str, None] = {}
     command = field(arguments, "command")
     if PATCH not in command:
-        names |= dict.fromkeys(_installed(command))
+        names |= dict.fromkeys(installed_by(command))
 
     for file, new, old in edits_in(arguments, path, root, folder):
         before = {*names_in(file, old)}
@@ -253,7 +254,20 @@ def _declared(line: str) -> "Iterator[str]":
     yield from map(_start, _quoted(line))
 
 
+def _listed(line: str) -> "Iterable[str]":
+    return (_start(line.removeprefix("- ").rpartition("::")[2].strip()),)
+
+
+def _keyed(line: str) -> "Iterable[str]":
+    key, colon, value = line.partition(":")
+    return (_start(key),) if colon and value.strip()[:1] in _VERSION | {""} else ()
+
+
 _DECLARED = {
+    "setup.cfg": _requirement,
+    "environment.yml": _listed,
+    "environment.yaml": _listed,
+    "pubspec.yaml": _keyed,
     "package.json": _json_names,
     "composer.json": _json_names,
     "go.mod": _module,
@@ -261,7 +275,8 @@ _DECLARED = {
 }
 
 
-def _installed(command: str) -> "Iterator[str]":
+def installed_by(command: str) -> "Iterator[str]":
+    """Yield the packages that a shell command installs."""
     installer = is_adding = False
     for token in command.translate(_ENDS).split():
         if token == ";":

@@ -1,7 +1,6 @@
 """Paths in a shell command, and what its programs are for.
 
-It reads quotes, `cd x && …`, redirections, here-documents, substitutions and braces; variables and
-globs stay unknown.
+`hook/commands.py` reads the shell's text; variables and globs stay unknown.
 """
 
 from orbit_registry.hook.call import (
@@ -14,6 +13,7 @@ from orbit_registry.hook.call import (
     patch_paths,
     resolve_path,
 )
+from orbit_registry.hook.commands import UNKNOWN, Command, commands_in
 from orbit_registry.hook.purpose import program_at, purpose_of
 
 DEEPEST = 4  # most shells inside each other
@@ -25,8 +25,6 @@ _SEARCHING = "sed awk gawk grep egrep fgrep rg ag jq yq perl ssh"
 _SEARCHERS = frozenset(_SEARCHING.split())
 _READING = "cat less more head tail bat view nl sed awk grep rg jq yq batcat wc"
 _READERS = frozenset(_READING.split())
-UNKNOWN = "\0"  # placeholder in a word for what only a running shell knows
-_VARIABLES = {"PWD": ".", "CLAUDE_PROJECT_DIR": PROJECT}
 
 
 class CommandPaths:
@@ -80,36 +78,31 @@ def paths_in_command(command: str | list[str]) -> CommandPaths:
 
 
 def _read_text(result: CommandPaths, text: str, folder: str | None, depth: int) -> None:
+    line = commands_in(text)
     outer: list[str | None] = []
-    words: list[str] = []
-    bodies: list[str] = []
-    targets: list[str] = []
-    scanner = Scanner(text)
 
-    for kind, content in [*scanner.run(), (";", "")]:
-        if kind == "word":
-            words.append(content)
-        elif kind == "body":
-            bodies.append(content)
-        elif kind == "<":
-            result.add(content, folder, read=True)
-        elif kind == ">":
-            result.add(content, folder)
-            targets.append(content)
-        else:
-            for body in bodies:
-                _read_here_document(result, body, words, targets, folder, depth)
+    for command in line.commands:
+        outer += [folder] * command.opens
+        _read_redirections(result, command, folder, depth)
+        folder = _read_command(result, command.words, folder, depth)
 
-            folder = _read_command(result, words, folder, depth)
-            words, bodies, targets = [], [], []
-            if kind == "(":
-                outer.append(folder)
-            elif kind == ")" and outer:
-                folder = outer.pop()
+        for _ in range(min(command.closes, len(outer))):
+            folder = outer.pop()
 
     if depth < DEEPEST:
-        for command in scanner.inner:
-            _read_text(result, command, folder, depth + 1)
+        for inner in line.inner:
+            _read_text(result, inner, folder, depth + 1)
+
+
+def _read_redirections(
+    result: CommandPaths, command: Command, folder: str | None, depth: int
+) -> None:
+    for sign, path in command.files:
+        result.add(path, folder, read=sign == "<")
+
+    written = [path for sign, path in command.files if sign == ">"]
+    for body in command.bodies:
+        _read_here_document(result, body, command.words, written, folder, depth)
 
 
 def _read_here_document(
@@ -162,7 +155,7 @@ def _read_command(
     purpose = purpose_of(words)
     if purpose and purpose not in result.purposes:
         result.purposes.append(purpose)
-    if "/" in words[0]:
+    if "/" in words[0] or "\\" in words[0]:
         result.add(words[0], folder)  # a script of the project
 
     at = program_at(words)
@@ -296,162 +289,3 @@ def _expand_braces(word: str) -> list[str]:
             words.append(current)
 
     return words + pending
-
-
-_BREAKS = " \t\n;|&()<>"
-_ESCAPED = frozenset(" \t\n'\"$`\\()[]{}<>|&;*?#~!=")
-_ESCAPED_IN_QUOTES = frozenset('"\\$`\n')
-
-
-class Scanner:
-    """Scanner of a shell text; `inner` are the texts of command substitutions."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.inner: list[str] = []
-        self._tokens: list[tuple[str, str]] = []
-
-        # Here-documents: token, end word, whether tabs are stripped.
-        self._waiting: list[tuple[int, str, bool]] = []
-
-    def run(self) -> list[tuple[str, str]]:
-        """Return the tokens: words, redirections with their file, here-documents and breaks.
-
-        The kinds are "word", "<" and ">", "body", and a break's own sign.
-        """
-        text = self.text
-        while self.at < len(text):
-            character = text[self.at]
-            if character in " \t":
-                self.at += 1
-            elif text.startswith("\\\n", self.at):
-                self.at += 2
-            elif character == "#":
-                self._until("\n")
-                self.at -= self.at < len(text)
-            elif character in "<>":
-                self._redirection(character)
-            elif character in _BREAKS:
-                self._tokens.append((character, ""))
-                self.at += 1
-                if character == "\n":
-                    self._bodies()
-            else:
-                self._tokens.append(("word", self._word(_BREAKS)))
-
-        return self._tokens
-
-    def _word(self, ends: str) -> str:
-        """Return the text up to one of some characters, without quotes.
-
-        In quotes the end is the quote.
-        """
-        text = self.text
-        is_quoted = ends == '"'
-        escaped = _ESCAPED_IN_QUOTES if is_quoted else _ESCAPED
-
-        parts: list[str] = []
-        while self.at < len(text) and text[self.at] not in ends:
-            character = text[self.at]
-            self.at += 1
-
-            if character == "'" and not is_quoted:
-                parts.append(self._until("'"))
-            elif character == '"':
-                parts.append(self._word('"'))
-                self.at += 1
-            elif character == "`":
-                parts.append(self._substituted(self._until("`")))
-            elif character == "$":
-                parts.append(self._variable())
-            elif character == "\\" and text[self.at : self.at + 1] in escaped:
-                parts.append(text[self.at].strip("\n"))
-                self.at += 1
-            else:
-                parts.append(character)
-
-        return "".join(parts)
-
-    def _until(self, sign: str) -> str:
-        """Return the text up to a sign, and go on behind it."""
-        start = self.at
-        end = self.text.find(sign, start)
-        if end < 0:
-            end = len(self.text)
-
-        self.at = min(end + 1, len(self.text))
-        return self.text[start:end]
-
-    def _variable(self) -> str:
-        text, start = self.text, self.at
-        if text.startswith("(", start):
-            depth = 1
-            while self.at + 1 < len(text) and depth:
-                self.at += 1
-                depth += (text[self.at] == "(") - (text[self.at] == ")")
-
-            self.at += 1
-            return self._substituted(text[start + 1 : self.at - (not depth)])
-
-        if text.startswith("'", start):  # $'…' is quoted text
-            return ""
-
-        if text.startswith("{", start):
-            name = self._until("}")[1:]
-        else:
-            while self.at < len(text) and (text[self.at].isalnum() or text[self.at] == "_"):
-                self.at += 1
-
-            name = text[start : self.at]
-
-        return _VARIABLES.get(name, UNKNOWN)
-
-    def _substituted(self, command: str) -> str:
-        normalized = " ".join(command.split())
-        if normalized == "pwd":
-            return "."
-
-        self.inner.append(command)
-        return PROJECT if normalized == "git rev-parse --show-toplevel" else UNKNOWN
-
-    def _redirection(self, character: str) -> None:
-        text, start = self.text, self.at
-        if self._tokens and self._tokens[-1][1].isdigit() and text[start - 1].isdigit():
-            self._tokens.pop()  # the number of a file that is open
-
-        while self.at < len(text) and text[self.at] in "<>|&":
-            self.at += 1
-
-        sign = text[start : self.at]
-        if sign == "<<<" or text.startswith("(", self.at):
-            return
-
-        is_stripped = sign == "<<" and text.startswith("-", self.at)
-        self.at += is_stripped
-        while text[self.at : self.at + 1] in (" ", "\t"):
-            self.at += 1
-
-        word = self._word(_BREAKS)
-        is_open = sign[-1] == "&" and word in ("-", "0", "1", "2")  # another name of an open file
-        if sign == "<<":
-            self._waiting.append((len(self._tokens), word, is_stripped))
-            self._tokens.append(("body", ""))
-        elif not is_open:
-            self._tokens.append((character, word))
-
-    def _bodies(self) -> None:
-        """Read the here-documents announced on the line above, each up to its end word."""
-        for position, name, is_stripped in self._waiting:
-            lines: list[str] = []
-            while self.at < len(self.text):
-                line = self._until("\n")
-                end = line.lstrip("\t") if is_stripped else line
-                if end == name:
-                    break
-
-                lines.append(line)
-
-            self._tokens[position] = ("body", "\n".join(lines))
-
-        self._waiting = []

@@ -54,6 +54,9 @@ _TESTS = re.compile(r"(?:^|[-_.])tests?(?:$|[-_.])")
 
 _MAY_HAVE_SCHEMAS = frozenset(("doc", "docs", "spec", "specs"))
 
+_NO_CODE = (None, "bash", "css", "html", "json", "markdown", "yaml")
+"""Languages of files that make a folder no package."""
+
 _COMPOSE = re.compile(r"(?:docker-)?compose[\w.-]*\.ya?ml|[\w.-]*docker-compose\.ya?ml")
 _WORKFLOW = re.compile(r"(?:.*/)?\.(?:github|forgejo|gitea)/workflows/[^/]+\.ya?ml")
 _PIPELINE = re.compile(r"(?:.*/)?(?:\.gitlab-ci[\w.-]*\.ya?ml|\.circleci/[^/]+\.ya?ml)")
@@ -137,7 +140,7 @@ def _folders(path: str) -> Iterator[Sign]:
         return
 
     top = folder.partition("/")[0]
-    is_code = language_of(path) not in (None, "css", "html", "json", "markdown", "yaml")
+    is_code = language_of(path) not in _NO_CODE
     if is_code and top.lower() not in _words("usual"):
         yield Sign(SignKind.FOLDER, top, path)
 

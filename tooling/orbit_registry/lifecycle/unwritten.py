@@ -4,6 +4,7 @@ Two lists of signs go in, of the tree before and after, and the records that exp
 candidates come out, the strongest first. Each has the command that starts its record.
 """
 
+import posixpath
 import re
 import shlex
 from collections import defaultdict
@@ -35,18 +36,19 @@ _WEIGHTS = {
 """How strong a sign is whose subject is not in the list; the list has weights from 4 to 9."""
 
 _WHAT = {
-    SignKind.DEPENDENCY: "new dependency",
-    SignKind.SERVICE: "new service",
-    SignKind.FOLDER: "new package",
-    SignKind.SCHEMA: "first schema",
-    SignKind.LICENCE: "new licence",
-    SignKind.PERMISSION: "new permission",
+    SignKind.DEPENDENCY: ("new dependency", "new dependencies"),
+    SignKind.SERVICE: ("new service", "new services"),
+    SignKind.FOLDER: ("new package", "new packages"),
+    SignKind.SCHEMA: ("first schema of its type", "first schemas of their types"),
+    SignKind.LICENCE: ("new licence", "new licences"),
+    SignKind.PERMISSION: ("new permission of a workflow", "new permissions of a workflow"),
 }
+"""How a reason calls a sign, and several ones."""
 _TITLES = {
-    SignKind.FOLDER: "Keep {} as a package",
+    SignKind.FOLDER: "Give {} a package",
     SignKind.SCHEMA: "Describe data and interfaces with {}",
     SignKind.LICENCE: "License the project under {}",
-    SignKind.PERMISSION: "Let the workflow have {}",
+    SignKind.PERMISSION: "Let a workflow have {}",
 }
 _PACKAGES = (SignKind.DEPENDENCY, SignKind.SERVICE)
 
@@ -58,6 +60,9 @@ _AFFIX = re.compile(
 )
 _WORD = re.compile(r"[A-Z]?[^\W_A-Z]+|[A-Z]+(?![^\W_A-Z])|[@+#]+")
 """The words of a name: of `RabbitMQ` they are Rabbit and MQ."""
+_MAIN_WORDS = "app cli client common core js node react sdk server vue"
+_MAIN = frozenset(_MAIN_WORDS.split())
+"""Packages of a scope that people call by the scope: `@nestjs/core` is NestJS."""
 _ADOPTING = r"(?:adopt|choose|introduce|pick|use|using|to|on|with)"
 
 
@@ -93,9 +98,8 @@ class Candidate:
         parts: list[str] = []
         for kind in dict.fromkeys(sign.kind for sign in self.signs):
             names = dict.fromkeys(sign.name for sign in self.signs if sign.kind is kind)
-            plural = "s" if len(names) > 1 and not _WHAT[kind].endswith("y") else ""
-            plural = "" if len(names) < 2 else plural
-            parts.append(f"{_WHAT[kind]}{plural}: {listed(list(names), MOST_NAMES)}")
+            what = _WHAT[kind][len(names) > 1]
+            parts.append(f"{what}: {listed(list(names), MOST_NAMES)}")
 
         return "; ".join(parts)
 
@@ -117,7 +121,7 @@ class Candidate:
         """The title that the record may have."""
         names = _joined(self.names[:MOST_NAMES])
         template = _TITLES.get(self.kind, "Use {}")
-        return f"{template.format(names)} {self.role}".rstrip()
+        return f"{template.format(names)} {self.role}".strip()
 
     @property
     def command(self) -> str:
@@ -137,6 +141,8 @@ class Candidate:
         for sign in self.signs:
             if sign.kind is SignKind.FOLDER:
                 globs[f"{sign.name}/**"] = None
+            elif sign.name == "SQL migrations":
+                globs[f"{posixpath.dirname(sign.path)}/**"] = None
             elif sign.kind is not SignKind.DEPENDENCY:
                 globs[sign.path] = None
 
@@ -168,7 +174,7 @@ class Known:
     @cached_property
     def names(self) -> frozenset[tuple[SignKind, str]]:
         """The signs by kind and name."""
-        return frozenset((sign.kind, plain_name(sign.name)) for sign in self.signs)
+        return frozenset(map(key_of, self.signs))
 
     @cached_property
     def places(self) -> frozenset[tuple[SignKind, str, str]]:
@@ -224,13 +230,16 @@ def candidates(signs: Iterable[Sign]) -> list[Candidate]:
         kind = "" if role else sign.kind.value
         groups[role, kind].append(sign)
 
-    rows = [_candidate(role, group) for (role, _), group in groups.items()]
+    rows = [candidate_of(group) for group in groups.values()]
     return sorted(rows, key=lambda candidate: -candidate.weight)
 
 
-def _candidate(role: str, signs: Sequence[Sign]) -> Candidate:
+def candidate_of(signs: Iterable[Sign]) -> Candidate:
+    """Return signs of one role as one candidate."""
     strongest = sorted(signs, key=lambda sign: (-weight_of(sign), bool(sign.group)))
-    names = tuple(dict.fromkeys(name_of(sign) for sign in strongest))
+    names = tuple(dict.fromkeys(map(name_of, strongest)))
+    subject = subject_of(strongest[0])
+    role = "" if subject is None else subject.role
     return Candidate(names, role, weight_of(strongest[0]), tuple(strongest))
 
 
@@ -264,10 +273,14 @@ def is_named(sign: Sign, text: str) -> bool:
 def names_of(sign: Sign) -> list[str]:
     """Return the names by which a text may name what a sign is about."""
     plain = _VERSION.sub("", plain_name(sign.name))
-    parts = plain.split("/")
-    names = [sign.name, plain, parts[-1], _AFFIX.sub("", parts[-1])]
-    if plain.startswith("@") and len(parts) > 1:
-        names = [sign.name, plain.lstrip("@"), parts[0].lstrip("@")]
+    scope, _, last = plain.rpartition("/")
+    bare = _AFFIX.sub("", last)
+    if not scope.startswith("@"):
+        names = [sign.name, plain, last, bare]
+    elif last in _MAIN:
+        names = [sign.name, scope.lstrip("@")]
+    else:
+        names = [sign.name, plain.lstrip("@")]
 
     subject = subject_of(sign)
     if subject is not None:
@@ -300,7 +313,7 @@ def _text_of(record: Record) -> str:
 
 
 def _is_news(sign: Sign, old: Known, new: Known) -> bool:
-    if sign.kind is SignKind.OWN or (sign.kind, plain_name(sign.name)) in old.names:
+    if sign.kind is SignKind.OWN or key_of(sign) in old.names:
         return sign.kind is SignKind.PERMISSION and _is_granted(sign, old, new)
     if sign.kind in _PACKAGES:
         return _is_new_package(sign, old, new)
@@ -361,6 +374,11 @@ def _family(name: str) -> str:
 
     first = re.split(r"[-.]", name, maxsplit=1)[0]
     return "" if len(first) < 4 or is_common_word(first) else first
+
+
+def key_of(sign: Sign) -> tuple[SignKind, str]:
+    """Return what makes a sign the same as another one."""
+    return sign.kind, plain_name(sign.name)
 
 
 def plain_name(name: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from orbit_registry.errors import InvalidRecordError, RefusedError, listed
 from orbit_registry.formats.adr.model import Options, RejectedOption
 from orbit_registry.formats.position import YamlProblemError
-from orbit_registry.formats.secrets import NEEDLES, find_secrets, without_secrets
+from orbit_registry.formats.secrets import find_secrets, may_hold_secret, without_secrets
 from orbit_registry.formats.untrusted import RETYPE, first_hidden
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.freshness import freshness_fields
@@ -120,7 +120,7 @@ def refuse_hidden(value: object, before: object = None) -> None:
 
 
 def _content(path: str, text: str | None) -> object:
-    if text is None or not NEEDLES.search(text):
+    if text is None or not may_hold_secret(text):
         return ""
 
     if path.startswith(f"{ORBIT}/") and path.endswith(".yaml"):
@@ -231,7 +231,7 @@ def free_of_secrets(records: Iterable[Record]) -> list[Record]:
     """Return the records, those with a secret redacted."""
     result: list[Record] = []
     for record in records:
-        if NEEDLES.search(_text_of(record)):
+        if may_hold_secret(_text_of(record)):
             record = redacted(record, without_secrets)
 
         result.append(record)

@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import RejectedOption
 from orbit_registry.formats.untrusted import cut, inert_line
+from orbit_registry.formats.wording import normalised
 from orbit_registry.hook.rejected_options import forms_of, is_meant
 from orbit_registry.hook.words import words
 from orbit_registry.model.fields import EXACT, PHRASES
@@ -18,6 +19,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.search.text import stem
 
 LONGEST_PHRASE = 6  # words of a name; people shorten a longer one
+LONGEST_NAME = 3  # words of a name that repositories are compared by
 SURE_LENGTH = (
     2  # words of more than two letters that make a name of common words one that a prompt can mean
 )
@@ -31,7 +33,7 @@ _LEAD = re.compile(
     r"]+(?:with|on|for)\b)|for|move|moving|migrate|migrating|switch|switching|"
     r"introduce|introducing|add|adding|build|building|write|writing|integrate|integrating"
     r"|implement|implementing|create|"
-    r"creating|upgrade|based)[ ]+)+(?=\S)",
+    r"creating|upgrade|based|pick|choose|take|prefer)[ ]+)+(?=\S)",
     re.IGNORECASE,
 )
 _OPPOSITE = re.compile(
@@ -100,6 +102,35 @@ def ruled_out(
                 if any(is_meant(phrase, joined, whole) for phrase in phrases):
                     yield number, record, option
                     break
+
+
+def option_names(option: str) -> set[str]:
+    """Return the names of an option; `names_used` has them of a decision that takes it."""
+    phrases = [words(normalised(name)) for name, _ in _names(option)]
+    return {" ".join(phrase) for phrase in phrases if _is_telling(phrase)}
+
+
+def names_used(title: str, chosen: str) -> set[str]:
+    """Return the possible names of what a decision takes: runs of words of its title and of
+    its chosen option.
+    """
+    names = set()
+    for sentence in (title, chosen):
+        phrase = words(normalised(accepted_part(sentence)))
+        for length in range(1, LONGEST_NAME + 1):
+            for start in range(len(phrase) - length + 1):
+                part = phrase[start : start + length]
+                if _is_telling(part):
+                    names.add(" ".join(part))
+
+    return names
+
+
+def _is_telling(phrase: Sequence[str]) -> bool:
+    if not 0 < len(phrase) <= LONGEST_NAME:
+        return False
+
+    return any(len(word) > 1 and not is_common_word(word) for word in phrase)
 
 
 def _count(records: Iterable[Record], word: str) -> int:

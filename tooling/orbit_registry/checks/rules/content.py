@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.formats.position import Pointer
-from orbit_registry.formats.secrets import NEEDLES, find_secrets
+from orbit_registry.formats.secrets import find_secrets, may_hold_secret
 from orbit_registry.formats.untrusted import RETYPE, first_hidden
 from orbit_registry.hook.select import MIN_CHARACTERS, compiled_pattern
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
@@ -237,7 +237,7 @@ def secret(context: CheckContext) -> Iterator[Diagnostic]:
     """A record or its document holds a secret."""
     for record in context.records:
         for text in _strings_of(record):
-            if not NEEDLES.search(text.value):
+            if not may_hold_secret(text.value):
                 continue
 
             for suspect in find_secrets(text.value):

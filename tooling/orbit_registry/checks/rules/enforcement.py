@@ -13,9 +13,10 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rewriting import follow_moves
 from orbit_registry.formats.position import Position
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.workspace.workspace import CONFIG
 
 if TYPE_CHECKING:
-    from orbit_registry.checks.added import AddedName
+    from orbit_registry.checks.added import Added, AddedName
     from orbit_registry.formats.adr.model import RejectedOption
     from orbit_registry.model.record import Record
 
@@ -117,18 +118,21 @@ CHECKS = tuple(passed_on(*code, _enforced, _FIXES.get(code[0])) for code in _COD
 @check("ORB1020", Severity.WARNING, "leave it out, or propose a decision that supersedes this one")
 def rejected_option(context: CheckContext) -> Iterator[Diagnostic]:
     """A change adds an import or a dependency that a live decision ruled out."""
-    if not context.added:
+    if context.added is None or not any(context.added):
         return
 
     from orbit_registry.search.rejected import ruled_out  # its words take 10 ms to load
 
-    names = [added.name for added in context.added]
+    added = context.added.names
+    names = [row.name for row in added]
     records = [*context.with_options()]
     known: set[tuple[int, str]] = set()
     for number, record, option in ruled_out(records, names):
         known.add((number, record.uid))
-        yield _ruled_out(context.added[number], record, option)
+        yield _ruled_out(added[number], record, option)
 
+    if any(record.rejected for record in records):
+        yield from _unread(context.added)
     if context.options_before is None:
         return
 
@@ -138,7 +142,7 @@ def rejected_option(context: CheckContext) -> Iterator[Diagnostic]:
         if (number, record.uid) in known:
             continue
 
-        finding = _ruled_out(context.added[number], record, option)
+        finding = _ruled_out(added[number], record, option)
         successor = _successor(record, before, records)
         if successor is not None:
             message = f"{finding.message}; {successor.id} of this change replaces that decision"
@@ -147,6 +151,22 @@ def rejected_option(context: CheckContext) -> Iterator[Diagnostic]:
 
         message = f"{finding.message}; this change takes that back"
         yield replace(finding, message=message)
+
+
+def _unread(added: Added) -> Iterator[Diagnostic]:
+    """Yield what was not looked at for what decisions ruled out."""
+    for path in added.unread:
+        message = "it can't be read, so nothing is known of what it adds"
+        hint = "save it as a text of at most 5 MB, and not as a link"
+        yield rejected_option.at(Location(path), message, severity=Severity.NOTE, hint=hint)
+
+    if added.left_out:
+        message = (
+            f"of this change {added.left_out:,} files were not read for what decisions ruled out; "
+            "its manifests were"
+        )
+        hint = "split the change, or look through its imports"
+        yield rejected_option.at(Location(CONFIG), message, severity=Severity.NOTE, hint=hint)
 
 
 def _ruled_out(added: AddedName, record: Record, option: RejectedOption) -> Diagnostic:

@@ -27,15 +27,28 @@ WITH titles AS (
     FROM rejected AS o
     JOIN records AS r ON r.repository = o.repository AND r.id = o.record_id
     WHERE r.phase = 'live' AND o.option_key IS NOT NULL
+    UNION ALL
+    -- What one decision takes, such as Redis for sessions, another one may have rejected.
+    SELECT
+        CONCAT('name ', s.value), s.repository, s.record_id, COALESCE(o.option, r.title),
+        CASE WHEN s.axis = 'uses' THEN 1 ELSE 0 END, CASE WHEN s.axis = 'rejects' THEN 1 ELSE 0 END
+    FROM scopes AS s
+    JOIN records AS r ON r.repository = s.repository AND r.id = s.record_id
+    LEFT JOIN rejected AS o
+        ON o.repository = s.repository AND o.record_id = s.record_id AND o.position = s.position AND s.axis = 'rejects'
+    WHERE s.axis IN ('uses', 'rejects') AND r.phase = 'live'
 )
-SELECT
-    MIN(CASE WHEN is_for = 1 THEN title END) AS topic,
-    COUNT(DISTINCT CASE WHEN is_for = 1 THEN repository END) AS repositories_for,
-    COUNT(DISTINCT CASE WHEN is_against = 1 THEN repository END) AS repositories_against,
-    MIN(CASE WHEN is_for = 1 THEN CONCAT(repository, ' ', id, ' ', title) END) AS example_for,
-    MIN(CASE WHEN is_against = 1 THEN CONCAT(repository, ' ', id, ' ', title) END) AS example_against
-FROM positions
-WHERE is_for = 1 OR is_against = 1
-GROUP BY subject
-HAVING MAX(is_for) = 1 AND MAX(is_against) = 1 AND COUNT(DISTINCT repository) > 1
-ORDER BY repositories_for + repositories_against DESC, topic
+SELECT DISTINCT topic, repositories_for, repositories_against, example_for, example_against
+FROM (
+    SELECT
+        MIN(CASE WHEN is_for = 1 THEN title END) AS topic,
+        COUNT(DISTINCT CASE WHEN is_for = 1 THEN repository END) AS repositories_for,
+        COUNT(DISTINCT CASE WHEN is_against = 1 THEN repository END) AS repositories_against,
+        MIN(CASE WHEN is_for = 1 THEN CONCAT(repository, ' ', id, ' ', title) END) AS example_for,
+        MIN(CASE WHEN is_against = 1 THEN CONCAT(repository, ' ', id, ' ', title) END) AS example_against
+    FROM positions
+    WHERE is_for = 1 OR is_against = 1
+    GROUP BY subject
+    HAVING MAX(is_for) = 1 AND MAX(is_against) = 1 AND COUNT(DISTINCT repository) > 1
+) AS topics
+ORDER BY repositories_for + repositories_against DESC, topic, example_against
