@@ -5,7 +5,7 @@ Each method imports what it needs, so that `orbit list` starts without the gate,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,15 +77,18 @@ class Registry:
         *,
         assume: str | None = None,
         dry_run: bool = False,
+        on_step: Callable[[str], None] = lambda step: None,
     ) -> TakeoverReport:
         """Import another tool's records from a path; what the gate finds goes into the baseline.
 
         Records go into the workspace here, or into a new one if the path is another tool's
-        repository.
+        repository. `on_step` gets what is done next.
         """
         from orbit_registry.importers.importer import import_and_baseline
 
-        return import_and_baseline(Path(path), source, assume=assume, dry_run=dry_run)
+        return import_and_baseline(
+            Path(path), source, assume=assume, dry_run=dry_run, on_step=on_step
+        )
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
@@ -225,6 +228,20 @@ class Registry:
         from orbit_registry.operations import adr as adrs
 
         return adrs.amend_adr(self._reread(), any_id, text, task, date, review_by)
+
+    def cited_in_code(self, record: Record) -> list[tuple[str, int, str]]:
+        """Return path, line and name of each place in tracked code that cites a record."""
+        from orbit_registry.search.source_files import SourceFiles
+
+        records = [*self.collection.records]
+        sources = SourceFiles(self.workspace, records, self.workspace.git.tracked() or ())
+        places: list[tuple[str, int, str]] = []
+        for path, line, _, name, *_ in sources.citations():
+            cited = sources.find(name)
+            if cited is not None and cited.path == record.path:
+                places.append((path, line, name))
+
+        return places
 
     def due_reviews(self, records: Sequence[Record] | None = None) -> Mapping[str, Due]:
         """Return why records (default: all) are to be looked at again, by path."""

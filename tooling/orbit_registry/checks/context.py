@@ -8,16 +8,19 @@ import contextlib
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
+from orbit_registry.checks.code_citations import NONE_CITED, cited_in_code
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording, wording_of
+from orbit_registry.lifecycle.code_citation import BadCitation
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
@@ -118,6 +121,10 @@ class CheckContext:
     """Returns the records with the options that their texts reject."""
     due: Mapping[str, Due] = field(default_factory=dict)
     """Why records are to be looked at again, by path."""
+    bad_citations: Sequence[BadCitation] = ()
+    """Citations in code of decisions that no longer hold or are not there."""
+    added_lines: AbstractSet[tuple[str, int]] = frozenset()
+    """Path and number of the lines with such a citation that the change adds."""
     options_before: Callable[[], Sequence[Record]] | None = None
     """Returns those of the base; None where the change touches no record."""
     copies: Mapping[str, str] = field(default_factory=dict)
@@ -415,6 +422,9 @@ class Inputs:
     """The packages and modules that the change adds; None where nothing is compared."""
     due: Mapping[str, Due] = field(default_factory=dict)
     """Why records are to be looked at again, by path."""
+    bad_citations: Sequence[BadCitation] = ()
+    added_lines: AbstractSet[tuple[str, int]] = frozenset()
+    """Those lines with such a citation that the change adds."""
     config: Config = field(default_factory=lambda: config_of({}))
     """The configuration that the gate obeys: against a base, its own, to which a change adds."""
     policy: Policy | None = None
@@ -440,6 +450,7 @@ class Inputs:
         enforced = list(map(to_row, self.enforced))
         added = list(self.added or ())
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
+        in_code = [*map(to_row, self.bad_citations), sorted(self.added_lines)]
 
         settings = [repr(self.config), repr(self.workspace.config.raw)]
         settings.append(state_of_model(self.workspace))
@@ -459,6 +470,7 @@ class Inputs:
             imported,
             added,
             due,
+            in_code,
         )
 
 
@@ -544,9 +556,9 @@ def collect_inputs(
 
         added = added_names(workspace, facts.base_commit, facts.changed)
 
-    due: Mapping[str, Due] = {}
-    if not definitions_only:
-        due = due_reviews(workspace, reading.filled, now)
+    judged = replace(workspace, config=config)
+    due = {} if definitions_only else due_reviews(workspace, reading.filled, now)
+    in_code = NONE_CITED if definitions_only else cited_in_code(judged, reading, facts)
 
     return Inputs(
         workspace,
@@ -560,6 +572,7 @@ def collect_inputs(
         imported,
         added,
         due,
+        *in_code,
         config,
         policy,
         before,
@@ -667,10 +680,15 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         find_judged=find_judged,
         cache=workspace.cache,
         imported=inputs.imported,
-        due=inputs.due,
         copies=copies,
     )
-    context = replace(context, meanings=partial(_meanings, workspace))
+    context = replace(
+        context,
+        meanings=partial(_meanings, workspace),
+        due=inputs.due,
+        bad_citations=inputs.bad_citations,
+        added_lines=inputs.added_lines,
+    )
     filled = partial(inputs.reading.prose.filled, collection.records)
     options_before = None
     if inputs.policy is not None:

@@ -184,7 +184,10 @@ def show(call: ToolCall) -> ToolResult:
         judged = shown_to_agents(registry, full_record)
         data["visibility"] = None if judged is None else judged.as_data()
         whole = replace(record, prose="")
-        head = render.record_text(whole, freshness, visibility=judged, due=due)
+        amended_by = render.amendments(whole, registry.collection.records)
+        head = render.record_text(
+            whole, freshness, visibility=judged, due=due, amended_by=amended_by
+        )
 
         paths = [reference for what, reference in record.evidence if what == "file"]
     else:

@@ -273,7 +273,15 @@ def _review(record: Record) -> str:
                 f"{approval.get(f'{verdict}_at', '')[:10]}"
             )
 
-    return "; ".join([*parts, *([f"because {approval['reason']}"] if "reason" in approval else [])])
+    if "reason" in approval:
+        parts.append(f"because {approval['reason']}")
+    if "retired_by" in approval:
+        day = approval.get("retired_at", "")[:10]
+        parts.append(f"{record.status.name} by {approval['retired_by']} on {day}")
+    if "retired_reason" in approval:
+        parts.append(f"because {approval['retired_reason']}")
+
+    return "; ".join(parts)
 
 
 def status_line(status: Status) -> str:
@@ -288,12 +296,25 @@ def status_line(status: Status) -> str:
     )
 
 
+def amendments(record: Record, records: Iterable[Record]) -> str:
+    """Return which live records amend a record, each with its reason if it states one."""
+    names = {record.id, *record.legacy_ids}
+    amending = []
+    for other in records:
+        for link in other.links:
+            if link.rel == "amends" and link.to in names and other.phase == "live":
+                amending.append(f"{other.id} ({link.reason})" if link.reason else other.id)
+
+    return ", ".join(amending)
+
+
 def record_text(
     record: Record,
     freshness: Freshness,
     outcome: str = "",
     visibility: Visibility | None = None,
     due: Due | None = None,
+    amended_by: str = "",
 ) -> str:
     """Return a record as text: head, facts, prose; `outcome` is printed after its votes."""
     shown = [] if visibility is None else list(visibility.lines())
@@ -332,6 +353,7 @@ def record_text(
                 for link in record.links
             ),
         ),
+        ("amended by", amended_by),
         ("supersedes", ", ".join(record.supersedes)),
         ("superseded by", ", ".join(record.superseded_by)),
         ("legacy ids", ", ".join(record.legacy_ids)),
