@@ -23,6 +23,7 @@ from orbit_registry.repository.codec import hides_record
 from orbit_registry.repository.votes import half_life_days
 
 if TYPE_CHECKING:
+    from orbit_registry.lifecycle.built import Built
     from orbit_registry.matching.visibility import Visibility
     from orbit_registry.search.chunks import Chunk
     from orbit_registry.snapshot.related import Related  # its imports take longer than most answers
@@ -315,9 +316,11 @@ def record_text(
     visibility: Visibility | None = None,
     due: Due | None = None,
     amended_by: str = "",
+    built: Built | None = None,
 ) -> str:
     """Return a record as text: head, facts, prose; `outcome` is printed after its votes."""
     shown = [] if visibility is None else list(visibility.lines())
+    in_code = [] if built is None else built.lines()
     status = record.status
     end = expires_at(record) if record.phase == "live" else None
     lines = [f"{record.id}  {record.title}", status_line(status), ""]
@@ -369,6 +372,7 @@ def record_text(
         ("digest", record.digest if record.phase == "pending" else ""),
         ("holds until", f"{end:%Y-%m-%d}" if end else ""),
         *(("agents" if not at else "", sentence) for at, sentence in enumerate(shown)),
+        *(("in the code" if not at else "", sentence) for at, sentence in enumerate(in_code)),
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
     ]
     lines += [f"  {name:<14}{' '.join(value.splitlines())}" for name, value in facts if value]
