@@ -263,9 +263,24 @@ def suggestions(
 
         clues += _from_history(record, files, history, tree, is_silent=not clues)
         packages = _packages(record, imports, tree)
-        proposals[record.path] = [*packages, *propose(clues, tree)]
+        globs = [
+            proposal
+            for proposal in propose(clues, tree)
+            if not _is_covered(proposal.glob, record.globs, tree)
+        ]
+        proposals[record.path] = [*packages, *globs]
 
     return proposals
+
+
+def _is_covered(proposed: str, globs: Sequence[str], tree: Tree) -> bool:
+    """Say whether a record's own globs match each file that a proposed one would."""
+    glob = parse_glob(proposed)
+    if not globs or not isinstance(glob, Glob):
+        return False
+
+    own = readable_globs(globs)
+    return all(match_any(own, path) for path in tree.files if matches(glob, path))
 
 
 def wants_scope(record: Record) -> bool:
