@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from orbit_registry.enforce.replay import Replay
     from orbit_registry.enforce.run import CheckTrial
     from orbit_registry.enforce.spec import DecisionCheck
+    from orbit_registry.lifecycle.built import Built
     from orbit_registry.lifecycle.review_due import Due
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.explain import Verdict
@@ -515,6 +516,12 @@ class Registry:
         known = {record.path for record in around.records}
         drafts = [record for record in records if record.path not in known]
         return visibilities(records, around.with_records(drafts))
+
+    def built(self) -> Mapping[str, Built]:
+        """Return whether each open decision is built, by the record's path."""
+        from orbit_registry.lifecycle.verdicts import verdicts
+
+        return verdicts(self.workspace, self.reading)
 
     def coverage(self) -> Coverage:
         """Return which tracked files have which records."""

@@ -38,6 +38,7 @@ from orbit_registry.errors import (
 )
 from orbit_registry.formats.untrusted import escaped_line, inert_line
 from orbit_registry.judgements.status_evidence import evidence_of
+from orbit_registry.lifecycle.built import State
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import FRESH
 from orbit_registry.model.ids import DIRECTIONS, Link
@@ -74,6 +75,7 @@ def list_command(kind: Kind | None) -> click.Command:
         since: str | None,
         limit: int | None,
         is_due: bool,
+        built: tuple[str, ...] = (),
         kind_word: str | None = None,
         kind_option: str | None = None,
     ) -> None:
@@ -89,10 +91,12 @@ def list_command(kind: Kind | None) -> click.Command:
             else set()
         )
 
+        in_code = registry.built() if built else {}
         matching = [
             record
             for record in (records.of_kind(only.name) if only else records)
-            if (not status or record.status.name in status)
+            if (not built or (record.path in in_code and in_code[record.path].state in built))
+            and (not status or record.status.name in status)
             and (not phase or record.phase in phase)
             and registry.workspace.config.is_tagged(record.tags, tag)
             and all(word in record.words("labels") for word in label)
@@ -121,7 +125,16 @@ def list_command(kind: Kind | None) -> click.Command:
         for record in chosen if is_due else ():
             text += f"\n{record.id}: {due[record.path]}"
 
-        emit(output, [render.record_data(record, due.get(record.path)) for record in chosen], text)
+        for record in chosen if built else ():
+            text += f"\n{record.id}: {in_code[record.path].line}"
+
+        rows = [render.record_data(record, due.get(record.path)) for record in chosen]
+        if built:
+            rows = [
+                {**row, "built": in_code[record.path].as_data()}
+                for row, record in zip(rows, chosen, strict=True)
+            ]
+        emit(output, rows, text)
         note_unknown(registry, tag=tag, label=label, feature=[feature] if feature else ())
         warn_of_unread(registry)
 
@@ -162,6 +175,15 @@ def list_command(kind: Kind | None) -> click.Command:
         ),
         click.Option(["--limit"], type=click.IntRange(min=1), help="At most this many."),
     ]
+    if kind is None or kind.in_document:
+        params.append(
+            click.Option(
+                ["--built"],
+                type=click.Choice([state.value for state in State]),
+                multiple=True,
+                help="Only decisions that the code follows (yes), or has no trace of (no).",
+            )
+        )
     if kind is None:
         params.insert(0, click.Argument(["kind_word"], metavar="[KIND]", required=False))
         params.insert(
@@ -262,8 +284,10 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     due = registry.due_reviews([record]).get(record.path)
     became = outcome(registry.workspace, record.id)
     judged = visibility_of(registry, [record])
+    in_code = registry.built().get(record.path) if record.kind.in_document else None
     data = {
         **visibility_data(judged, record),
+        "built": None if in_code is None else in_code.as_data(),
         "freshness_state": state,
         "freshness_reasons": render.reasons_data(freshness),
         "outcome": became or None,
@@ -273,9 +297,18 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     commands = (
         render.remedies(record, freshness) if freshness.reasons else _show_successors(retirement)
     )
+    amended_by = render.amendments(record, registry.collection.records)
     text = render.with_retirement(
         retirement,
-        render.record_text(record, freshness, outcome_words(became), judged.get(record.path), due)
+        render.record_text(
+            record,
+            freshness,
+            outcome_words(became),
+            judged.get(record.path),
+            due,
+            amended_by,
+            in_code,
+        )
         + render.details_text(record),
     )
 
