@@ -300,13 +300,19 @@ def note_on_scopes(
     if not count:
         return ""
 
-    without = {record.path for record in overlooked(decisions, judged) if wants_scope(record)}
+    missing = overlooked(decisions, judged)
+    without = {record.path for record in missing if wants_scope(record)}
     proposals = suggestions(workspace, records, without)
     helped = sum(bool(entries) for entries in proposals.values())
-    if not helped:
-        return f"{count}; say where they apply: `orbit adr update ID --path GLOB`"
+    if helped:
+        whose = "it" if len(missing) == 1 else f"{helped} of them"
+        return f"{count}; suggestions for {whose}: `{SUGGEST}`"
 
-    return f"{count}; suggestions for {helped} of them: `{SUGGEST}`"
+    if len(missing) == 1:
+        step = f"`orbit {missing[0].kind.name} update {missing[0].id} --path GLOB`"
+        return f"{count}; say where it applies: {step}"
+
+    return f"{count}; say where they apply: `orbit adr update ID --path GLOB`"
 
 
 def _packages(record: Record, imports: Imports, tree: Tree) -> list[Proposal]:
