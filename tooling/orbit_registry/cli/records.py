@@ -234,7 +234,7 @@ def show(any_id: str, output: str) -> None:
     orbit show RES-7k3fq#2c26b46b68
     """
     registry = open_registry()
-    if Path(any_id).exists() and any_id not in registry.collection.records:
+    if any_id.strip() and Path(any_id).exists() and any_id not in registry.collection.records:
         any_id = _record_at(registry, any_id)
 
     print_part(registry, *registry.part(any_id), output)
