@@ -7,7 +7,6 @@ import itertools
 import math
 import tempfile
 from datetime import UTC, datetime, timedelta
-from mmap import mmap
 from pathlib import Path
 
 import duckdb
@@ -70,9 +69,7 @@ def records_of(store: list[tuple[int, str, list[datetime]]]) -> list[Record]:
 def in_index(records: list[Record], half_life: float) -> list[str]:
     parts = [part_of(record, Origin(1, 1), half_life) for record in records]
     content = pack(sorted(parts, key=order_in))
-    memory = mmap(-1, len(content))
-    memory.write(content)
-    index = read_index(memory, "/")
+    index = read_index(content, "/")
     assert not isinstance(index, NoIndex)
     return [index.row(number).id for number in range(index.records)]
 

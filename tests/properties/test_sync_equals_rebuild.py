@@ -151,7 +151,7 @@ def index(root: Path) -> bytes:
     """Return the bytes of the push index, without the stamps behind it."""
     content = open_index(str(root))
     assert isinstance(content, Index)
-    return bytes(content.content[: content.length])
+    return content.read(0, content.length)
 
 
 def hits(root: Path) -> list[tuple[str, float, str]]:

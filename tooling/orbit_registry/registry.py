@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from orbit_registry.repository.writer import Edit, PreWriteHook
     from orbit_registry.search.query import Query
     from orbit_registry.search.search import Searcher, SearchResult
-    from orbit_registry.search.vectors import Embedder, Vectors
+    from orbit_registry.search.vectors import Vectors
     from orbit_registry.snapshot.sync import SyncResult
     from orbit_registry.workspace.journal import FileChange
 
@@ -79,15 +78,18 @@ class Registry:
         *,
         assume: str | None = None,
         dry_run: bool = False,
+        on_step: Callable[[str], None] = lambda step: None,
     ) -> TakeoverReport:
         """Import another tool's records from a path; what the gate finds goes into the baseline.
 
         Records go into the workspace here, or into a new one if the path is another tool's
-        repository.
+        repository. `on_step` gets what is done next.
         """
         from orbit_registry.importers.importer import import_and_baseline
 
-        return import_and_baseline(Path(path), source, assume=assume, dry_run=dry_run)
+        return import_and_baseline(
+            Path(path), source, assume=assume, dry_run=dry_run, on_step=on_step
+        )
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
@@ -228,6 +230,20 @@ class Registry:
 
         return adrs.amend_adr(self._reread(), any_id, text, task, date, review_by)
 
+    def cited_in_code(self, record: Record) -> list[tuple[str, int, str]]:
+        """Return path, line and name of each place in tracked code that cites a record."""
+        from orbit_registry.search.source_files import SourceFiles
+
+        records = [*self.collection.records]
+        sources = SourceFiles(self.workspace, records, self.workspace.git.tracked() or ())
+        places: list[tuple[str, int, str]] = []
+        for path, line, _, name, *_ in sources.citations():
+            cited = sources.find(name)
+            if cited is not None and cited.path == record.path:
+                places.append((path, line, name))
+
+        return places
+
     def due_reviews(self, records: Sequence[Record] | None = None) -> Mapping[str, Due]:
         """Return why records (default: all) are to be looked at again, by path."""
         from orbit_registry.lifecycle.review_facts import due_reviews
@@ -293,6 +309,7 @@ class Registry:
         """Searcher of records, skills and personal records."""
         from orbit_registry.matching.personal import personal_records
         from orbit_registry.repository.skills import skill_records
+        from orbit_registry.search import vectors
         from orbit_registry.search.search import Searcher
 
         records = [
@@ -300,32 +317,7 @@ class Registry:
             *skill_records(self.workspace),
             *personal_records(self.workspace, self.records),
         ]
-        return Searcher(self.workspace, records, self._embedder())
-
-    def _embedder(self) -> Callable[[], Embedder] | None:
-        from orbit_registry.search import vectors
-        from orbit_registry.workspace.trusted_commands import not_run_message, run_program
-
-        config = self.workspace.config
-        path, words = config.setting("search", "model"), config.setting("search", "command")
-        if not path and not words:
-            return None
-
-        key = "search.model" if path else "search.command"
-
-        def load() -> Embedder:
-            refusal = not_run_message(self.workspace, key)
-            if refusal:
-                raise ConfigError(refusal, hint="`orbit trust` shows it and asks")
-            if path:
-                return vectors.model2vec(str(path), self.workspace.root)
-
-            seconds = float(config.setting("search", "timeout_seconds"))
-            return vectors.program(
-                words, lambda text: run_program(self.workspace, key, seconds, text)
-            )
-
-        return load
+        return Searcher(self.workspace, records, vectors.configured(self.workspace))
 
     def _with_prose(self, kind: str) -> list[Record]:
         return (

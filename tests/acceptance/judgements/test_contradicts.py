@@ -36,7 +36,7 @@ def test_the_judgement(row: dict[str, Any]) -> None:
 def test_an_opposite_is_no_copy(row: dict[str, Any]) -> None:
     if row["opposite"] and row["in_fleet"]:
         first, second = (Wording("", row[name]) for name in ("first", "second"))
-        assert is_duplicate(first, second, 0.99, Limits(0.55, 0.8)).level == "warning"
+        assert is_duplicate(first, second, 0.99, Limits(0.55, 0.8, 0.8)).level == "warning"
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from tests.acceptance.conftest import orbit
 from tests.conftest import Git
-from tests.files import commit, make_workspace, write_learning
+from tests.files import commit, make_workspace, write, write_learning
 
 from orbit_registry.formats.yaml import load
 from orbit_registry.mcp.dispatch import reply
@@ -37,6 +38,47 @@ def fields(text: list[str]) -> dict[str, str]:
 def test_the_table_is_large_enough() -> None:
     assert len(ROWS) >= 40
     assert sum(name.startswith("harmless") for name in NAMES) >= 15
+
+
+MODEL = """
+import json
+import sys
+
+MEANINGS = [["retry", "again"], ["close", "shut"], ["keys", "secrets"], ["slow", "wait"]]
+vectors = []
+for text in json.load(sys.stdin)["texts"]:
+    words = text.casefold().split()
+    vectors.append([sum(word in words for word in meaning) + 0.01 for meaning in MEANINGS])
+
+print(json.dumps({"vectors": vectors}))
+"""
+PARAPHRASES = [
+    ("Retry an upload that failed", "Send the file again if it did not arrive"),
+    ("Close the database when a test ends", "Tests shut their connections at the end"),
+    ("Never log keys", "No line of output has secrets"),
+    ("The first build is slow", "Wait long for a fresh compile"),
+]
+
+
+@pytest.mark.parametrize("has_model", [True, False])
+@pytest.mark.parametrize("pair", PARAPHRASES, ids=["retry", "close", "keys", "slow"])
+def test_the_same_in_other_words_is_for_a_model(
+    project: Path, monkeypatch: pytest.MonkeyPatch, pair: tuple[str, str], has_model: bool
+) -> None:
+    if has_model:
+        monkeypatch.setenv("ORBIT_PROGRAMS", "1")
+        write(project, "model.py", MODEL)
+        command = json.dumps([sys.executable, str(project / "model.py")])
+        config = project / ".orbit/config.yaml"
+        config.write_text(f"{config.read_text('utf-8')}search: {{command: {command}}}\n", "utf-8")
+
+    write_learning(project, "aaaaa", summary=pair[0])
+    write_learning(project, "ccccc", summary="Paint the hull of the ship blue")
+    commit(project, "Old")
+    row = {"new": [pair[1], "Seen in March."], "verdict": "warning" if has_model else ""}
+    verdicts = {"new": by_command(project, row), "add": by_server(project, row)}
+    verdicts["check"] = by_gate(project, row)
+    assert verdicts == dict.fromkeys(verdicts, row["verdict"])
 
 
 @pytest.mark.parametrize("row", ROWS, ids=NAMES)

@@ -1,7 +1,6 @@
 """Makes push indexes of bare scopes, without files; it holds no expectations."""
 
 from collections.abc import Callable, Iterable
-from mmap import mmap
 
 import pytest
 
@@ -27,9 +26,7 @@ def packed(
 
 
 def opened(content: bytes) -> Index:
-    memory = mmap(-1, len(content))
-    memory.write(content)
-    index = read_index(memory, "/")
+    index = read_index(content, "/")
     assert isinstance(index, Index), index.reason
     return index
 

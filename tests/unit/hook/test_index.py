@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from mmap import mmap
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +104,7 @@ def test_any_text_may_be_asked(make_index: Make, path: str) -> None:
 
 
 def in_memory(content: bytes) -> Any:
-    memory = mmap(-1, max(1, len(content)))
-    memory.write(content)
-    return read_index(memory, "/")
+    return read_index(content, "/")
 
 
 @pytest.mark.parametrize("length", [1, 8, 100, 320, 328, 400])
@@ -118,16 +115,11 @@ def test_a_torn_index_is_none(make_bytes: Any, length: int) -> None:
     assert index.reason
 
 
-def test_an_index_of_another_version_is_none(make_bytes: Any) -> None:
-    content = bytearray(make_bytes([["src/**"]]))
-    content[8] += 1
-    assert in_memory(bytes(content)).reason == "the push index has another format"
-
-
 @given(data=st.data())
-def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> None:
+def test_a_changed_head_is_no_index(make_bytes: Any, data: st.DataObject) -> None:
     content = bytearray(make_bytes([["src/**"], ["**/*.py"]]))
-    position = data.draw(st.integers(0, reader.HEADER_WORDS * 8 - 1))
+    start, end = (int.from_bytes(content[at : at + 8], "little") for at in (0, 8))
+    position = data.draw(st.integers(start, end - 1))
     content[position] ^= data.draw(st.integers(1, 255))
     assert isinstance(in_memory(bytes(content)), NoIndex)
 
@@ -141,10 +133,14 @@ def test_a_damaged_body_shows_no_other_text(
     scopes = [["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]]
     content = bytearray(make_bytes(scopes))
     for _ in range(data.draw(st.integers(1, 5))):
-        position = data.draw(st.integers(reader.HEADER_WORDS * 8, len(content) - 1))
+        position = data.draw(st.integers(0, len(content) - 1))
         content[position] = data.draw(st.integers(0, 255))
     is_intact = bytes(content) == make_bytes(scopes)
     index = in_memory(bytes(content))
+    if isinstance(index, NoIndex):
+        assert not is_intact
+        return
+
     assert is_whole(index) is is_intact
     whole = make_index(scopes)
     for number in range(3):
@@ -174,21 +170,23 @@ def test_each_project_has_an_index_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
-    assert index_file(str(tmp_path)) == f"/cache/orbit-registry/hook{tmp_path}/hook.idx"
+    assert index_file(str(tmp_path)) == f"/cache/orbit-registry/hook{tmp_path}/hook-17.idx"
     top, tree = tmp_path / "top", tmp_path / "tree"
     (top / ".git/worktrees/tree").mkdir(parents=True)
     tree.mkdir()
-    assert index_file(str(top)) == f"{top}/.git/orbit/hook.idx"
-    assert index_file(str(top / "a/b")) == f"{top}/.git/orbit/below/a/b/hook.idx"
+    assert index_file(str(top)) == f"{top}/.git/orbit/hook-17.idx"
+    assert index_file(str(top / "a/b")) == f"{top}/.git/orbit/below/a/b/hook-17.idx"
     for index_path in (f"{top}/.git/worktrees/tree", "../top/.git/worktrees/tree"):
         (tree / ".git").write_text(f"gitdir: {index_path}\n", "utf-8")
         (top / ".git/worktrees/tree/HEAD").unlink(missing_ok=True)
         assert index_file(str(tree)).startswith("/cache/")  # its repository was moved away
         (top / ".git/worktrees/tree/HEAD").write_text("ref: refs/heads/tree\n", "utf-8")
-        assert Path(index_file(str(tree))).resolve() == top / ".git/worktrees/tree/orbit/hook.idx"
+        assert (
+            Path(index_file(str(tree))).resolve() == top / ".git/worktrees/tree/orbit/hook-17.idx"
+        )
     for text in ("gitdir: /nowhere\n", "", "\0"):
         (tree / ".git").write_text(text, "utf-8")
-        assert index_file(str(tree)) == f"/cache/orbit-registry/hook{tree}/hook.idx"
+        assert index_file(str(tree)) == f"/cache/orbit-registry/hook{tree}/hook-17.idx"
     (tree / ".git").unlink()
     (tree / ".git").symlink_to(top / ".git")
-    assert Path(index_file(str(tree))).resolve() == top / ".git/orbit/hook.idx"
+    assert Path(index_file(str(tree))).resolve() == top / ".git/orbit/hook-17.idx"

@@ -10,7 +10,7 @@ from orbit_registry.matching.pack import Part, pack
 from orbit_registry.model.fields import FIELDS, ID, PATH
 from orbit_registry.search import index as search
 from orbit_registry.search.text import terms
-from orbit_registry.search.texts import Fields, pairs_in, words_in
+from orbit_registry.search.texts import Fields, runs_in, words_in
 
 TEXTS: dict[str, Fields] = {
     "upload": (
@@ -38,20 +38,21 @@ TEXTS: dict[str, Fields] = {
 
 
 def indexes_of(
-    fields: dict[str, Fields] = TEXTS, with_pairs: bool = False
+    fields: dict[str, Fields] = TEXTS, with_runs: bool = False
 ) -> tuple[search.Index, Index]:
     """Return texts as searches have them, and as the hook has them,
     which does not push the one named `closed`.
     """
     by_key = {(name, 0): texts for name, texts in fields.items()}
-    orders = {key: pairs_in(text) for key, text in by_key.items() if with_pairs}
-    texts = search.Index({key: words_in(text) for key, text in by_key.items()}, orders)
+    texts = search.Index({key: words_in(text) for key, text in by_key.items()})
+    runs = {name: [runs_in(text)] for name, text in fields.items() if with_runs}
     parts = []
     for name in fields:
         row = [""] * FIELDS
         row[ID] = row[PATH] = name
         parts.append(Part(tuple(row), 0, name != "closed"))
-    index = read_index(pack(parts, min_relevance=0.2, weights=texts.record_weights()), "/")
+    weights = texts.record_weights()
+    index = read_index(pack(parts, min_relevance=0.2, weights=weights, runs=runs), "/")
     assert isinstance(index, Index)
     return texts, index
 
@@ -119,7 +120,7 @@ def test_words_in_a_row_outweigh_the_same_words_apart() -> None:
         ),
         "other": ("Threads", "", "A thread waits for the next one."),
     }
-    index = indexes_of(fields, with_pairs=True)[1]
+    index = indexes_of(fields, with_runs=True)[1]
     hits = {
         text: records_by_words(index, text)
         for text in ("remove the lock file", "remove the file lock")

@@ -15,7 +15,7 @@ from orbit_registry.search.index import Index
 from orbit_registry.search.query import Query, context_factor, context_weights, shape
 from orbit_registry.search.search import Score
 from orbit_registry.search.text import terms
-from orbit_registry.search.texts import counts_of, pairs_in, words_in
+from orbit_registry.search.texts import counts_of, runs_in, words_in
 
 Fields = tuple[str, str, str]
 
@@ -40,16 +40,11 @@ def test_titles_and_tags_outweigh_the_body() -> None:
 
 
 def test_words_in_a_row_count_at_the_start_of_a_text() -> None:
-    fields = {
-        ("long", 0): ("x", "", f"open the door {'cache ' * 700}shut the window"),
-        ("cut", 0): ("x", "", "ab" * 3000),
-    }
-    words = {key: words_in(value) for key, value in fields.items()}
-    texts = Index(words, {key: pairs_in(value) for key, value in fields.items()})
-    pairs = dict(texts.record_weights().pairs)
+    heads, body = runs_in(("Open doors", "door", f"shut the window {'cache ' * 700} open the door"))
 
-    assert len(pairs["long"]) == 3  # open door, door cache, cache cache
-    assert not pairs["cut"]
+    assert heads == " open  door \n door "
+    assert body.startswith(" shut  window  cach  cach ")
+    assert "open" not in body
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ class MemorySession(SessionLog):
 
 class _VersionIndex(Index):
     def __init__(self, index: Index) -> None:
-        super().__init__(index.content, index.header, "")
+        super().__init__(index.source, "")
         self._rows = list(map(super().row, range(self.records)))
         self._versions = [int(row.values[ORIGIN]) for row in self._rows]
         self.whole = sum(1 << version for version in self._versions)

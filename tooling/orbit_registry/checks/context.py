@@ -8,22 +8,25 @@ import contextlib
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
+from orbit_registry.checks.code_citations import NONE_CITED, cited_in_code
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording, wording_of
+from orbit_registry.lifecycle.code_citation import BadCitation
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_reviews
 from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
-from orbit_registry.model.kind import KindTable
+from orbit_registry.model.kind import Kind, KindTable
 from orbit_registry.model.loop_log import LoopLog
 from orbit_registry.model.record import Record, Source
 from orbit_registry.model.record_set import RecordSet
@@ -51,6 +54,7 @@ from orbit_registry.repository.policy import Policy, concerns_policy, records_be
 from orbit_registry.repository.reader import Reading
 from orbit_registry.repository.vcs_state import VcsState, citing_files, collect_vcs_state
 from orbit_registry.repository.votes import BROKEN
+from orbit_registry.search.vectors import state_of_model
 from orbit_registry.workspace.cache import Cache, FileValue, digest, to_row
 from orbit_registry.workspace.config import Config, config_of
 from orbit_registry.workspace.files import (
@@ -103,6 +107,10 @@ class CheckContext:
     """Returns the text of a file, named from the root; None where it has none."""
     renames: Callable[[datetime | str, Sequence[str]], Renames | None] = lambda start, files: None
     """Returns the renames that git saw since a moment or a commit; None where it can't tell."""
+    meanings: Callable[[Kind, Mapping[str, Wording], float], Mapping[tuple[str, str], float]] = (
+        lambda kind, wordings, threshold: {}
+    )
+    """Returns how near headlines are in meaning, from a threshold up; empty without a model."""
     find_judged: Callable[[], Sequence[Judged]] = tuple
     """Returns what the change does to what its base protects, and what lacks a proof."""
     cache: Cache = field(default_factory=partial(Cache, None, ""))
@@ -117,6 +125,10 @@ class CheckContext:
     """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
     """Why records are to be looked at again, by path."""
+    bad_citations: Sequence[BadCitation] = ()
+    """Citations in code of decisions that no longer hold or are not there."""
+    added_lines: AbstractSet[tuple[str, int]] = frozenset()
+    """Path and number of the lines with such a citation that the change adds."""
     options_before: Callable[[], Sequence[Record]] | None = None
     """Returns those of the base; None where the change touches no record."""
     copies: Mapping[str, str] = field(default_factory=dict)
@@ -416,6 +428,9 @@ class Inputs:
     """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
     """Why records are to be looked at again, by path."""
+    bad_citations: Sequence[BadCitation] = ()
+    added_lines: AbstractSet[tuple[str, int]] = frozenset()
+    """Those lines with such a citation that the change adds."""
     config: Config = field(default_factory=lambda: config_of({}))
     """The configuration that the gate obeys: against a base, its own, to which a change adds."""
     policy: Policy | None = None
@@ -439,15 +454,18 @@ class Inputs:
         sources = sorted(view.changed_sources.items())
         imported = None if self.imported is None else sorted(self.imported.items())
         enforced = list(map(to_row, self.enforced))
-        built = [[path, to_row(verdict)] for path, verdict in sorted(self.built.items())]
+        added = list(self.added or ())
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
-        judged = [imported, built, due]
+        built = [[path, to_row(verdict)] for path, verdict in sorted(self.built.items())]
+        in_code = [*map(to_row, self.bad_citations), sorted(self.added_lines), built]
+
+        settings = [repr(self.config), repr(self.workspace.config.raw)]
+        settings.append(state_of_model(self.workspace))
 
         return digest(
             self.now.date().isoformat(),
             _kinds_stamp(self.workspace),
-            repr(self.config),
-            repr(self.workspace.config.raw),
+            settings,
             files,
             bodies,
             list(map(str, self.reading.misplaced)),
@@ -456,8 +474,10 @@ class Inputs:
             evidence,
             sources,
             enforced,
-            list(self.added or ()),
-            judged,
+            imported,
+            added,
+            due,
+            in_code,
         )
 
 
@@ -543,9 +563,9 @@ def collect_inputs(
 
         added = added_names(workspace, facts.base_commit, facts.changed)
 
-    due: Mapping[str, Due] = {}
-    if not definitions_only:
-        due = due_reviews(workspace, reading.filled, now)
+    judged = replace(workspace, config=config)
+    due = {} if definitions_only else due_reviews(workspace, reading.filled, now)
+    in_code = NONE_CITED if definitions_only else cited_in_code(judged, reading, facts)
 
     return Inputs(
         workspace,
@@ -558,11 +578,12 @@ def collect_inputs(
         enforced,
         imported,
         added,
-        due=due,
-        built={} if definitions_only else verdicts(workspace, reading),
-        config=config,
-        policy=policy,
-        before=before,
+        {} if definitions_only else verdicts(workspace, reading),
+        due,
+        *in_code,
+        config,
+        policy,
+        before,
     )
 
 
@@ -667,8 +688,14 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         find_judged=find_judged,
         cache=workspace.cache,
         imported=inputs.imported,
-        due=inputs.due,
         copies=copies,
+    )
+    context = replace(
+        context,
+        meanings=partial(_meanings, workspace),
+        due=inputs.due,
+        bad_citations=inputs.bad_citations,
+        added_lines=inputs.added_lines,
     )
     filled = partial(inputs.reading.prose.filled, collection.records)
     options_before = None
@@ -682,6 +709,14 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         with_options=filled,
         options_before=options_before,
     )
+
+
+def _meanings(
+    workspace: Workspace, kind: Kind, wordings: Mapping[str, Wording], threshold: float
+) -> Mapping[tuple[str, str], float]:
+    from orbit_registry.checks.duplicates import headline_meanings  # 10 ms, as its wording
+
+    return headline_meanings(workspace, kind, wordings, threshold)
 
 
 def _options_before(

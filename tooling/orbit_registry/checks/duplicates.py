@@ -5,9 +5,11 @@ written again.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from orbit_registry.errors import OrbitError
+from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.wording import normalised
 from orbit_registry.judgements.contradicts import Contrast, contradicts
 from orbit_registry.judgements.is_duplicate import (
@@ -69,7 +71,7 @@ def says_the_same(first: str, second: str, share: float) -> bool:
 
 
 _NEW = "\0"
-_COPIES = Limits(2.0, 2.0)  # no likeness of texts reaches them
+_COPIES = Limits(2.0, 2.0, 2.0)  # no likeness of texts reaches them
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +151,19 @@ def near_duplicates_of_all(
 
     configured = workspace.config.duplicates
     limits = limits_of(configured, len(compared) + 1)
-    of_rejected = Limits(configured["warning"], configured["error"])
+    of_rejected = Limits(configured["warning"], configured["error"], configured["meaning"])
     neighbours = []
     titled = _near_headlines(wordings, new_wordings)
-    for new, words, of_new, paths in zip(news, new_wordings, scores, titled, strict=True):
+    meant = _near_meanings(workspace, news[0].kind, wordings, new_wordings)
+    every = zip(news, new_wordings, scores, titled, meant, strict=True)
+    for new, words, of_new, paths, meanings in every:
         near = []
         apart = _apart(new)
-        for path in {**of_new, **dict.fromkeys(paths)}:
+        for path in {**of_new, **dict.fromkeys(paths), **meanings}:
             record = by_path[path]
             judged = of_rejected if record.is_rejected else limits
-            likeness = is_duplicate(words, wordings[path], of_new.get(path, 0.0), judged)
+            score, meaning = of_new.get(path, 0.0), meanings.get(path, 0.0)
+            likeness = is_duplicate(words, wordings[path], score, judged, meaning)
             is_turned_down = likeness.reason == "copy" and record.is_rejected
             is_settled = _is_named(record, apart) and not is_turned_down
             if likeness.level and record.uid != new.uid and not is_settled:
@@ -179,6 +184,52 @@ def _near_headlines(wordings: Mapping[str, Wording], news: Sequence[Wording]) ->
         for new, other in (pair, pair[::-1]):
             if new in numbers and other in wordings:
                 near[numbers[new]].append(other)
+
+    return near
+
+
+def headline_meanings(
+    workspace: Workspace,
+    kind: Kind,
+    wordings: Mapping[str, Wording],
+    threshold: float,
+    only: Set[str] | None = None,
+) -> dict[tuple[str, str], float]:
+    """Return how near headlines of a kind are in meaning, by the pair, from a threshold up.
+
+    It is empty without a model, and where the model is not to be had.
+    """
+    from orbit_registry.search import vectors  # most projects have no model
+
+    load = vectors.configured(workspace)
+    if load is None:
+        return {}
+
+    headlines = {
+        key: without_secrets(wording.headline)
+        for key, wording in wordings.items()
+        if wording.headline
+    }
+    try:
+        meanings = vectors.Meanings(workspace, load(), headlines, f"vectors {kind.name}")
+        return meanings.pairs(threshold, only)
+    except OrbitError:
+        return {}
+
+
+def _near_meanings(
+    workspace: Workspace, kind: Kind, wordings: Mapping[str, Wording], news: Sequence[Wording]
+) -> list[dict[str, float]]:
+    """Return for each new record how near those are whose headlines mean nearly the same."""
+    numbers = {f"{_NEW}{number}": number for number in range(len(news))}
+    compared = {**wordings, **dict(zip(numbers, news, strict=True))}
+    near: list[dict[str, float]] = [{} for _ in news]
+    threshold = workspace.config.duplicates["meaning"]
+    pairs = headline_meanings(workspace, kind, compared, threshold, numbers.keys())
+    for pair, nearness in pairs.items():
+        for new, other in (pair, pair[::-1]):
+            if new in numbers and other in wordings:
+                near[numbers[new]][other] = nearness
 
     return near
 

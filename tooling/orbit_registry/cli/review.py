@@ -292,20 +292,25 @@ promote.name = "promote"
 
 @click.command("retire")
 @click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--reason", metavar="WHY", help="Why; the record keeps it.")
+@click.option("--by", metavar="WHO", help="Who retires; you if not given.")
 @format_option
-def retire(any_ids: Sequence[str], output: str) -> None:
+def retire(any_ids: Sequence[str], reason: str | None, by: str | None, output: str) -> None:
     """Retire records that no longer hold.
 
-    The files stay. A decision becomes deprecated.
+    The files stay. A decision becomes deprecated. If another record replaces it, write so:
+    `orbit adr supersede OLD --with NEW`.
 
     orbit retire L-7k3fq
+    orbit retire L-7k3fq --reason "the parser closes the file itself now"
     """
+    reviewed = Review(line(by, "--by"), line(reason, "--reason"))
     registry = open_registry()
     author = registry.author()
 
     def move(any_id: str) -> tuple[Record, Record]:
         record = registry.get(any_id)
-        return record, review.retire(registry.workspace, record, author)
+        return record, review.retire(registry.workspace, record, author, reviewed)
 
     print_moved(registry, output, any_ids, move, next_commands=["orbit check"])
 

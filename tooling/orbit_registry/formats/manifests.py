@@ -1,7 +1,7 @@
 """Manifests: the packages that a project says it depends on, each with its place and its group.
 
-Everything that asks what a project depends on reads it here. A new manifest is a reader and a line
-of `_READERS`.
+Everything that asks what a project depends on reads it here. A new manifest is a row of
+`manifests.yaml`, or a reader and a line of `_PARSED`.
 """
 
 import ast
@@ -11,8 +11,9 @@ import re
 import tomllib
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.syntax import comments_and_strings
@@ -47,6 +48,7 @@ class _Named(NamedTuple):
 
 _Names = Iterator[_Named]
 
+_DATA = Path(__file__).with_name("manifests.yaml")
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
 _NAME_ALONE = re.compile(r"\s*(@?[A-Za-z][\w./:@-]*)\s*")
 """An example of a check; no manifest is a name alone."""
@@ -134,7 +136,7 @@ def _reader(path: str) -> Callable[[str], _Names] | None:
     if folder.rpartition("/")[2] == "requirements" and name.endswith((".txt", ".in")):
         return _requirements
 
-    for pattern, reader in _READERS.items():
+    for pattern, reader in _readers().items():
         if re.fullmatch(pattern, name):
             return reader
 
@@ -371,11 +373,10 @@ _GO_MODULE = re.compile(
 )
 
 
-def _by_regex(pattern: str, syntax: str = "") -> Callable[[str], _Names]:
-    """Return a reader of what a pattern finds outside of comments;
-    `syntax` is a file name that has such comments.
-    """
-    compiled = re.compile(pattern)
+def _by_regex(row: Mapping[str, str]) -> Callable[[str], _Names]:
+    """Return a reader of what the pattern of a row finds outside of comments."""
+    compiled = re.compile(row["finds"])
+    syntax = f"a.{row.get('comments', '')}"
 
     def read(text: str) -> _Names:
         for match in compiled.finditer(_without_comments(syntax, text)):
@@ -396,59 +397,37 @@ def _without_comments(syntax: str, text: str) -> str:
     return "".join((*parts, text[last:]))
 
 
-_READERS: Mapping[str, Callable[[str], _Names]] = {
+_PARSED: Mapping[str, Callable[[str], _Names]] = {
     r"pyproject\.toml": _pyproject,
     r"(.*[-_.])?requirements([-_.].*)?\.(txt|in)": _requirements,
     r"package\.json": _package_json,
     r"cargo\.toml": _cargo,
     r"go\.mod": _go_mod,
     r".*\.versions\.toml": _catalogue,
-    r".*\.gradle(\.kts)?": _by_regex(
-        r"(?:['\"]|group\s*[:=]\s*['\"])([\w.-]+(?::|['\"],\s*name\s*[:=]\s*['\"])[\w.-]+)"
-        r"(?::[^'\"\n]*)?['\"]",
-        "a.gradle",
-    ),
     r"pom\.xml": _pom,
-    r".*\.sbt": _by_regex(r"\"([\w.-]+)\"\s*%{1,3}\s*\"([\w.-]+)\"\s*%", "a.sbt"),
-    r".*\.(cs|fs|vb)proj|directory\.(packages|build)\.props": _by_regex(
-        r"<Package(?:Reference|Version)\s+(?:Include|Update)=\"([^\"]+)\"", "a.xml"
-    ),
-    r"packages\.config": _by_regex(r"<package\s[^>]*?id=\"([^\"]+)\"", "a.xml"),
     r"setup\.cfg": _setup_cfg,
     r"setup\.py": _setup_py,
     r"pipfile": _pipfile,
-    r"pubspec\.yaml": _keys_of(
-        ("", "dependencies"), ("dev", "dev_dependencies"), ("", "dependency_overrides"), of=load
-    ),
     r"(.*[-_.])?environment([-_.].*)?\.ya?ml|conda\.ya?ml": _conda,
-    r"gemfile|gems\.rb": _by_regex(r"(?m)^\s*gem[ \t(]+['\"]([\w.-]+)['\"]", "a.rb"),
-    r".*\.gemspec": _by_regex(
-        r"\.add_(?:runtime_|development_)?dependency[ (]*['\"]([\w.-]+)['\"]", "a.rb"
-    ),
-    r"mix\.exs": _by_regex(r"\{\s*:(\w+)\s*,\s*(?:\"|[a-z_]+:)", "a.exs"),
-    r"rebar\.config": _by_regex(r"\{\s*(\w+)\s*,\s*(?:\"|\{)", "a.erl"),
     r"composer\.json": _composer,
-    r"package\.swift": _by_regex(
-        r"\.package\([^)]*?url:\s*\"(?:https?://|git@)[^/:\"]+[/:]([^\"]+?)(?:\.git)?\"", "a.swift"
-    ),
-    r"podfile": _by_regex(r"(?m)^\s*pod\s+['\"]([^'\"]+)['\"]", "a.rb"),
-    r"cartfile": _by_regex(r"(?m)^\s*(?:github|git)\s+\"([^\"]+)\"", "a.sh"),
     r"deno\.jsonc?|import_map\.json": _deno,
     r"pnpm-workspace\.yaml": _catalogs,
     r"chart\.yaml": _chart,
-    r"shard\.yml": _keys_of(("", "dependencies"), ("dev", "development_dependencies"), of=load),
     r"vcpkg\.json": _vcpkg,
+}
+_KEYS: Mapping[str, Callable[[str], _Names]] = {
+    r"pubspec\.yaml": _keys_of(
+        ("", "dependencies"), ("dev", "dev_dependencies"), ("", "dependency_overrides"), of=load
+    ),
+    r"shard\.yml": _keys_of(("", "dependencies"), ("dev", "development_dependencies"), of=load),
     r"elm\.json": _keys_of(
         ("", "dependencies/direct"), ("test", "test-dependencies/direct"), of=json.loads
     ),
-    r"conanfile\.(txt|py)": _by_regex(
-        r"(?m)(?:^|['\"])([a-z][\w.+-]+)/\[?[<>=~]*\d[^\s'\"]*", "a.py"
-    ),
-    r"module\.bazel": _by_regex(r"bazel_dep\(\s*name\s*=\s*\"([\w.-]+)\"", "a.py"),
-    r"cpanfile": _by_regex(r"(?m)^\s*requires\s+['\"]([\w:]+)['\"]", "a.sh"),
-    r"deps\.edn|bb\.edn": _by_regex(r"([\w.-]+/[\w.-]+)\s*\{:(?:mvn|git|local|sha)"),
-    r"project\.clj": _by_regex(r"\[([\w.-]+(?:/[\w.-]+)?)\s+\"\d"),
-    r".*\.cabal": _by_regex(r"(?m)^[ \t]*(?:build-depends:|,)[ \t]*([a-zA-Z][\w-]*)", "a.hs"),
-    r".*\.nimble": _by_regex(r"requires\s*\(?\s*\"([\w.-]+)", "a.sh"),
 }
-"""Readers by the pattern of a manifest's name in lower case."""
+
+
+@cache
+def _readers() -> Mapping[str, Callable[[str], _Names]]:
+    """Return the readers by the pattern of a manifest's name in lower case."""
+    rows = cast("list[Mapping[str, str]]", load(_DATA.read_text("utf-8")))
+    return {**_PARSED, **_KEYS, **{row["files"]: _by_regex(row) for row in rows}}

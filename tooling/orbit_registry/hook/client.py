@@ -239,13 +239,13 @@ class HookCall:
         """Add what a tool that writes or installs puts into the project."""
         path = context.paths[0] if context.paths else ""
         edit = (call.arguments, path, root, call.folder or root)
-        if index.lookup(OPTIONS)[0]:
+        if index.has(OPTIONS):
             # Only where decisions reject something.
             from orbit_registry.hook.rejected_options import added_names
 
             context.names = added_names(*edit)
 
-        if index.lookup(FORBIDDEN)[1]:
+        if index.has(FORBIDDEN):
             # Only where checks forbid words.
             from orbit_registry.hook.forbidden_words import forbidden
 

@@ -44,8 +44,7 @@ def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder
     Each has its key, the word and the line.
     """
     breaks: Breaks = {}
-    numbers = index.lookup(FORBIDDEN)[1][:MOST_WORDS]
-    patterns = [(number, index.pattern_text(number)) for number in numbers]
+    patterns = [*index.lookup(FORBIDDEN)[1].items()][:MOST_WORDS]
     most = max(MOST_SEARCHED // max(len(patterns), 1), LEAST_SEARCHED)
 
     for file, added, removed in edits_in(arguments, path, root, folder):
@@ -54,7 +53,7 @@ def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder
         text = new[:most]
         by_sign = {EXACT: text, ANY_CASE: text.casefold()}
         present = [
-            (number, pattern) for number, pattern in patterns if pattern[1:] in by_sign[pattern[0]]
+            (pattern, hits) for pattern, hits in patterns if pattern[1:] in by_sign[pattern[0]]
         ]
         if not present:
             continue
@@ -64,9 +63,8 @@ def forbidden(index: "Index", arguments: "Payload", path: str, root: str, folder
         texts = {EXACT: (text, old), ANY_CASE: (text.casefold(), old.casefold())}
         edit = _Edit(file, texts, quotes, MOST_HITS // len(present) + 1)
 
-        for number, pattern in present:
-            start, end = index.range_of(number)
-            for hit in index.hits[start:end].tolist():
+        for pattern, hits in present:
+            for hit in hits:
                 if hit < index.pushed << 32 and hit >> 32 not in breaks:
                     _add_break(breaks, index, hit, pattern, edit)
 
@@ -194,8 +192,8 @@ def _line(row: "Row", word: str, say: str) -> str:
 
 def _covers(index: "Index", globs: "Iterable[str]", file: str) -> bool:
     def fits(glob: str) -> bool:
-        numbers = index.lookup(FORBIDDEN_IN + glob.lstrip("!"))[1]
-        return any(index.pattern_fits(number, file) for number in numbers)
+        patterns = index.lookup(FORBIDDEN_IN + glob.lstrip("!"))[1]
+        return any(index.pattern_fits(pattern, file) for pattern in patterns)
 
     included = [glob for glob in globs if glob[:1] != "!"]
     excluded = [glob for glob in globs if glob[:1] == "!"]

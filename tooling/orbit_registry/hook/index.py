@@ -1,13 +1,12 @@
 """Push index: open it and look records up, in push order.
 
-It is read at every tool call, so it imports built-in modules and `mmap` only. The file is flat
-arrays, see `docs/reference/push-index.md`; a missing or torn file is a `NoIndex`, a damaged one
-answers nothing and says so.
+It is read at every tool call, so it imports only built-in modules written in C, and reads only the
+parts of the file that the call needs. `docs/reference/push-index.md` has the format. A missing or
+torn file is a `NoIndex`; a damaged part raises one of `DAMAGE`.
 """
 
-import sys
-from mmap import ACCESS_READ, mmap
-from posix import O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, close, lstat
+from marshal import loads
+from posix import O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, close, fstat, lstat, pread
 from posix import open as open_file
 
 from orbit_registry.hook.project import content_of, index_file, stamp
@@ -25,14 +24,15 @@ from orbit_registry.model.fields import (
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Any
 
     from orbit_registry.hook.matcher import Program
 
-FORMAT = 16
-MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
+    Patterns = dict[str, list[int]]
+    Chances = list[int]
+    Runs = list[tuple[float, str, str]]
+
 PRIME = 1_000_000_000_000_000_003
-HEADER_WORDS = 48
 MAX_PATH = 4096
 LARGEST_COMPARED = (
     65_536  # bytes of a record's file; a larger one whose time differs counts as changed
@@ -43,43 +43,6 @@ AT = (1 << 32) - 1  # bits of a hit for the place of its glob
 WIDE = 1 << 31
 """Bit of a hit whose glob is wide; of two hits of a record the one of a narrow glob is smaller."""
 
-(  # words of the header
-    W_MAGIC,
-    W_FORMAT,
-    W_LENGTH,
-    W_HEADER_SUM,
-    W_BODY_SUM,
-    W_RECORDS,
-    W_PUSHED,
-    W_BUCKETS,
-    W_HOLDOUT,
-    W_SETTINGS,
-    W_UNREAD,
-    W_RELEVANCE,
-    W_WORTH,
-) = range(13)
-SECTIONS = (
-    "bucket",
-    "hash",
-    "text",
-    "detail",
-    "detail_key",
-    "use",
-    "pattern",
-    "posting",
-    "hit",
-    "row",
-    "flag",
-    "row_sum",
-    "pair_start",
-    "pair",
-    "chance",
-)
-PAIR_SHIFT = 12  # bits of a weight that a pair of terms does without
-FIRST_SECTION = 16
-"""Each section has two words: where it begins and how many bytes it has;
-the heap of texts is the last one.
-"""
 LONGEST_TAIL = (
     1 << 20
 )  # bytes behind the index itself: lines with a hash of what it was made from, and stamps of that
@@ -99,7 +62,10 @@ CITED = "y"
 _OPEN = (
     O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
 )  # what is not a file, a pipe, answers at once
-DAMAGE = (IndexError, ValueError, OverflowError, TypeError)  # what reading a damaged index raises
+DAMAGE = (KeyError, IndexError, ValueError, OverflowError, TypeError, EOFError, OSError)
+"""What reading a damaged index raises."""
+WORD = 8  # bytes of a number that says where a part is, and of a checksum
+HEAD = 0  # the part that describes all others
 
 
 class NoIndex:
@@ -124,32 +90,46 @@ def open_index(root: str) -> "Index | NoIndex":
     except (OSError, ValueError):
         return NoIndex(MISSING)
 
-    try:
-        content = mmap(handle, 0, access=ACCESS_READ)
-    except (OSError, ValueError):
-        return NoIndex("the push index can't be read")
-    finally:
-        close(handle)
-
-    return read_index(content, root)
+    return _index_in(File(handle), root)
 
 
-def read_index(content: mmap | bytes, root: str) -> "Index | NoIndex":
+def read_index(content: bytes, root: str) -> "Index | NoIndex":
     """Return the index that some bytes hold."""
-    if sys.byteorder != "little" or len(content) < HEADER_WORDS * 8:
-        return NoIndex("the push index is cut off")
+    return _index_in(Memory(content), root)
 
-    words = memoryview(content)[: HEADER_WORDS * 8].cast("Q").tolist()
-    if words[W_MAGIC] != MAGIC or words[W_FORMAT] != FORMAT:
-        return NoIndex("the push index has another format")
-    if words[W_LENGTH] > len(content):
-        return NoIndex("the push index is cut off")
 
-    total, words[W_HEADER_SUM] = words[W_HEADER_SUM], 0
-    if total != checksum(b"".join(word.to_bytes(8, "little") for word in words)):
-        return NoIndex("the push index is damaged")
+def _index_in(source: "File | Memory", root: str) -> "Index | NoIndex":
+    try:
+        return Index(source, root)
+    except DAMAGE:
+        return NoIndex("the push index is damaged or cut off")
 
-    return Index(content, words, root)
+
+class File:
+    """An open file, which is closed when nothing refers to it."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self.size = fstat(handle).st_size
+
+    def __del__(self) -> None:
+        close(self._handle)
+
+    def read(self, start: int, end: int) -> bytes:
+        """Return the bytes from one position up to another or the end."""
+        return pread(self._handle, min(end, self.size) - start, start)
+
+
+class Memory:
+    """Bytes in memory, read as a file is."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self.size = len(content)
+
+    def read(self, start: int, end: int) -> bytes:
+        """Return the bytes from one position up to another or the end."""
+        return self._content[start:end]
 
 
 class Index:
@@ -159,52 +139,59 @@ class Index:
     Where the file is damaged its methods raise one of `DAMAGE`.
     """
 
-    def __init__(self, content: mmap | bytes, words: list[int], root: str) -> None:
-        self.content, self.root, self.header = content, root, words
-        self.length = words[W_LENGTH]
-        self.records, self.pushed, self._mask = (
-            words[W_RECORDS],
-            words[W_PUSHED],
-            words[W_BUCKETS] - 1,
-        )
+    def __init__(self, source: "File | Memory", root: str) -> None:
+        self.source, self.root = source, root
+        head: dict[str, Any] = loads(self.content_of(HEAD))
 
-        self.holdout, self.settings, self.unread = (
-            words[W_HOLDOUT],
-            words[W_SETTINGS],
-            words[W_UNREAD],
-        )
+        self.parts: int = head["parts"]
+        self.length = self._place(self.parts)
+        if self.length > source.size:
+            raise ValueError("the push index is cut off")
 
-        self.min_relevance, self.unknown_worth = words[W_RELEVANCE] / 1_000_000, words[W_WORTH]
+        self.records: int = head["records"]
+        self.pushed: int = head["pushed"]
+        self.holdout: int = head["holdout"]
+        self.settings: int = head["settings"]
+        self.unread: int = head["unread"]
+        self.min_relevance: float = head["min_relevance"]
+        self.unknown_worth: int = head["unknown"]
+        self.run_worth: int = head["run"]
+        self.flags: bytes = head["flags"]
+        self._first: dict[str, int] = head["first"]
+        self._buckets: dict[str, int] = head["buckets"]
+
         self.differences: list[str] = []  # changed files of looked-up records, with time and size
-        view = memoryview(content)
+        self._loaded: dict[int, Any] = {}
+        self._programs: dict[str, Program] = {}
 
-        def section(name: str, form: "Literal['B', 'I', 'Q']") -> "memoryview[int]":
-            at = FIRST_SECTION + 2 * SECTIONS.index(name)
-            return view[words[at] : words[at] + words[at + 1]].cast(form)
+    def _place(self, part: int) -> int:
+        """Return where a part begins, which is where the one before it ends."""
+        at = part * WORD
+        return int.from_bytes(self.source.read(at, at + WORD), "little")
 
-        self._bucket, self._hash, self._text = (
-            section("bucket", "I"),
-            section("hash", "Q"),
-            section("text", "Q"),
-        )
+    def content_of(self, part: int) -> bytes:
+        """Return the bytes of a part; its number and its checksum show whether they are whole."""
+        content = self.source.read(self._place(part), self._place(part + 1))
+        body = content[WORD:]
+        if checksum(body) ^ part != int.from_bytes(content[:WORD], "little"):
+            raise ValueError("the push index is damaged")
+        return body
 
-        self._detail, self._detail_key = section("detail", "I"), section("detail_key", "Q")
-        self._use, self._pattern, self._posting = (
-            section("use", "I"),
-            section("pattern", "Q"),
-            section("posting", "I"),
-        )
+    def _part(self, section: str, number: int) -> "Any":
+        """Return a part of a section."""
+        part = self._first[section] + number
+        if part not in self._loaded:
+            self._loaded[part] = loads(self.content_of(part))
+        return self._loaded[part]
 
-        self.hits, self.rows, self.flags = (
-            section("hit", "Q"),
-            section("row", "Q"),
-            section("flag", "B"),
-        )
+    def _bucket(self, section: str, key: str) -> "Any":
+        """Return the part of a section that has a key, if there is such a key."""
+        encoded = key.encode("utf-8", "surrogatepass")
+        return self._part(section, checksum(encoded) % self._buckets[section])
 
-        self._row_sum = section("row_sum", "Q")
-        self.pair_start, self.pairs = section("pair_start", "I"), section("pair", "Q")
-        self.chances = section("chance", "I")
-        self._programs: dict[int, Program] = {}
+    def read(self, start: int, end: int) -> bytes:
+        """Return bytes of the file."""
+        return self.source.read(start, end)
 
     def match(self, path: str, everything: bool = False) -> list[int]:
         """Return one hit a pushed record, with `everything` a record,
@@ -212,35 +199,65 @@ class Index:
         """
         if len(path) > MAX_PATH:
             return []
-        ranges, patterns = self.candidates(path)
-        ranges += [self.range_of(number) for number in patterns if self.pattern_fits(number, path)]
-        return self._merged(ranges, everything, path)
+
+        hits, patterns = self.candidates(path)
+        for pattern, more in patterns.items():
+            if self.pattern_fits(pattern, path):
+                hits += more
+
+        return self._merged(hits, everything, path)
 
     def hits_under(self, axis: str, word: str, everything: bool = False) -> list[int]:
         """Return hits for a tag ("t"), category ("c"), gate ("g"),
         a rule's id ("i") or link ("l").
         """
         beyond = (self.records if everything else self.pushed) << 32
+        return [hit for hit in self.lookup(axis + word)[0] if hit < beyond]
+
+    def has(self, key: str) -> bool:
+        """Say whether there is a key, which may have no hits."""
+        return key in self._bucket("keys", key)
+
+    def lookup(self, key: str) -> "tuple[list[int], Patterns]":
+        """Return the hits under a key, and the patterns with the hits of each."""
         hits: list[int] = []
-        for start, end in self.lookup(axis + word)[0]:
-            hits += [hit for hit in self.hits[start:end] if hit < beyond]
+        patterns: Patterns = {}
+        self._add(key, (("", ""),), hits, patterns)
+        return hits, patterns
 
-        return hits
+    def word(self, word: str) -> "tuple[str, int, list[int], list[int]] | None":
+        """Return the term of a word, what it weighs at most,
+        and the numbers of the records that have it with what it weighs there.
+        """
+        forms, _ = self._bucket("words", word)
+        term = forms.get(word, word)
+        _, terms = self._bucket("words", term)
+        if term not in terms:
+            return None
 
-    def lookup(self, key: str) -> tuple[list[tuple[int, int]], list[int]]:
-        """Return the ranges of hits under a key, and the patterns."""
-        ranges: list[tuple[int, int]] = []
-        patterns: list[int] = []
-        self._details(key.encode("utf-8", "surrogatepass"), (0,), ranges, patterns)
-        return ranges, patterns
+        worth, numbers, weights = terms[term]
+        return term, worth, numbers, weights
+
+    def chances(self) -> "Chances":
+        """Return two numbers a record: what a word of another text weighs in it on average,
+        and how far from that chance leads.
+        """
+        chances: Chances = self._part("chances", 0)
+        return chances
+
+    def runs(self, number: int) -> "Runs":
+        """Return the texts of a record: what each has below the line,
+        and its terms in a row: those of its title and tags, and those of its body.
+        """
+        runs: Runs = self._part("runs", number)
+        return runs
 
     def row(self, number: int) -> Row:
         """Return a record by its number."""
-        text, flags = self.content[self.rows[number] : self.rows[number + 1]], self.flags[number]
-        values = text.decode("utf-8").split("\0")
-        if len(values) != FIELDS or checksum(text) ^ flags != self._row_sum[number]:
+        values = self._part("rows", number)
+        if len(values) != FIELDS:
             raise ValueError("the push index is damaged")
-        return Row(number, values, flags)
+        return Row(number, values, self.flags[number])
 
     def glob_of(self, row: Row, hit: int) -> str:
         """Return the record's glob of a hit; after a rename the one that is still in its file."""
@@ -259,10 +276,13 @@ class Index:
     def excluding(self, row: Row, path: str) -> str | None:
         """Return the glob of a record that excludes a path."""
         for glob in row.words(GLOBS):
-            if glob.startswith("!") and any(
-                self.pattern_fits(number, path) for number in self.lookup(glob)[1]
-            ):
+            if not glob.startswith("!"):
+                continue
+
+            patterns = self.lookup(glob)[1]
+            if any(self.pattern_fits(pattern, path) for pattern in patterns):
                 return glob.rpartition(MOVED)[2]
+
         return None
 
     def difference(self, row: Row) -> str:
@@ -292,7 +312,7 @@ class Index:
         """Inputs of the index: a hash of all, then a line with the stamp of each file that tells of
         a change.
         """
-        tail = self.content[self.length : self.length + LONGEST_TAIL]
+        tail = self.read(self.length, self.length + LONGEST_TAIL)
         return tail.decode("utf-8", "surrogateescape").split("\n")
 
     def behind(self) -> list[str]:
@@ -311,103 +331,79 @@ class Index:
 
         return changes
 
-    def _merged(self, ranges: list[tuple[int, int]], everything: bool, path: str) -> list[int]:
+    def _merged(self, hits: list[int], everything: bool, path: str) -> list[int]:
         beyond = (self.records if everything else self.pushed) << 32
         matches: list[int] = []
         last = -1
-        hits: list[int] = []
-        for start, end in ranges:
-            hits += [hit for hit in self.hits[start:end].tolist() if hit < beyond]
-
         for hit in sorted(hits):
             number = hit >> 32
-            if number != last:
-                last = number
-                if (
-                    not self.flags[number] & EXCLUDES
-                    or self.excluding(self.row(number), path) is None
-                ):
-                    matches.append(hit)
+            if number == last or hit >= beyond:
+                continue
+
+            last = number
+            is_excluded = False
+            if self.flags[number] & EXCLUDES:
+                is_excluded = self.excluding(self.row(number), path) is not None
+            if not is_excluded:
+                matches.append(hit)
 
         return matches
 
-    def candidates(self, path: str) -> tuple[list[tuple[int, int]], list[int]]:
-        """Return the ranges of hits that a path surely has, and the patterns to try on it."""
-        ranges: list[tuple[int, int]] = []
-        patterns: list[int] = []
-        encoded = path.encode("utf-8", "surrogatepass")
-        *folders, basename = encoded.split(b"/")
-        _, dot, extension = basename.rpartition(b".")
+    def candidates(self, path: str) -> "tuple[list[int], Patterns]":
+        """Return the hits that a path surely has, and the patterns to try on it, each with its
+        hits.
+        """
+        *folders, basename = path.split("/")
+        _, dot, extension = basename.rpartition(".")
+        depth = str(len(folders) + 1)
 
-        details: tuple[int, ...] = 0, len(folders) + 1  # extension and depth, each given or open
-        if dot and (position := self._key_position(b"x" + extension)) >= 0:
-            details = *details, *((position + 1) << 32 | depth for depth in details)
+        # Extension and depth, each given or open.
+        details = [("", ""), ("", depth)]
+        if dot:
+            details += [(f".{extension}", ""), (f".{extension}", depth)]
 
-        keys = [b"d"]
+        keys = ["d"]
         end = -1
         for name in folders:
             end += 1 + len(name)
-            keys += b"d" + encoded[:end], b"s" + name
+            keys += [f"d{path[:end]}", f"s{name}"]
 
+        hits: list[int] = []
+        patterns: Patterns = {}
         for key in dict.fromkeys(keys):
-            self._details(key, details, ranges, patterns)
+            self._add(key, details, hits, patterns)
 
-        self._details(b"p" + encoded, (0,), ranges, patterns)
-        self._details(b"b" + basename, details, ranges, patterns)
-        return ranges, patterns
+        self._add(f"p{path}", details[:1], hits, patterns)
+        self._add(f"b{basename}", details, hits, patterns)
+        return hits, patterns
 
-    def range_of(self, number: int) -> tuple[int, int]:
-        """Return the range of hits of a pattern."""
-        return self._posting[number], self._posting[number + 1]
-
-    def _key_position(self, key: bytes) -> int:
-        key_hash = int.from_bytes(key, "little") % PRIME
-        bucket = key_hash & self._mask
-        position, end = self._bucket[bucket], self._bucket[bucket + 1]
-        while position < end:
-            if self._hash[position] == key_hash:
-                start = self._text[position] >> 16
-                if self.content[start : start + (self._text[position] & 0xFFFF)] == key:
-                    return position
-            position += 1
-
-        return -1
-
-    def _details(
+    def _add(
         self,
-        key: bytes,
-        details: tuple[int, ...],
-        ranges: list[tuple[int, int]],
-        patterns: list[int],
+        key: str,
+        details: "tuple[tuple[str, str], ...] | list[tuple[str, str]]",
+        hits: list[int],
+        patterns: "Patterns",
     ) -> None:
-        position = self._key_position(key)
-        if position < 0:
+        """Add the hits under a key, and the patterns, whose extension and depth are given."""
+        by_detail = self._bucket("keys", key).get(key)
+        if by_detail is None:
             return
 
-        start = self._detail[position]
-        for detail in self._detail_key[start : self._detail[position + 1]].tolist():
-            if detail in details:
-                for number in range(self._use[start], self._use[start + 1]):
-                    if self._pattern[number]:
-                        patterns.append(number)
-                    else:
-                        ranges.append((self._posting[number], self._posting[number + 1]))
+        for detail in details:
+            for pattern, under in by_detail.get(detail, {}).items():
+                if not pattern:
+                    hits += under
+                elif pattern in patterns:
+                    patterns[pattern] = patterns[pattern] + under
+                else:
+                    patterns[pattern] = under
 
-            start += 1
-
-    def pattern_fits(self, number: int, path: str) -> bool:
+    def pattern_fits(self, pattern: str, path: str) -> bool:
         """Say whether a path matches a pattern."""
-        from orbit_registry.hook.matcher import (
-            fits,
-            program,
-        )  # many paths meet no pattern that has to be tried
+        # Many paths meet no pattern that has to be tried.
+        from orbit_registry.hook.matcher import fits, program
 
-        if number not in self._programs:
-            self._programs[number] = program(self.pattern_text(number))
+        if pattern not in self._programs:
+            self._programs[pattern] = program(pattern)
 
-        return fits(self._programs[number], path)
-
-    def pattern_text(self, number: int) -> str:
-        """Return a pattern's text."""
-        text = self._pattern[number]
-        return self.content[text >> 16 : (text >> 16) + (text & 0xFFFF)].decode("utf-8")
+        return fits(self._programs[pattern], path)

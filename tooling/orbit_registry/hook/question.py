@@ -9,12 +9,13 @@ of one is found by taking its ending off: to load a stemmer takes longer than al
 
 from itertools import pairwise
 
-from orbit_registry.hook.index import PAIR_SHIFT
 from orbit_registry.hook.words import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from orbit_registry.hook.index import Index
+
+    Term = tuple[str, int, list[int], list[int]]
 
 _TO_GO_ON = (
     "again ahead alright carry change check continue cool done else exactly fix fine go good great "
@@ -30,7 +31,7 @@ ENOUGH = 5
 """Words of no record at whose weight the divisor of a score ends: people describe a task in several
 sentences, of which few words are about a record.
 """
-POOL = 30  # the best records by single words, which its pairs of words rank again
+POOL = 30  # the best records by single words, which words in a row rank again
 
 _ENDINGS = "s e es ed er or ing ers ors ion ings ions ation ations"
 ENDINGS = tuple(_ENDINGS.split())
@@ -55,35 +56,36 @@ def records_by_words(index: "Index", text: str, fewest: int = FEWEST) -> list[tu
     best = 0
     unknown = 0
     weights: dict[int, int] = {}
-    term_of: dict[str, int] = {}
+    term_of: dict[str, str] = {}
     for word in query:
-        ranges = _ranges(index, word)
-        if not ranges:
+        known = _known(index, word)
+        if known is None:
             unknown += 1
             continue
 
-        start, end = ranges[0]
-        *hits, worth, last = index.hits[start:end].tolist()
-        term = last & 0xFFFFFFFF
+        term, worth, numbers, weights_of_term = known
         if term not in term_of.values():
-            best += worth & 0xFFFFFFFF
-            for hit in hits:
-                weights[hit >> 32] = weights.get(hit >> 32, 0) + (hit & 0xFFFFFFFF)
+            best += worth
+            for number, weight in zip(numbers, weights_of_term, strict=True):
+                weights[number] = weights.get(number, 0) + weight
 
         term_of[word] = term
 
-    terms = [term_of.get(word, -1) for word in in_order]
-    _add_pairs(index, weights, terms)
+    _add_runs(index, weights, [term_of.get(word, "") for word in in_order])
 
     best += unknown * index.unknown_worth
     count = len({*term_of.values()}) + unknown
+    chances = index.chances()
     ranked = sorted(weights.items(), key=lambda hit: (-hit[1], hit[0]))
-    return [(number, _score(index, number, weight, best, count)) for number, weight in ranked]
+    return [
+        (number, _score(index, chances[2 * number : 2 * number + 2], weight, best, count))
+        for number, weight in ranked
+    ]
 
 
-def _score(index: "Index", number: int, weight: int, best: int, count: int) -> float:
+def _score(index: "Index", chance: list[int], weight: int, best: int, count: int) -> float:
     """Return how well `count` words fit a record, which they weigh at most `best` in."""
-    mean, spread = index.chances[2 * number : 2 * number + 2]
+    mean, spread = chance
     divisor = best
     if weight >= count * mean + count**0.5 * spread:  # chance does not explain it
         divisor = min(best, ENOUGH * index.unknown_worth)
@@ -91,19 +93,22 @@ def _score(index: "Index", number: int, weight: int, best: int, count: int) -> f
     return min(weight / divisor, 1.0)
 
 
-def _add_pairs(index: "Index", weights: dict[int, int], terms: list[int]) -> None:
-    """Add what pairs of words weigh in the best records; a word without a term is -1."""
-    pairs = {
-        first << 24 | second for first, second in pairwise(terms) if first >= 0 and second >= 0
-    }
+def _add_runs(index: "Index", weights: dict[int, int], terms: list[str]) -> None:
+    """Add what two terms in a row weigh in the best records; "" is a word without a term."""
+    pairs = {f" {first}  {second} " for first, second in pairwise(terms) if first and second}
     if not pairs:
         return
 
     for number in sorted(weights, key=lambda number: -weights[number])[:POOL]:
-        start, end = index.pair_start[number], index.pair_start[number + 1]
-        for pair in index.pairs[start:end].tolist():
-            if pair >> 16 in pairs:
-                weights[number] += (pair & 0xFFFF) << PAIR_SHIFT
+        runs = index.runs(number)
+        for pair in pairs:
+            best = 0.0
+            for below, heads, body in runs:
+                count = 3 * heads.count(pair) + body.count(pair)
+                if count:
+                    best = max(best, count / (count + below))
+
+            weights[number] += int(index.run_worth * best)
 
 
 def replaced_names(text: str) -> list[str]:
@@ -138,16 +143,13 @@ def _without_path(word: str) -> str:
     return "".join(" " if sign.isascii() else sign for sign in word)
 
 
-def _ranges(index: "Index", word: str) -> list[tuple[int, int]]:
-    """Return where the hits of a word, or of one that it is a form of, are.
-
-    It is empty if no record has such a word.
-    """
-    ranges = index.lookup(f"w{word}")[0]
-    if ranges or not (word.isascii() and word.isalpha()):
-        return ranges
+def _known(index: "Index", word: str) -> "Term | None":
+    """Return what the index says of a word, or of one that it is a form of."""
+    known = index.word(word)
+    if known is not None or not (word.isascii() and word.isalpha()):
+        return known
     if word[-1] == "y" and len(word) > SHORTEST:
-        return index.lookup(f"w{word[:-1]}i")[0]
+        return index.word(f"{word[:-1]}i")
 
     for ending in ENDINGS:
         if not word.endswith(ending):
@@ -157,10 +159,10 @@ def _ranges(index: "Index", word: str) -> list[tuple[int, int]]:
         if len(start) < SHORTEST + (ending[0] in "aior" and ending != "ing"):
             continue
 
-        ranges = index.lookup(f"w{start}")[0]
-        if not ranges and start[-1] == start[-2]:
-            ranges = index.lookup(f"w{start[:-1]}")[0]
-        if ranges:
+        known = index.word(start)
+        if known is None and start[-1] == start[-2]:
+            known = index.word(start[:-1])
+        if known is not None:
             break
 
-    return ranges
+    return known

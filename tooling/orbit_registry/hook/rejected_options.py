@@ -112,13 +112,11 @@ def _add_matches(
         if not key:
             continue
 
-        for number in index.lookup(f"{OPTIONS}{key}")[1]:
-            phrase = index.pattern_text(number)
+        for phrase, hits in index.lookup(f"{OPTIONS}{key}")[1].items():
             if not is_meant(phrase, exact, query) and not _is_adopted(phrase, joined):
                 continue
 
-            start, end = index.range_of(number)
-            for hit in index.hits[start:end].tolist():
+            for hit in hits:
                 if hit < index.pushed << 32:
                     matches.setdefault(hit >> 32, hit & 0xFFFFFFFF)
 

@@ -209,7 +209,7 @@ def _find_triggers(
             triggers.setdefault(number, []).append((f"{Via.ERROR}{pattern}", ""))
 
     if context.surface == SESSION:
-        for number, flags in enumerate(index.flags[: index.pushed].tolist()):
+        for number, flags in enumerate(index.flags[: index.pushed]):
             if flags & fields.BROAD:
                 triggers.setdefault(number, []).append((Via.PROJECT, ""))
 
@@ -353,7 +353,7 @@ def _find_options(
     index: "Index", context: Context, triggers: "Triggers", by_words: dict[int, float]
 ) -> dict[int, int]:
     text = context.text if context.surface in (PROMPT, BRIEF) else ""
-    if not (text or context.names) or not index.lookup(reader.OPTIONS)[0]:
+    if not (text or context.names) or not index.has(reader.OPTIONS):
         return {}
 
     # Few projects' calls have use for it.
@@ -663,12 +663,10 @@ def error_matches(index: "Index", error: str) -> "Iterator[tuple[int, str]]":
         error = f"{error[: LONGEST_ERROR // 2]} {error[-LONGEST_ERROR // 2 :]}"
 
     text = folded(error)
-    for number in index.lookup(AXIS)[1]:
-        pattern = index.pattern_text(number)
+    for pattern, hits in index.lookup(AXIS)[1].items():
         if not contains_pattern(pattern, text):
             continue
 
-        start, end = index.range_of(number)
-        for hit in index.hits[start:end]:
+        for hit in hits:
             if hit < index.pushed << 32:
                 yield hit >> 32, pattern

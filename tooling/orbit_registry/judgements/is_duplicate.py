@@ -14,7 +14,7 @@ FEWEST_TO_ERR = 20  # among fewer records a word's weight says little, so only c
 COPY = 0.95  # texts this much alike are copies, however few records there are
 TELLING = 4  # words of a headline, from which on one word more makes no other lesson
 
-Reason = Literal["copy", "headline", "near headline", "text", ""]
+Reason = Literal["copy", "headline", "near headline", "text", "meaning", ""]
 _ENDING = re.compile(r"(?:ies|ied|ing|es|ed|y|s|e)\Z")
 _SHORTEST_STEM = 3
 _COMMON_WORDS = (
@@ -50,10 +50,13 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """From which likeness of two texts on there is a warning, and an error."""
+    """From which likeness of two texts on there is a warning, and an error; `meaning` is the
+    nearness of two headlines by vectors from which on there is a warning.
+    """
 
     warning: float
     error: float
+    meaning: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,9 @@ class Likeness:
             "near headline": "nearly the same headline",
         }
         alike = sentences.get(self.reason) or f"{self.score:.0%} alike"
+        if self.reason == "meaning":
+            alike += " in meaning"
+
         return alike + (self.contrast.sentence_end if self.contrast is not None else "")
 
 
@@ -88,8 +94,12 @@ def wording_of(record: Record, text: str) -> Wording:
     return Wording(headline, without_citations(text))
 
 
-def is_duplicate(new: Wording, existing: Wording, score: float, limits: Limits) -> Likeness:
-    """Judge two records of one kind; `score` says how alike their texts are."""
+def is_duplicate(
+    new: Wording, existing: Wording, score: float, limits: Limits, meaning: float = 0.0
+) -> Likeness:
+    """Judge two records of one kind; `score` says how alike their texts are, and `meaning` how near
+    their headlines are by the vectors of a model, if there is one.
+    """
     if new.plain and new.plain == existing.plain:
         return Likeness("error", "copy", 1.0)
 
@@ -110,13 +120,20 @@ def is_duplicate(new: Wording, existing: Wording, score: float, limits: Limits) 
     if _is_near(new, existing):
         return Likeness("warning", "near headline", score)
 
+    if meaning >= limits.meaning:
+        differs = contradicts(new.headline, existing.headline)
+        return Likeness("warning", "meaning", meaning, differs)
+
     return Likeness("")
 
 
 def limits_of(configured: Mapping[str, float], records: int) -> Limits:
     """Return the limits among so many records: as configured, but for copies among few."""
     error = configured["error"]
-    return Limits(configured["warning"], error if records >= FEWEST_TO_ERR else max(error, COPY))
+    if records < FEWEST_TO_ERR:
+        error = max(error, COPY)
+
+    return Limits(configured["warning"], error, configured["meaning"])
 
 
 def alike_by_headline(wordings: Mapping[str, Wording]) -> Iterator[tuple[str, str]]:

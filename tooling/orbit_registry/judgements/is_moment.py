@@ -43,10 +43,11 @@ def impossible_moments(data: Mapping[str, object]) -> Iterator[tuple[tuple[str, 
     if isinstance(review_by, str) and not is_review_day(review_by):
         yield ("review_by",), review_by
 
-    approval = data.get("approval")
-    for name, value in approval.items() if isinstance(approval, Mapping) else ():
-        if str(name).endswith("_at") and not is_moment(str(value)):
-            yield ("approval", str(name)), str(value)
+    for group in ("approval", "freshness"):
+        fields = data.get(group)
+        for name, value in fields.items() if isinstance(fields, Mapping) else ():
+            if str(name).endswith("_at") and not is_moment(str(value)):
+                yield (group, str(name)), str(value)
 
 
 def _looks_exact(text: str) -> bool:

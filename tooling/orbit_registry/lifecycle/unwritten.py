@@ -168,7 +168,7 @@ class Known:
     @cached_property
     def names(self) -> frozenset[tuple[SignKind, str]]:
         """The signs by kind and name."""
-        return frozenset((sign.kind, plain_name(sign.name)) for sign in self.signs)
+        return frozenset(map(key_of, self.signs))
 
     @cached_property
     def places(self) -> frozenset[tuple[SignKind, str, str]]:
@@ -300,7 +300,7 @@ def _text_of(record: Record) -> str:
 
 
 def _is_news(sign: Sign, old: Known, new: Known) -> bool:
-    if sign.kind is SignKind.OWN or (sign.kind, plain_name(sign.name)) in old.names:
+    if sign.kind is SignKind.OWN or key_of(sign) in old.names:
         return sign.kind is SignKind.PERMISSION and _is_granted(sign, old, new)
     if sign.kind in _PACKAGES:
         return _is_new_package(sign, old, new)
@@ -361,6 +361,11 @@ def _family(name: str) -> str:
 
     first = re.split(r"[-.]", name, maxsplit=1)[0]
     return "" if len(first) < 4 or is_common_word(first) else first
+
+
+def key_of(sign: Sign) -> tuple[SignKind, str]:
+    """Return what makes a sign the same as another one."""
+    return sign.kind, plain_name(sign.name)
 
 
 def plain_name(name: str) -> str:

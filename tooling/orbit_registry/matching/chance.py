@@ -10,7 +10,6 @@ its mean, so it takes more deviations to be no chance.
 from __future__ import annotations
 
 import math
-from array import array
 from collections import Counter
 from collections.abc import Mapping
 from itertools import chain
@@ -24,7 +23,7 @@ ABOVE = 0.5
 """Deviations above what the luckiest of all records reaches by chance."""
 
 
-def chances(weights: Weights, numbers: Mapping[str, int], records: int, unit: int) -> array[int]:
+def chances(weights: Weights, numbers: Mapping[str, int], records: int, unit: int) -> list[int]:
     """Return for each record, by number, the mean and the deviations that count, in parts of
     `unit`; `numbers` are those of the records that words lead to, by path.
     """
@@ -36,7 +35,7 @@ def chances(weights: Weights, numbers: Mapping[str, int], records: int, unit: in
     frequencies = Counter(chain.from_iterable(by_number.values()))
     total = sum(frequencies.values())
     deviations = math.sqrt(2 * math.log(max(len(numbers), 1))) + ABOVE
-    result = array("I", [0, 0] * records)
+    result = [0, 0] * records
     for number, by_term in by_number.items():
         others = total - len(by_term)
         if not others:

@@ -1,7 +1,7 @@
 """Verdicts of `orbit explain`: why each record related to a path is shown there, or not."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from orbit_registry.hook import index as reader
@@ -22,18 +22,16 @@ from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.workspace import Workspace, project_path
 
 _PUSHED = "pushed"
+_DROPPED = ("untrusted", "expired", "project", "broad", "stale")
 VERDICTS: Mapping[str, str] = {
-    **{
-        key: f"matches, but {DROPS[key]}"
-        for key in ("untrusted", "expired", "project", "broad", "stale")
-    },
+    **{key: f"matches, but {DROPS[key]}" for key in _DROPPED},
     _PUSHED: "matches and is shown",
     "excluded": "a glob of the record excludes the path",
     "no match": "a part of the glob matches, the whole does not",
     "not live": "matches, but waits for review or is closed",
-    (
-        "not pushed"
-    ): "matches, but its status is never shown, or the record is in this machine's inbox",
+    "not pushed": (
+        "matches, but its status is never shown, or the record is in this machine's inbox"
+    ),
     "doubted": "matches, but may be out of date: shown as one line that says so",
     "procedural": (
         "matches, and is about how work is done: shown at an edit or a write, not at a read"
@@ -82,9 +80,9 @@ class Verdict:
             "said": self.text,
             "stale": self.doubt or None,
             "glob": self.glob,
-            **({"successors": list(self.successors)} if self.successors else {}),
         }
-
+        if self.successors:
+            explanation["successors"] = list(self.successors)
         if self.renamed_to:
             explanation["renamed_to"] = self.renamed_to
 
@@ -145,17 +143,7 @@ def explain(
     path = project_path(path)
     index = current_index(workspace)
     seconds, current_project = time.time() if now is None else now, working_project(project)
-    ranges, patterns = index.candidates(path)
-    tried = {number: index.pattern_fits(number, path) for number in patterns}
-    fitting = _hits(
-        index, ranges + [index.range_of(number) for number, fits in tried.items() if fits]
-    )
-    failing = _hits(index, [index.range_of(number) for number, fits in tried.items() if not fits])
-
-    first: dict[int, tuple[int, bool]] = {}
-    for hits, fits in ((fitting, True), (failing, False)):
-        for hit in hits:
-            first.setdefault(hit >> 32, (hit, fits))
+    first = _first_hits(index, path)
 
     verdicts = []
     places = Places()
@@ -232,8 +220,23 @@ def _cited_lines(workspace: Workspace, path: str) -> dict[str, int]:
     return {by_path[record].id: line for record, line in lines.items()}
 
 
-def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
-    return sorted(hit for start, end in ranges for hit in index.hits[start:end])
+def _first_hits(index: Index, path: str) -> dict[int, tuple[int, bool]]:
+    """Return a hit of each record that a path has something of, and whether its glob matches."""
+    fitting, patterns = index.candidates(path)
+    failing: list[int] = []
+    for pattern, hits in patterns.items():
+        if index.pattern_fits(pattern, path):
+            fitting += hits
+        else:
+            failing += hits
+
+    first: dict[int, tuple[int, bool]] = {}
+    for hit in sorted(fitting):
+        first.setdefault(hit >> 32, (hit, True))
+    for hit in sorted(failing):
+        first.setdefault(hit >> 32, (hit, False))
+
+    return first
 
 
 def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project: str) -> Verdict:
@@ -257,17 +260,22 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
 
 def _standing(index: Index, row: Row, now: float, project: str) -> str:
     is_live = row.values[fields.PHASE] == "live"
-    is_procedural = row.flags & fields.PROCEDURAL or row.values[fields.GATE] == "procedural"
-    verdict = (
-        "rule" if row.values[fields.GATE] == LINKED else "procedural" if is_procedural else _PUSHED
-    )
     if row.number >= index.pushed:
-        verdict = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
-    elif reason := bar_reason(row, now, project):
-        verdict = reason
-    elif not is_live:
-        verdict = "unstated"
-    elif row.doubt(now):
-        verdict = "stale" if is_procedural else "doubted"
+        if not is_live:
+            return "not live"
+        return "overridden" if is_personal(row) else "not pushed"
 
-    return verdict
+    reason = bar_reason(row, now, project)
+    if reason:
+        return reason
+    if not is_live:
+        return "unstated"
+
+    gate = row.values[fields.GATE]
+    is_procedural = row.flags & fields.PROCEDURAL or gate == "procedural"
+    if row.doubt(now):
+        return "stale" if is_procedural else "doubted"
+    if gate == LINKED:
+        return "rule"
+
+    return "procedural" if is_procedural else _PUSHED

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
-from array import array
+import marshal
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, compress, islice
+from itertools import chain, compress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orbit_registry.formats.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
 from orbit_registry.hook import index as reader
@@ -39,13 +38,13 @@ class Part(NamedTuple):
 
 
 WEIGHT_UNIT = 1 << 24
-PAIR_UNIT = WEIGHT_UNIT >> reader.PAIR_SHIFT
-MOST_PAIRS = 2000
-"""Pairs of a text that a prompt is compared with: about 20 kB of prose."""
-_WORTH, _TERM = 0xFFFFFFFE << 32, 0xFFFFFFFF << 32
-"""What the last two hits of a word hold where others hold a record's number:
-its worth, and the number of its term.
-"""
+MOST_RUNS = 100
+"""Texts of a record whose words in a row are compared with a prompt."""
+KEYS_A_PART = 8
+MARSHAL = 2
+"""Version of `marshal`: the last one whose bytes depend on nothing but the value."""
+Runs = Sequence[Sequence[str]]
+"""The terms in a row of each text of a record: of its title and tags, and of its body."""
 Use = tuple[str, str, str, str]
 """Condition on a path: key, extension and depth (each may be open),
 and a pattern if these do not decide.
@@ -60,6 +59,7 @@ def pack(
     unread: int = 0,
     min_relevance: float = 0.0,
     weights: Weights | None = None,
+    runs: Mapping[str, Runs] = MappingProxyType({}),
     successors: Mapping[str, Sequence[str]] = MappingProxyType({}),
     imported: Mapping[str, Sequence[str]] = MappingProxyType({}),
     cited: Mapping[str, Sequence[Citation]] = MappingProxyType({}),
@@ -69,6 +69,7 @@ def pack(
 
     `holdout` is the withheld share in a million, `settings` are the setting bits that are on,
     `unread` is the number of unreadable files, `min_relevance` the score that words need.
+    `runs` are the terms in a row of the records, by their paths.
     `successors` are the paths of the records that took the place of closed ones, under each one's
     id and the paths of its texts. `imported` are the packages and modules of scopes that each file
     imports, `cited` what its citations lead to.
@@ -77,15 +78,12 @@ def pack(
     hits: defaultdict[str, list[int]] = defaultdict(list)
     keyed: defaultdict[str, list[int]] = defaultdict(list)
     patterns: defaultdict[str, list[int]] = defaultdict(list)
-    rows = []
 
     for number, (row, flags_of, _, wide) in enumerate(ranked):
         base = number << 32
         if row[GLOBS]:
             for position, glob in enumerate(row[GLOBS].split(LIST)):
                 hits[glob].append(base | position | (reader.WIDE if position in wide else 0))
-
-        rows.append("\0".join(row).encode())
 
         for key in _keys(row):
             keyed[key].append(base)
@@ -113,20 +111,36 @@ def pack(
             uses[f"{reader.REPLACED}{name}", "", "", ""] = current
 
     uses |= _citation_uses(cited, numbers)
-    sections = _pair_sections(weights, numbers, len(ranked))
-    sections["chance"] = array("I", [0, 0] * len(ranked))
+    head = {
+        "records": len(ranked),
+        "pushed": pushed,
+        "holdout": holdout,
+        "settings": settings,
+        "unread": unread,
+        "min_relevance": min_relevance,
+        "flags": bytes(part.flags for part in ranked),
+        "unknown": 0,
+        "run": 0,
+    }
+    sections: dict[str, Sequence[Any]] = {
+        "keys": _in_buckets(_by_key(uses)),
+        "rows": [list(part.row) for part in ranked],
+        "words": [({}, {})],
+        "chances": [[0, 0] * len(ranked)],
+        "runs": [[]] * len(ranked),
+    }
     if weights is not None:
         led_to = {*successors, *_cited_paths(cited)}
         is_led_to = (number < pushed or path in led_to for path, number in numbers.items())
         by_words = dict(compress(numbers.items(), is_led_to))
-        uses |= _word_uses(weights, by_words)
-        sections["chance"] = chances(weights, by_words, len(ranked), WEIGHT_UNIT)
 
-    flags = bytes(part.flags for part in ranked)
-    unknown = _fixed(weights.unknown) if weights is not None else 0
-    counts = (holdout, settings, unread, round(min_relevance * 1_000_000), unknown)
+        head["unknown"] = _fixed(weights.unknown)
+        head["run"] = _fixed(weights.run)
+        sections["words"] = _words_in_buckets(_words(weights, by_words), weights.term_of)
+        sections["chances"] = [chances(weights, by_words, len(ranked), WEIGHT_UNIT)]
+        sections["runs"] = [_runs_of(part.row[fields.PATH], weights, runs) for part in ranked]
 
-    return _assembled(uses, rows, flags, pushed, counts, sections)
+    return _written(head, sections)
 
 
 def _cited_paths(cited: Mapping[str, Sequence[Citation]]) -> Iterator[str]:
@@ -194,49 +208,43 @@ def _citation_uses(
     return uses
 
 
-def _word_uses(weights: Weights, numbers: Mapping[str, int]) -> dict[Use, list[int]]:
-    """Return the hits of each word in the records that have a number, given in its order;
-    words of one term share them.
+def _words(weights: Weights, numbers: Mapping[str, int]) -> dict[str, list[object]]:
+    """Return of each term: its worth, the records that have it, in the order of their numbers,
+    and what it weighs in each.
     """
-    hits: dict[str, list[int]] = {term: [] for term in weights.worths}
+    records: dict[str, list[int]] = {term: [] for term in weights.worths}
+    weighed: dict[str, list[int]] = {term: [] for term in weights.worths}
     for path, number in numbers.items():
-        base = number << 32
         for term, weight in weights.by_path.get(path, {}).items():
-            hits[term].append(base | round(weight * WEIGHT_UNIT))
+            records[term].append(number)
+            weighed[term].append(round(weight * WEIGHT_UNIT))
 
-    for position, (term, worth) in enumerate(weights.worths.items()):
-        hits[term] += (_WORTH | _fixed(worth), _TERM | position)
+    return {
+        term: [_fixed(worth), records[term], weighed[term]]
+        for term, worth in weights.worths.items()
+    }
 
-    return {(f"w{word}", "", "", ""): hits[term] for word, term in weights.term_of.items()}
+
+def _words_in_buckets(
+    words: Mapping[str, object], term_of: Mapping[str, str]
+) -> list[tuple[dict[str, str], dict[str, object]]]:
+    """Return the terms of words that are none, and what is known of each term, by hash."""
+    count = _buckets_for(len(words))
+    buckets: list[tuple[dict[str, str], dict[str, object]]] = [({}, {}) for _ in range(count)]
+    for word, term in sorted(term_of.items()):
+        if word != term:
+            buckets[_hash(word) % count][0][word] = term
+
+    for term, value in sorted(words.items()):
+        buckets[_hash(term) % count][1][term] = value
+
+    return buckets
 
 
-def _pair_sections(
-    weights: Weights | None, numbers: Mapping[str, int], records: int
-) -> dict[str, array[int]]:
-    """Return where each record's pairs of terms begin, and the pairs:
-    both terms' numbers and the weight in 64 bits.
-    """
-    by_record: list[Mapping[int, float]] = [{}] * records
-    for path, pairs in weights.pairs if weights is not None else ():
-        if (number := numbers.get(path)) is not None:
-            before = by_record[number]
-            by_record[number] = (
-                {**before, **{p: max(w, before.get(p, 0.0)) for p, w in pairs.items()}}
-                if before
-                else pairs
-            )
-
-    packed = array("Q")
-    for pairs in by_record:
-        packed.extend(
-            [
-                pair << 16 | int(weight * PAIR_UNIT)
-                for pair, weight in islice(pairs.items(), MOST_PAIRS)
-            ]
-        )
-
-    starts = _starts(min(len(pairs), MOST_PAIRS) for pairs in by_record)
-    return {"pair_start": array("I", starts), "pair": packed}
+def _runs_of(path: str, weights: Weights, runs: Mapping[str, Runs]) -> list[tuple[float, str, str]]:
+    """Return what each text of a record has below the line, and its terms in a row."""
+    of_texts = zip(weights.below.get(path, ()), runs.get(path, ()), strict=False)
+    return [(norm, heads, body) for norm, (heads, body) in of_texts][:MOST_RUNS]
 
 
 def _fixed(weight: float) -> int:
@@ -303,146 +311,75 @@ def _spread(
         under.sort()
 
 
-def _assembled(
-    uses: Mapping[Use, list[int]],
-    rows: Sequence[bytes],
-    flags: bytes,
-    pushed: int,
-    settings: Sequence[int],
-    by_words: Mapping[str, array[int]],
-) -> bytes:
-    under: dict[str, list[tuple[str, str, str, list[int]]]] = {}
-    for (key, extension, depth, text), hits_of in uses.items():
-        under.setdefault(key, []).append((extension, depth, text, hits_of))
-        if extension:
-            under.setdefault(f"x{extension[1:]}", [])
+def _by_key(uses: Mapping[Use, list[int]]) -> dict[str, object]:
+    """Return the hits by key, then by extension and depth, then by the pattern to try."""
+    by_key: dict[str, dict[tuple[str, str], dict[str, list[int]]]] = {}
+    for key, extension, depth, pattern in sorted(uses):
+        by_detail = by_key.setdefault(key, {})
+        by_pattern = by_detail.setdefault((extension, depth), {})
+        by_pattern[pattern] = uses[key, extension, depth, pattern]
 
-    buckets = 1 << max(4, len(under).bit_length())
-    keys = []
-    for key in under:
-        encoded = key.encode("utf-8", "surrogatepass")
-        checksum = reader.checksum(encoded)
-        keys.append((checksum & (buckets - 1), checksum, encoded, key))
-
-    keys.sort()
-    heap = _Heap()
-    bucket = Counter([number for number, _, _, _ in keys])
-    numbers = {
-        f".{key[1:]}": position + 1 << 32
-        for position, (_, _, _, key) in enumerate(keys)
-        if key[0] == "x"
-    }
-    numbers[""] = 0
-
-    detail, detail_key, use, pattern, posting, hit = (array(form) for form in "IQIQIQ")
-    for _, _, _, key in keys:
-        detail.append(len(detail_key))
-        last = -1
-        coded = (
-            (numbers[extension] | int(depth or 0), text, hits)
-            for extension, depth, text, hits in under[key]
-        )
-        for code, text, hits_of in sorted(coded):
-            if code != last:
-                detail_key.append(code)
-                use.append(len(pattern))
-                last = code
-
-            pattern.append(heap.add(text.encode()) if text else 0)
-            posting.append(len(hit))
-            hit.extend(hits_of)
-
-    detail.append(len(detail_key))
-    use.append(len(pattern))
-    posting.append(len(hit))
-    checksums = [checksum for _, checksum, _, _ in keys]
-    texts = [heap.add(encoded) for _, _, encoded, _ in keys]
-    starts = _starts(bucket[number] for number in range(buckets))
-    row_sums = [reader.checksum(row) ^ flag for row, flag in zip(rows, flags, strict=True)]
-    sections = {
-        "bucket": array("I", starts),
-        "hash": array("Q", checksums),
-        "text": array("Q", texts),
-        "detail": detail,
-        "detail_key": detail_key,
-        "use": use,
-        "pattern": pattern,
-        "posting": posting,
-        "hit": hit,
-        "row": array("Q", heap.add_all(rows)),
-        "flag": array("B", flags),
-        "row_sum": array("Q", row_sums),
-    }
-    sections |= by_words
-    return _written(sections, heap, (len(flags), pushed, buckets, *settings))
+    return {**by_key}
 
 
-def _starts(counts: Iterable[int]) -> list[int]:
-    starts = [0]
-    for count in counts:
-        starts.append(starts[-1] + count)
-    return starts
+def _in_buckets(values: Mapping[str, object]) -> list[dict[str, object]]:
+    """Return values parted by the hash of their keys."""
+    buckets: list[dict[str, object]] = [{} for _ in range(_buckets_for(len(values)))]
+    for key, value in values.items():
+        buckets[_hash(key) % len(buckets)][key] = value
+
+    return buckets
 
 
-class _Heap:
-    """Texts one after another; a position is the start in the file times 2^16 plus the length."""
-
-    def __init__(self) -> None:
-        self.parts: list[bytes] = []
-        self.length = 1  # nothing begins at 0, so that 0 can say that there is nothing
-
-    def add(self, text: bytes) -> int:
-        self.parts.append(text)
-        self.length += len(text)
-        return (self.length - len(text)) << 16 | len(text)
-
-    def add_all(self, texts: Sequence[bytes]) -> list[int]:
-        starts = _starts(map(len, texts))
-        positions = [self.length + start for start in starts]
-        self.parts += texts
-        self.length = positions[-1]
-        return positions
+def _buckets_for(keys: int) -> int:
+    return keys // KEYS_A_PART + 1
 
 
-def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]) -> bytes:
-    at = reader.HEADER_WORDS * 8
-    words = [0] * reader.HEADER_WORDS
-    for number, name in enumerate(reader.SECTIONS):
-        size = len(sections[name]) * sections[name].itemsize
-        words[reader.FIRST_SECTION + 2 * number : reader.FIRST_SECTION + 2 * number + 2] = [
-            at,
-            size,
-        ]
-        at += size + -size % 8
+def _hash(key: str) -> int:
+    return reader.checksum(key.encode("utf-8", "surrogatepass"))
 
-    for name in ("text", "pattern"):
-        sections[name] = array(
-            "Q", [position + (at << 16) if position else 0 for position in sections[name]]
-        )
 
-    sections["row"] = array("Q", [position + at for position in sections["row"]])
-    body: list[bytes] = []
-    for name in reader.SECTIONS:
-        content = sections[name].tobytes()
-        body += content, bytes(-len(content) % 8)
+def _written(head: Mapping[str, object], sections: Mapping[str, Sequence[Any]]) -> bytes:
+    """Return the bytes of an index: where its parts begin, and the parts."""
+    first = {}
+    number = 1
+    for name, values in sections.items():
+        first[name] = number
+        number += len(values)
 
-    body += b"\0", *heap.parts, bytes(-heap.length % 8)
-    words[reader.W_MAGIC], words[reader.W_FORMAT] = reader.MAGIC, reader.FORMAT
-    words[reader.W_RECORDS : reader.W_WORTH + 1] = counts
-    body_bytes = b"".join(body)
-    words[reader.W_LENGTH] = reader.HEADER_WORDS * 8 + len(body_bytes)
+    buckets = {name: len(sections[name]) for name in ("keys", "words")}
+    whole_head = {**head, "parts": number, "first": first, "buckets": buckets}
 
-    words[reader.W_HEADER_SUM], words[reader.W_BODY_SUM] = 0, zlib.crc32(body_bytes)
-    words[reader.W_HEADER_SUM] = reader.checksum(array("Q", words).tobytes())
-    return array("Q", words).tobytes() + body_bytes
+    at = (number + 1) * reader.WORD
+    places: list[bytes] = []
+    bodies: list[bytes] = []
+    for part, value in enumerate(chain([whole_head], *sections.values())):
+        body = marshal.dumps(value, MARSHAL)
+        places.append(_word(at))
+        bodies += _word(reader.checksum(body) ^ part), body
+        at += reader.WORD + len(body)
+
+    places.append(_word(at))
+    return b"".join([*places, *bodies])
+
+
+def _word(number: int) -> bytes:
+    return number.to_bytes(reader.WORD, "little")
 
 
 def is_whole(index: Index) -> bool:
-    """Say whether the body of an index is undamaged; it reads every byte."""
-    total = int.from_bytes(
-        index.content[reader.W_BODY_SUM * 8 : reader.W_BODY_SUM * 8 + 8], "little"
-    )
-    return zlib.crc32(memoryview(index.content)[reader.HEADER_WORDS * 8 : index.length]) == total
+    """Say whether every part of an index is undamaged; it reads every byte."""
+    content = reader.read_index(index.read(0, index.length), index.root)
+    if not isinstance(content, Index):
+        return False
+
+    try:
+        for part in range(index.parts):
+            content.content_of(part)
+    except reader.DAMAGE:
+        return False
+
+    return True
 
 
 _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}

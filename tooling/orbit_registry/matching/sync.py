@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from orbit_registry.errors import GitError, GitStoppedError, OrbitError, plural
 from orbit_registry.hook import index as reader
@@ -60,9 +59,6 @@ from orbit_registry.workspace.files import (
 from orbit_registry.workspace.git import uses_another_index
 from orbit_registry.workspace.lock import locked
 from orbit_registry.workspace.workspace import ORBIT, Workspace, git_folder
-
-if TYPE_CHECKING:
-    from orbit_registry.search.index import Index as WordIndex
 
 _BRANCHES = (
     "refs/remotes/origin/main",
@@ -238,13 +234,11 @@ def sync_index(
             inputs = inputs_of(workspace)
 
         if not rebuild and isinstance(index, Index) and _is_made_from(index, inputs):
-            content, records, is_built = bytes(index.content[: index.length]), index.records, False
+            content, records, is_built = index.read(0, index.length), index.records, False
         else:
             content, records, is_built = *_compiled(workspace, inputs), True
 
-        for leftover in path.parent.glob(
-            f"{TEMPORARY}{path.name}-*"
-        ):  # of a killed process: no other one writes now
+        for leftover in _leftovers(path):
             leftover.unlink(missing_ok=True)
 
         write_atomic(
@@ -252,6 +246,16 @@ def sync_index(
         )
 
     return IndexSync(path, records, is_built)
+
+
+def _leftovers(path: Path) -> Iterator[Path]:
+    """Yield what killed processes left, as no other one writes now, and indexes of other
+    versions.
+    """
+    yield from path.parent.glob(f"{TEMPORARY}{path.name}-*")
+    for file in path.parent.glob("hook*.idx"):
+        if file != path:
+            yield file
 
 
 def _inputs_in(index: Index | NoIndex) -> list[str]:
@@ -391,14 +395,17 @@ def _followed_anchors(moves: Iterable[Move]) -> set[str]:
 
 
 def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
-    from orbit_registry.search.rejected import (
-        rejected_rows,
-    )  # syncs that find nothing to do need no stemmer
+    # Syncs that find nothing to do need no stemmer.
+    from orbit_registry.search.index import index_of
+    from orbit_registry.search.rejected import rejected_rows
+    from orbit_registry.search.texts import runs_of
 
     config = workspace.config
     paths = {record.path for record in inputs.records}
     records = [record for record in inputs.reading.filled if record.path in paths]
-    words = _words(workspace, inputs, records)
+    worded = _worded(workspace, inputs, records)
+    words = index_of(worded, workspace.cache)
+    runs = zip([record.path for record in worded], runs_of(worded, workspace.cache), strict=True)
 
     clean = [record for record in inputs.reading.clean if record.path in paths]
     parts = _parts(workspace, inputs, clean, rejected_rows(clean, words.records_with))
@@ -413,6 +420,7 @@ def _compiled(workspace: Workspace, inputs: Inputs) -> tuple[bytes, int]:
         settings=compiler.settings_of(config),
         min_relevance=config.setting("push", "min_relevance"),
         weights=words.record_weights(),
+        runs=dict(runs),
         successors=_successors(inputs.records),
         imported=routes.imported,
         cited=routes.cited,
@@ -483,11 +491,10 @@ def _successors(records: Sequence[Record]) -> dict[str, list[str]]:
     return successors
 
 
-def _words(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> WordIndex:
-    from orbit_registry.search.index import (
-        index_of,
-    )  # syncs that find nothing to do need no stemmer
-
+def _worded(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> list[Record]:
+    """Return the records whose words lead to them: the project's, and personal ones by a path from
+    the root.
+    """
     records = list(filled)
     if inputs.personal is not None:
         home, root = inputs.personal.home, workspace.root
@@ -496,7 +503,7 @@ def _words(workspace: Workspace, inputs: Inputs, filled: Iterable[Record]) -> Wo
             for record in inputs.personal.records
         )
 
-    return index_of(records, workspace.cache, with_pairs=True)
+    return records
 
 
 def _origin(workspace: Workspace, inputs: Inputs, entry: RecordFolder) -> compiler.Origin:

@@ -11,6 +11,7 @@ from orbit_registry.formats.adr.model import AdrDocument, Rel, Relation
 from orbit_registry.formats.markdown import is_markdown, path_from_root, split_link
 from orbit_registry.model.ids import sequence_number
 from orbit_registry.model.record import Record
+from orbit_registry.repository.codec import list_in
 
 FORWARD: Mapping[Rel, tuple[str, bool]] = {
     "supersedes": ("supersedes", False),
@@ -64,6 +65,30 @@ class Unresolved:
         """Return it as the record keeps it, under `x-unresolved`."""
         data: dict[str, object] = {"rel": self.rel, "to": self.target}
         return {**data, "candidates": list(self.candidates)} if self.candidates else data
+
+
+def without_answered(
+    data: Mapping[str, object], rel: str, other: Record, *, is_inverted: bool = False
+) -> dict[str, object]:
+    """Return a record's data without the open statements that a link to `other` answers;
+    `is_inverted` if it states the link from its other end.
+    """
+    entries = list_in(data, UNRESOLVED)
+    remaining = [entry for entry in entries if not _answers(entry, (rel, is_inverted), other)]
+    others = {key: value for key, value in data.items() if key != UNRESOLVED}
+    return {**others, UNRESOLVED: remaining} if remaining else others
+
+
+def _answers(entry: object, relation: tuple[str, bool], other: Record) -> bool:
+    if not isinstance(entry, Mapping) or FORWARD.get(entry.get("rel", "")) != relation:
+        return False
+
+    if candidates := entry.get("candidates"):
+        return other.id in candidates
+
+    return str(entry.get("to", "")).casefold() in {
+        name.casefold() for name in (other.id, *other.legacy_ids)
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,11 @@ def changes_text(report: ChangeReport) -> str:
             what = f"{candidate.reason} ({candidate.place}): `{candidate.command}`"
             lines.append(f"  {escaped_line(what)}")
 
+    if report.allowed:
+        lines += ["", "Broken decisions that a comment allows:"]
+        lines += [f"  {_allowance(row, str)}" for row in report.allowed[:LISTED]]
+        lines += _more(len(report.allowed), "--format json")
+
     findings = _ordered(report.findings)
     if findings:
         lines += ["", "What the gate finds:"]
@@ -139,6 +144,10 @@ def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
         ]
         parts.append(_section("Numbers that other branches took", rows))
 
+    if report.allowed:
+        rows = [f"- {_allowance(row, escaped)}" for row in report.allowed]
+        parts.append(_section("Broken decisions that a comment allows", rows))
+
     if report.records:
         parts.append(
             _section(
@@ -171,6 +180,10 @@ def _section(title: str, rows: Sequence[str]) -> str:
         more = f"<details><summary>and {len(rows) - LISTED} more</summary>"
         lines += ["", more, "", *rows[LISTED:], "", "</details>"]
     return "\n".join(lines)
+
+
+def _allowance(row: Diagnostic, mark: Callable[[str], str]) -> str:
+    return mark(escaped_line(f"{row.location}  {row.check}  because {row.allowed}"))
 
 
 def _finding(finding: Diagnostic, file: Link) -> str:

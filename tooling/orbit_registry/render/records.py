@@ -274,7 +274,15 @@ def _review(record: Record) -> str:
                 f"{approval.get(f'{verdict}_at', '')[:10]}"
             )
 
-    return "; ".join([*parts, *([f"because {approval['reason']}"] if "reason" in approval else [])])
+    if "reason" in approval:
+        parts.append(f"because {approval['reason']}")
+    if "retired_by" in approval:
+        day = approval.get("retired_at", "")[:10]
+        parts.append(f"{record.status.name} by {approval['retired_by']} on {day}")
+    if "retired_reason" in approval:
+        parts.append(f"because {approval['retired_reason']}")
+
+    return "; ".join(parts)
 
 
 def status_line(status: Status) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.position import Position
+from orbit_registry.judgements.is_moment import is_moment
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import AHEAD
 from orbit_registry.model.votes import HALF_LIFE_DAYS, Vote, format_time, parse_time
@@ -100,11 +101,10 @@ def _vote_in(line: str) -> Vote | str:
     if any(_HALF_CHARACTER.search(row[name]) for name in FIELDS):
         return "a field of a vote holds half a character"
 
-    try:
-        at = parse_time(row["voted_at"])
-    except ValueError:
+    if not is_moment(row["voted_at"]):
         return f"voted_at is {row['voted_at']!r}, not a time such as 2026-05-17T12:00:00Z"
 
+    at = parse_time(row["voted_at"])
     return Vote(row["learning_id"], row["voter_model"], at, row["task_id"])
 
 

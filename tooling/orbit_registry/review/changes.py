@@ -106,6 +106,7 @@ class ChangeReport:
     ]  # accepted records that apply to the files, the narrowest scopes first
     records: tuple[RecordChange, ...]
     collisions: tuple[Collision, ...]
+    allowed: tuple[Diagnostic, ...]  # broken decisions that a comment of the change allows
     findings: tuple[Diagnostic, ...]  # what the gate finds that it did not find before the change
     unwritten: tuple[Candidate, ...]  # what looks like a decision that no record explains
     titles: Mapping[str, str]  # of the records, by path; those of matches are escaped for agents
@@ -123,6 +124,15 @@ class ChangeReport:
             "matches": [{**entry.as_data(), "title": self.title(entry)} for entry in self.matches],
             "records": [change.as_data() for change in self.records],
             "collisions": [number.as_data() for number in self.collisions],
+            "allowed": [
+                {
+                    "path": row.location.path,
+                    "line": row.location.position.line if row.location.position else None,
+                    "check": row.check,
+                    "reason": row.allowed,
+                }
+                for row in self.allowed
+            ],
             "unwritten": [candidate.as_data() for candidate in self.unwritten],
         }
 
@@ -169,6 +179,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
         after = _records(current.root)
         changes = _record_changes(_records(old), after, current.root)
         records = tuple(_with_visibility(current, [*changes]))
+        outcome = gate(current, lambda: None, against=base)
         return ChangeReport(
             base=base,
             base_name=start,
@@ -178,7 +189,8 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
             records=records,
             collisions=tuple(_collisions(git, records)),
             unwritten=tuple(_unwritten(current, base, files, after)),
-            findings=gate(current, lambda: None, against=base).diagnostics,
+            allowed=outcome.allowed,
+            findings=outcome.diagnostics,
             titles={record.path: record.title for record in after},
         )
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from orbit_registry.model.record import Record
 from orbit_registry.search.text import stem
-from orbit_registry.search.texts import Counts, TermPairs, TextWords, pairs_of, words_of
+from orbit_registry.search.texts import Counts, TextWords, words_of
 from orbit_registry.workspace.cache import Cache
 
 K1, B = 3.0, 0.75
@@ -28,11 +28,12 @@ K1, B = 3.0, 0.75
 With the usual 1.2 a title weighs nearly as much as a text about its words: on 605 questions of two
 projects MRR was .496, and .522 with 3.
 """
-PAIR = 0.5
-"""What two terms that follow each other weigh, as a part of what one term in as many texts weighs.
+RUN = 0.5
+"""What two terms in a row weigh, as a part of what a term of one text weighs.
 
-On 1,303 questions of five collections MRR was .018 to .052 higher with it, over whole texts, and
-each interval was above 0.
+On 874 questions of seven collections MRR was .004 to .084 higher with it on six, and .028 lower on
+the one with 24 questions. To weigh two terms less that are in a row in more texts changed no
+interval.
 """
 SHORTEST_GRAM, LONGEST_GRAM = 3, 5
 # what is added to ranks before they are turned over: the usual constant of reciprocal rank fusion
@@ -44,9 +45,6 @@ Among few texts it would outweigh all that is found.
 """
 Key = tuple[str, int]  # a record's path and the number of its chunk, 0 for its own text
 Hits = list[tuple[int, float]]  # slots, each with its score
-PairWeights = tuple[str, Mapping[int, float]]  # a path, and what pairs of terms add there
-PAIR_BITS = 24
-"""Two terms that follow each other are one number, of their places among all terms."""
 
 
 class Weights(NamedTuple):
@@ -60,22 +58,21 @@ class Weights(NamedTuple):
     """What the terms of each record weigh there, by its path."""
     unknown: float
     """The worth of an unknown word."""
-    pairs: Iterable[PairWeights] = ()
-    """The path of each text, and what terms that follow each other add there."""
+    run: float = 0.0
+    """The worth of two terms in a row."""
+    below: Mapping[str, Sequence[float]] = MappingProxyType({})
+    """What each text of a record has below the line, by the record's path."""
 
 
 class Index:
     """Texts by key, ranked by terms; a text's slot is its place among the keys."""
 
-    def __init__(
-        self, texts: Mapping[Key, TextWords], pairs: Mapping[Key, TermPairs] = MappingProxyType({})
-    ) -> None:
-        """`texts` are what words count, by key; `pairs` say which terms follow each other."""
+    def __init__(self, texts: Mapping[Key, TextWords]) -> None:
+        """`texts` are what words count, by key."""
         self.keys = sorted(texts)
         self.texts: list[Counts] = [texts[key].counts for key in self.keys]
         """What each term of a text counts there, by slot."""
         self._forms = frozenset(chain.from_iterable(words.forms for words in texts.values()))
-        self._pairs = pairs
         self._holders: dict[str, list[int]] = {}
 
     @cached_property
@@ -130,33 +127,6 @@ class Index:
             count = texts[slot][term]
             yield slot, worth * count / (count + norms[slot])
 
-    def _pair_weights(self) -> Iterator[PairWeights]:
-        if not self._pairs:
-            return
-
-        numbers = {term: number for number, term in enumerate(self.frequencies)}
-        by_slot: list[list[int]] = []
-        for key, counts in zip(self.keys, self.texts, strict=True):
-            of_text = [numbers[term] for term in counts]
-            firsts, seconds, _ = self._pairs[key]
-            by_slot.append(
-                [
-                    of_text[first] << PAIR_BITS | of_text[second]
-                    for first, second in zip(firsts, seconds, strict=True)
-                ]
-            )
-
-        # A pair is worth less the more texts it is in, as a term is.
-        frequencies = Counter(chain.from_iterable(by_slot))
-        worths = [PAIR * self._worth_of(number) for number in range(len(self.keys) + 1)]
-
-        for key, norm, pairs in zip(self.keys, self.norms, by_slot, strict=True):
-            weights = {
-                pair: worths[frequencies[pair]] * count / (count + norm)
-                for pair, count in zip(pairs, self._pairs[key][2], strict=True)
-            }
-            yield key[0], weights
-
     def record_weights(self) -> Weights:
         """Return what words weigh in records, for readers that only add.
 
@@ -164,10 +134,12 @@ class Index:
         """
         worths = {term: self.worth(term) for term in self.frequencies}
         by_path: dict[str, dict[str, float]] = {}
+        below: dict[str, list[float]] = {}
         for (path, part), norm, counts in zip(self.keys, self.norms, self.texts, strict=True):
             weights = {
                 term: worths[term] * count / (count + norm) for term, count in counts.items()
             }
+            below.setdefault(path, []).append(norm)
             if part:
                 earlier = by_path[path]
                 for term, weight in weights.items():
@@ -175,7 +147,8 @@ class Index:
             else:
                 by_path[path] = weights
 
-        return Weights(self.term_of, worths, by_path, self.worth(""), self._pair_weights())
+        run = RUN * self._worth_of(1)
+        return Weights(self.term_of, worths, by_path, self.worth(""), run, below)
 
     def records_with(self, word: str) -> int:
         """Return in how many records a word is."""
@@ -295,9 +268,7 @@ def _places(scores: Sequence[float]) -> dict[float, int]:
     return ranks
 
 
-def index_of(
-    records: Iterable[Record], cache: Cache | None = None, *, with_pairs: bool = False
-) -> Index:
+def index_of(records: Iterable[Record], cache: Cache | None = None) -> Index:
     """Return the index of records; `cache` has what the words of unchanged ones count."""
     indexed = list(records)
     texts: dict[Key, TextWords] = {}
@@ -305,10 +276,4 @@ def index_of(
         for part, of_text in enumerate(of_record):
             texts[record.path, part] = of_text
 
-    pairs: dict[Key, TermPairs] = {}
-    if with_pairs:
-        for record, pairs_of_record in zip(indexed, pairs_of(indexed, cache), strict=True):
-            for part, pairs_of_text in enumerate(pairs_of_record):
-                pairs[record.path, part] = pairs_of_text
-
-    return Index(texts, pairs)
+    return Index(texts)

@@ -10,7 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise, starmap
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orbit_registry.formats.secrets import without_secrets
@@ -34,10 +34,6 @@ NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
 
 Fields = tuple[str, str, str]
 Counts = Mapping[str, int]
-TermPairs = list[list[int]]
-"""Terms that follow each other: the first of each pair and the second, as places among the text's
-terms, and what the pair counts.
-"""
 
 
 class TextWords(NamedTuple):
@@ -72,19 +68,20 @@ def words_in(fields: Fields) -> TextWords:
     return TextWords(counts, forms)
 
 
-def pairs_in(fields: Fields) -> TermPairs:
-    """Return which terms follow each other at the start of each field of a text."""
-    places = {term: place for place, term in enumerate(words_in(fields).counts)}
-    counts = Counter[tuple[int, int]]()
-    for text, weight in zip(fields, WEIGHTS, strict=True):
-        start = words(without_secrets(text)[:START])
-        # The last word may be a part of one.
-        in_order = [places[term] for term in map(stem, start) if term in places]
-        counts.update(list(pairwise(in_order)) * weight)
+def runs_in(fields: Fields) -> list[str]:
+    """Return the terms in a row at the start of a text's title and tags, and of its body.
 
-    firsts = [first for first, _ in counts]
-    seconds = [second for _, second in counts]
-    return [firsts, seconds, [*counts.values()]]
+    Each has a blank on both sides, so that a reader counts two in a row as a part of the text.
+    """
+    terms = words_in(fields).counts
+    title, tags, body = [_run(text, terms) for text in fields]
+    return [f"{title}\n{tags}", body]
+
+
+def _run(text: str, terms: Counts) -> str:
+    # The last word may be a part of one.
+    start = words(without_secrets(text)[:START])
+    return "".join([f" {term} " for term in map(stem, start) if term in terms])
 
 
 def words_of(records: Sequence[Record], cache: Cache | None) -> list[list[TextWords]]:
@@ -96,9 +93,9 @@ def words_of(records: Sequence[Record], cache: Cache | None) -> list[list[TextWo
     return [list(starmap(TextWords, of_record)) for of_record in rows]
 
 
-def pairs_of(records: Sequence[Record], cache: Cache | None) -> list[list[TermPairs]]:
-    """Return which terms follow each other in records: for each record, in each of its texts."""
-    return _remembered("pairs of words", records, cache, pairs_in)
+def runs_of(records: Sequence[Record], cache: Cache | None) -> list[list[list[str]]]:
+    """Return the terms in a row of records: for each record, those of each of its texts."""
+    return _remembered("runs of words", records, cache, runs_in)
 
 
 def _remembered(

@@ -13,18 +13,19 @@ import math
 import os
 import re
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
-from orbit_registry.errors import ConfigError, UnsafePathError
+from orbit_registry.errors import ConfigError, OrbitError, UnsafePathError
 from orbit_registry.workspace.files import inside
 from orbit_registry.workspace.workspace import Workspace
 
 Texts = Sequence[str]
 Numbers = Sequence[float]
+Pairs = dict[tuple[str, str], float]
 
 LONGEST = 4_000  # characters of a record that its vector is made of, from its title on
 _BATCH = 256
@@ -51,6 +52,41 @@ class Embedder:
     name: str  # which model it is, and in which state
     embed: Callable[[Texts], Sequence[Numbers]]
     """Returns a vector for each text; raises `ConfigError` where it can't."""
+
+
+def configured(workspace: Workspace) -> Callable[[], Embedder] | None:
+    """Return what loads the model of a project; None if it has none."""
+    from orbit_registry.workspace.trusted_commands import not_run_message, run_program
+
+    config = workspace.config
+    path, words = config.setting("search", "model"), config.setting("search", "command")
+    if not path and not words:
+        return None
+
+    key = "search.model" if path else "search.command"
+
+    def load() -> Embedder:
+        refusal = not_run_message(workspace, key)
+        if refusal:
+            raise ConfigError(refusal, hint="`orbit trust` shows it and asks")
+        if path:
+            return model2vec(str(path), workspace.root)
+
+        seconds = float(config.setting("search", "timeout_seconds"))
+        return program(words, lambda text: run_program(workspace, key, seconds, text))
+
+    return load
+
+
+def state_of_model(workspace: Workspace) -> str:
+    """Return which model a project has, or why it can't be used; empty without a model."""
+    load = configured(workspace)
+    if load is None:
+        return ""
+    try:
+        return load().name
+    except OrbitError as error:
+        return str(error)
 
 
 def model2vec(location: str, root: Path) -> Embedder:
@@ -155,14 +191,21 @@ class Vectors(NamedTuple):
 class Meanings:
     """The vectors of texts, by key, made only of those that changed since the last run."""
 
-    def __init__(self, workspace: Workspace, embedder: Embedder, texts: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        embedder: Embedder,
+        texts: Mapping[str, str],
+        namespace: str = "vectors",
+    ) -> None:
         """Make what is missing."""
         self._embedder = embedder
+        self._cache, self._namespace = workspace.cache, namespace
         cut = {key: text[:LONGEST] for key, text in texts.items()}
         digests = {key: _digest(text) for key, text in cut.items()}
 
         # Equal texts have one vector; the cache has those of the last run.
-        stored = workspace.cache.recall("vectors", embedder.name) or {}
+        stored = workspace.cache.recall(namespace, embedder.name) or {}
         vectors = {digest: array("f", bytes.fromhex(numbers)) for digest, numbers in stored.items()}
         missing = {digest: cut[key] for key, digest in digests.items() if digest not in vectors}
         new = list(missing)
@@ -176,8 +219,9 @@ class Meanings:
         current = {digest: vectors[digest] for digest in digests.values()}
         if missing or len(current) < len(vectors):
             by_digest = {digest: vector.tobytes().hex() for digest, vector in current.items()}
-            workspace.cache.remember("vectors", embedder.name, by_digest)
+            workspace.cache.remember(namespace, embedder.name, by_digest)
 
+        self._digests = digests
         self._vectors = {key: current[digest] for key, digest in digests.items()}
 
     def cosines(self, text: str) -> dict[str, float]:
@@ -190,6 +234,47 @@ class Meanings:
         return {
             key: math.fsum(map(mul, query_vector, vector)) for key, vector in self._vectors.items()
         }
+
+    def pairs(self, threshold: float, only: Set[str] | None = None) -> Pairs:
+        """Return how near texts are, from a threshold up; with `only`, the pairs that have one of
+        these keys.
+        """
+        if only is not None:
+            return self._near(threshold, only)
+
+        # All pairs of 1,000 texts take seconds, so those of the last run are remembered.
+        namespace, key = f"{self._namespace} pairs", f"{threshold} {self._embedder.name}"
+        compared: dict[str, str] = {}
+        rows: list[tuple[str, str, float]] = []
+        stored = self._cache.recall(namespace, key)
+        if stored is not None:
+            compared, rows = stored
+
+        digests = self._digests
+        changed = {text for text, digest in digests.items() if compared.get(text) != digest}
+        near = self._near(threshold, changed)
+        for first, second, nearness in rows:
+            if changed.isdisjoint((first, second)) and {first, second} <= digests.keys():
+                near[first, second] = nearness
+
+        if compared != digests:
+            near_rows = [[*pair, nearness] for pair, nearness in near.items()]
+            self._cache.remember(namespace, key, [digests, near_rows])
+
+        return near
+
+    def _near(self, threshold: float, only: Set[str]) -> Pairs:
+        near = {}
+        for key in only:
+            for other, vector in self._vectors.items():
+                if other == key:
+                    continue
+
+                nearness = sum(map(mul, self._vectors[key], vector))
+                if nearness >= threshold:
+                    near[min(key, other), max(key, other)] = nearness
+
+        return near
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors that there are, with those of more texts."""

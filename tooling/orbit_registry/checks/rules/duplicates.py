@@ -160,7 +160,7 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
         near = (
             pair
             for pair in _judged_pairs(context, records)
-            if pair.likeness.reason in ("text", "near headline")
+            if pair.likeness.reason in ("text", "near headline", "meaning")
         )
         for of_record in grouped(near, lambda pair: pair.record.path).values():
             yield from _nearest(context, of_record)
@@ -181,14 +181,17 @@ def _judged_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[
     threshold = context.config.duplicates["warning"]
     pairs = pairs_after_edits(context.cache, namespace, texts, threshold)
     scores = {(pair.a, pair.b): pair.score for pair in pairs}
-    candidates = {*scores, *_of_headlines(alone, wordings)}
+    nearness = context.config.duplicates["meaning"]
+    meanings = context.meanings(records[0].kind, wordings, nearness)
+    candidates = {*scores, *_of_headlines(alone, wordings, meanings)}
 
     limits = limits_of(context.config.duplicates, len(records))
     for first, second in sorted(candidates):
         score = scores.get((first, second), 0.0)
+        meaning = meanings.get((first, second), 0.0)
         record, neighbour = _blamed_first(context, alone[first], alone[second])
         compared = wordings[record.path], wordings[neighbour.path]
-        likeness = is_duplicate(*compared, score, limits)
+        likeness = is_duplicate(*compared, score, limits, meaning)
         if not likeness.level or is_settled(context, record, neighbour):
             continue
 
@@ -196,10 +199,12 @@ def _judged_pairs(context: CheckContext, records: Sequence[Record]) -> Iterator[
 
 
 def _of_headlines(
-    records: Mapping[str, Record], wordings: Mapping[str, Wording]
+    records: Mapping[str, Record],
+    wordings: Mapping[str, Wording],
+    meanings: Iterable[tuple[str, str]],
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs by their headlines; series of adopted documents may share theirs."""
-    for first, second in alike_by_headline(wordings):
+    for first, second in chain(alike_by_headline(wordings), meanings):
         if is_ours(records[first]) or is_ours(records[second]):
             yield first, second
 

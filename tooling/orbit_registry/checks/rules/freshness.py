@@ -171,18 +171,12 @@ def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
     "correct the moment: RFC 3339 with a zone, such as 2027-01-31T00:00:00Z",
 )
 def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
-    """A record expires or was verified at a moment that can't be meant."""
+    """A record was verified at a moment that is yet to come."""
     for record in context.with_expiry:
-        for name in ("expires_at", "verified_at"):
-            at = freshness_time(record, name)
-            if name in freshness_fields(record) and at is None:
-                message = f"no calendar has {freshness_fields(record)[name]}"
-            elif name == "verified_at" and at is not None and at - context.now > AHEAD:
-                message = f"{record.id} was verified on {at:%Y-%m-%d}, which is yet to come"
-            else:
-                continue
-
-            where = context.at(record, "freshness", name)
+        at = freshness_time(record, "verified_at")
+        if at is not None and at - context.now > AHEAD:
+            message = f"{record.id} was verified on {at:%Y-%m-%d}, which is yet to come"
+            where = context.at(record, "freshness", "verified_at")
             yield impossible_moment.at(where, message, record)
 
 

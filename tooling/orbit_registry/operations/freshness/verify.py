@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.judgements.is_moment import is_moment
 from orbit_registry.model.freshness import fingerprint_inputs
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time, parse_time
@@ -156,8 +157,8 @@ def _expiry(text: str) -> str | None:
         return None
 
     moment = text if "T" in text else f"{text}T00:00:00Z"
-    try:
-        return format_time(parse_time(moment))
-    except ValueError:
+    if not is_moment(moment):
         hint = "a day (2027-01-31), a moment with its zone (2027-01-31T12:00:00Z), or never"
-        raise UsageError(f"{text!r} is not a moment", hint=hint) from None
+        raise UsageError(f"{text!r} is not a moment", hint=hint)
+
+    return format_time(parse_time(moment))
