@@ -13,7 +13,6 @@ from statistics import fmean, pstdev
 
 from orbit_registry.errors import listed
 from orbit_registry.formats.untrusted import cut, inert_line
-from orbit_registry.judgements.in_force import in_force
 from orbit_registry.model.ids import OVERRIDES, RELATED
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -149,7 +148,7 @@ def counted(plain: str, title: str, counts: Counts) -> Text:
 
 def _is_compared(record: Record, new: Record, graph: RecordSet) -> bool:
     is_other = record.uid != new.uid and record.path != new.path
-    return is_other and record.kind.name == new.kind.name and in_force(record, graph).is_in_force
+    return is_other and record.kind.name == new.kind.name and record.phase == "live"
 
 
 def _is_settled(record: Record, new: Record) -> bool:
