@@ -5,7 +5,7 @@ Each method imports what it needs, so that `orbit list` starts without the gate,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from orbit_registry.enforce.replay import Replay
     from orbit_registry.enforce.run import CheckTrial
     from orbit_registry.enforce.spec import DecisionCheck
+    from orbit_registry.lifecycle.built import Built
     from orbit_registry.lifecycle.review_due import Due
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.explain import Verdict
@@ -77,15 +78,18 @@ class Registry:
         *,
         assume: str | None = None,
         dry_run: bool = False,
+        on_step: Callable[[str], None] = lambda step: None,
     ) -> TakeoverReport:
         """Import another tool's records from a path; what the gate finds goes into the baseline.
 
         Records go into the workspace here, or into a new one if the path is another tool's
-        repository.
+        repository. `on_step` gets what is done next.
         """
         from orbit_registry.importers.importer import import_and_baseline
 
-        return import_and_baseline(Path(path), source, assume=assume, dry_run=dry_run)
+        return import_and_baseline(
+            Path(path), source, assume=assume, dry_run=dry_run, on_step=on_step
+        )
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
@@ -512,6 +516,12 @@ class Registry:
         known = {record.path for record in around.records}
         drafts = [record for record in records if record.path not in known]
         return visibilities(records, around.with_records(drafts))
+
+    def built(self) -> Mapping[str, Built]:
+        """Return whether each open decision is built, by the record's path."""
+        from orbit_registry.lifecycle.verdicts import verdicts
+
+        return verdicts(self.workspace, self.reading)
 
     def coverage(self) -> Coverage:
         """Return which tracked files have which records."""

@@ -23,6 +23,7 @@ from orbit_registry.judgements.is_duplicate import Wording, wording_of
 from orbit_registry.lifecycle.code_citation import BadCitation
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_reviews
+from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
 from orbit_registry.model.kind import Kind, KindTable
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from orbit_registry.checks.approval import Judged
     from orbit_registry.checks.protected import Change
     from orbit_registry.formats.adr.model import AdrDocument, Section
+    from orbit_registry.lifecycle.built import Built
     from orbit_registry.operations.freshness.renames import Move, Renames
     from orbit_registry.operations.link_targets import Targets
 
@@ -119,6 +121,8 @@ class CheckContext:
     """The packages and modules that the change adds; None where nothing is compared."""
     with_options: Callable[[], Iterable[Record]] = tuple
     """Returns the records with the options that their texts reject."""
+    built: Mapping[str, Built] = field(default_factory=dict)
+    """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
     """Why records are to be looked at again, by path."""
     bad_citations: Sequence[BadCitation] = ()
@@ -420,6 +424,8 @@ class Inputs:
     """The packages and modules of scopes that each file imports; None if not looked at."""
     added: Added | None = None
     """The packages and modules that the change adds; None where nothing is compared."""
+    built: Mapping[str, Built] = field(default_factory=dict)
+    """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
     """Why records are to be looked at again, by path."""
     bad_citations: Sequence[BadCitation] = ()
@@ -454,6 +460,7 @@ class Inputs:
 
         settings = [repr(self.config), repr(self.workspace.config.raw)]
         settings.append(state_of_model(self.workspace))
+        built = [[path, to_row(verdict)] for path, verdict in sorted(self.built.items())]
 
         return digest(
             self.now.date().isoformat(),
@@ -470,6 +477,7 @@ class Inputs:
             imported,
             added,
             due,
+            built,
             in_code,
         )
 
@@ -571,11 +579,13 @@ def collect_inputs(
         enforced,
         imported,
         added,
-        due,
-        *in_code,
-        config,
-        policy,
-        before,
+        built={} if definitions_only else verdicts(workspace, reading),
+        due=due,
+        bad_citations=in_code[0],
+        added_lines=in_code[1],
+        config=config,
+        policy=policy,
+        before=before,
     )
 
 
@@ -694,7 +704,13 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
     if inputs.policy is not None:
         options_before = partial(_options_before, inputs, inputs.policy, filled)
 
-    return replace(context, added=inputs.added, with_options=filled, options_before=options_before)
+    return replace(
+        context,
+        added=inputs.added,
+        built=inputs.built,
+        with_options=filled,
+        options_before=options_before,
+    )
 
 
 def _meanings(

@@ -194,7 +194,9 @@ def _renumber_command(kind: Kind) -> click.Command:
 
 
 def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) -> click.Command:
-    live, rejects = kind.status(status).phase == "live", kind.is_rejection(kind.status(status))
+    live = kind.status(status).phase == "live"
+    closes = kind.status(status).phase == "closed"
+    rejects = kind.is_rejection(kind.status(status))
 
     def move(
         any_ids: Sequence[str],
@@ -243,14 +245,14 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
     params: list[click.Parameter] = [
         click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=not at_once)
     ]
-    if live or rejects:
+    if live or closes:
         params += [
             click.Option(["--by"], metavar="WHO", help="Who decides; you if not given."),
             click.Option(["--reason"], metavar="WHY", help="Why; the record keeps it."),
         ]
 
     examples = [
-        f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if rejects else "")
+        f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if closes else "")
     ]
     if at_once:
         params += [

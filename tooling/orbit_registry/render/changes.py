@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from orbit_registry.checks.report import printable
 from orbit_registry.errors import listed, plural
 from orbit_registry.formats.untrusted import cut, escaped_line, inert_line
+from orbit_registry.lifecycle.audit import Audit, day_of, headline_of
 from orbit_registry.matching.match import Match
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.model.diagnostic import Diagnostic, Severity
@@ -122,6 +123,41 @@ def changes_text(report: ChangeReport) -> str:
         lines += _more(len(findings), check_command(report))
 
     return "\n".join(lines)
+
+
+def audit_text(report: Audit) -> str:
+    """Return what a history decided as people read it in a terminal."""
+    lines = [f"{plural(report.read, 'commit')} read; {_count_of(report)}"]
+    if report.is_shallow:
+        lines.append(
+            f"this clone is shallow: what was there at {report.begins[:10]} is not judged; "
+            "fetch the history: `git fetch --unshallow`"
+        )
+    elif report.begins:
+        lines.append(
+            f"what is older than {report.begins[:10]} is not judged: "
+            f"`orbit audit --commits {report.total}` reads all"
+        )
+
+    for past in report.candidates:
+        candidate, first = past.candidate, past.commits[0]
+        lines += ["", escaped_line(f"{candidate.reason} ({candidate.place})")]
+        lines.append(escaped_line(f"  {day_of(first)} {first.name[:10]} {headline_of(first)}"))
+        if len(past.commits) > 1:
+            lines.append(f"  and {plural(len(past.commits) - 1, 'later commit')}")
+
+        lines.append(escaped_line(f"  {candidate.command}"))
+
+    return "\n".join(lines)
+
+
+def _count_of(report: Audit) -> str:
+    """Return how much looks like a decision, in words."""
+    if not report.candidates:
+        return "nothing in them looks like a decision without a record"
+
+    count = f"{len(report.candidates)} of {len(report.candidates) + report.more}"
+    return f"{count} things that look like a decision and no record explains, the strongest first"
 
 
 def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:

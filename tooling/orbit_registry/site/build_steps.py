@@ -12,6 +12,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.lifecycle.review_facts import due_reviews
+from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -123,11 +124,13 @@ def prepare(
         checked = checked_files(with_checks, tracked)
 
     freshness = publication.freshness(now.freshness)
+    built = publication.built(verdicts(workspace, registry.reading))
     due = publication.reviews(due_reviews(workspace, free_of_secrets(registry.records)))
     return BuildContext(
         registry,
         records,
         freshness,
+        built,
         due,
         now.dependencies,
         now.relevant_untracked,

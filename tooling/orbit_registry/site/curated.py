@@ -49,7 +49,7 @@ def pages_with_content(
     """
     ids = {record.id for record in records}
     present = {
-        "paths": any(record.globs for record in records),
+        "paths": bool(records),
         "map": any(not ids.isdisjoint(_related(record)) for record in records),
         "documents": bool(documents),
         "tasks": has_tasks,

@@ -162,10 +162,22 @@ def _examples(page: str, records: Iterable[Record], *, hidden: bool) -> str:
     )
 
 
+_UNSCOPED = (
+    "<p>No record says which files it applies to, so no path leads to one, and agents are shown "
+    "none of them at an edit.</p>"
+    "<p><code>orbit scope suggest</code> proposes paths from the history and the code. "
+    "<code>orbit adr update ADR-0001 --path 'src/billing/**'</code> writes one.</p>"
+)
+"""The page where the records name no path: it says so, and what to do."""
+
+
 def page_html(records: Sequence[Record], overlooked: str = "") -> str:
     """Return the explorer's page: the form, how many records no edit shows, and the folders that
     records name as a second way in.
     """
+    if not any(record.globs for record in records):
+        return _UNSCOPED
+
     note = ""
     if overlooked:
         href = escape(f"{relative(PAGE, HEALTH)}#unscoped")

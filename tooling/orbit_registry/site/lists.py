@@ -18,7 +18,10 @@ from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations
 from orbit_registry.site.words import (
     CITED,
+    IN_CODE,
     PHASES,
+    built_chip,
+    built_word,
     chip,
     date_of,
     date_source,
@@ -33,7 +36,7 @@ from orbit_registry.site.words import (
 
 ROWS_A_PAGE = 500
 RECENT, RECENT_FOLDED = 8, 32
-_NAMES = {"id": "Id", CITED: "Cited by"}
+_NAMES = {"id": "Id", IN_CODE: "In the code", CITED: "Cited by"}
 
 
 @dataclass
@@ -88,7 +91,7 @@ class Index:
         noun = kind.label.lower() if total == 1 else kind.labels.lower()
         cells = [_cells(record, page, relations, site) for record in records]
         used = {column for row in cells for column, text, _ in row if text}
-        heads = "".join(_head(column) for column in (*kind.columns, CITED) if column in used)
+        heads = "".join(_head(column) for column in _columns(kind) if column in used)
 
         rows = "".join(
             _row(record, [cell for cell in row if cell[0] in used], page, relations)
@@ -115,7 +118,7 @@ class Index:
             "records": relative(page, "records.json"),
             "root": relative(page, ""),
             "kind": kind.name,
-            "columns": " ".join([*kind.columns, CITED]),
+            "columns": " ".join(_columns(kind)),
             "headline": kind.headline,
             "newest": "1" if kind.numbering == "sequence" else "",
         }
@@ -131,6 +134,10 @@ class Index:
             '<button type="reset">Clear</button><output aria-live="polite"></output></form>'
             f'<script src="{relative(page, SCRIPT)}" defer></script>'
         )
+
+
+def _columns(kind: Kind) -> list[str]:
+    return [*kind.columns, *([IN_CODE] if kind.in_document else []), CITED]
 
 
 def _head(column: str) -> str:
@@ -174,6 +181,9 @@ def _cells(
         else:
             cells.append((column, ", ".join(words_in(record.data.get(column))), None))
 
+    if record.kind.in_document:
+        cells.append((IN_CODE, built_word(relations.built.get(record.path)), None))
+
     return [*cells, (CITED, str(relations.citers.count(url_of(record)) or ""), None)]
 
 
@@ -184,6 +194,7 @@ def _row(
     for column, text, url in row:
         if column == "status":
             inner = chip(record) + review_chip(relations.due.get(record.path))
+            inner += built_chip(relations.built.get(record.path))
         elif url and text:
             inner = f'<a href="{escape(url)}">{headline(text)}</a>'
         else:

@@ -293,6 +293,7 @@ class Expansion:
             self.records,
             self.freshness,
             due=context.due,
+            built=context.built,
             citers=citers,
             matches=self._matches(),
             checks=self._checks(),

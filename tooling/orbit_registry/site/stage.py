@@ -14,6 +14,7 @@ from typing import Any
 
 from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.formats.markdown import Document, is_markdown, parse_markdown
+from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import Freshness
@@ -232,6 +233,7 @@ class BuildContext:
     registry: Registry
     records: Sequence[Record]  # those that the site shows
     freshness: Mapping[str, Freshness]  # of all records that are not fresh, by path
+    built: Mapping[str, Built]  # whether the code follows each open decision, by path
     due: Mapping[str, Due]  # why records are to be looked at again, by path
     ground: Dependencies  # what all records rest on
     strays: Sequence[str] | None  # `relevant_untracked` of the `FreshnessReport`

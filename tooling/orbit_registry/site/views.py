@@ -9,6 +9,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, TypedDict
 
+from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.freshness import Freshness, State, expires_at, freshness_fields
 from orbit_registry.model.ids import INVERSES
@@ -26,6 +27,8 @@ from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import (
+    built_chip,
+    built_word,
     chip,
     date_of,
     date_source,
@@ -85,8 +88,8 @@ class Ref(TypedDict):
 class Relations:
     """Relations of records, read from both ends, their freshness and their order.
 
-    `records` are in the order of lists. `freshness`, `matches`, `checks` and `due` are by the
-    record's path; a record that is left out is fresh. `today` ends the months of votes.
+    `records` are in the order of lists. `freshness`, `matches`, `checks`, `due` and `built` are by
+    the record's path; a record that is left out is fresh. `today` ends the months of votes.
     """
 
     def __init__(
@@ -98,8 +101,9 @@ class Relations:
         matches: Mapping[str, FilesByGlob] = MappingProxyType({}),
         checks: Mapping[str, dict[str, Any]] = MappingProxyType({}),
         due: Mapping[str, Due] = MappingProxyType({}),
+        built: Mapping[str, Built] = MappingProxyType({}),
     ) -> None:
-        self._freshness, self.due = freshness, due
+        self._freshness, self.due, self.built = freshness, due, built
         self.citers, self.matches, self.checks = citers or Citers(), matches, checks
         self.today = today or datetime.now(UTC).date()
         in_order = list(records)
@@ -217,6 +221,7 @@ def record_view(
         else "",
         "doubts": relations.doubts(record),
         "review_due": relations.due.get(record.path),
+        "built": relations.built.get(record.path),
         "freshness": freshness_words(record),
         "legacy_ids": list(record.legacy_ids),
         "tags": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in tags_of(record)],
@@ -401,6 +406,8 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
         "scope": {"paths": list(scope.paths), "tags": list(scope.tags)},
         "tags": tags_of(record),
         "fields": {column: ", ".join(texts_of([record], column)) for column in own_columns(kind)},
+        "built": built_word(relations.built.get(record.path)),
+        "differs": bool(built_chip(relations.built.get(record.path))),
         "review_due": due.since if (due := relations.due.get(record.path)) else None,
         "replaced_by": relations.replaced_by(record),
         "successors": [successor.id for successor in relations.successors(record)],
