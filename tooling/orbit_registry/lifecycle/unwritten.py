@@ -9,9 +9,10 @@ import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -89,6 +90,8 @@ class Candidate:
     role: str
     weight: int
     signs: tuple[Sign, ...]
+    more: tuple[str, ...] = ()
+    """Names of weaker candidates, for which there is no line."""
 
     @property
     def kind(self) -> SignKind:
@@ -103,6 +106,9 @@ class Candidate:
             names = dict.fromkeys(sign.name for sign in self.signs if sign.kind is kind)
             what = _WHAT[kind][len(names) > 1]
             parts.append(f"{what}: {listed(list(names), MOST_NAMES)}")
+
+        if self.more:
+            parts.append(f"weaker: {listed(self.more, MOST_NAMES)}")
 
         return "; ".join(parts)
 
@@ -137,6 +143,7 @@ class Candidate:
             "names": list(self.names),
             "kind": self.kind.value,
             "reason": self.reason,
+            "more": list(self.more),
             "title": self.title,
             "files": [{"path": sign.path, "line": sign.line or None} for sign in self.signs],
             "command": self.command,
@@ -171,7 +178,17 @@ def unwritten(
     The records have their prose; those that are closed explain nothing.
     """
     news = added(before, after)
-    return candidates(unexplained(news, records))[:MOST] if news else []
+    return shortlist(candidates(unexplained(news, records))) if news else []
+
+
+def shortlist(rows: Sequence[Candidate]) -> list[Candidate]:
+    """Return the first candidates; the last of them has the names of those that are left out."""
+    first, others = list(rows[:MOST]), rows[MOST:]
+    if others:
+        names = chain.from_iterable(each.names for each in others)
+        first[-1] = replace(first[-1], more=tuple(names))
+
+    return first
 
 
 def unexplained(signs: Sequence[Sign], records: Iterable[Record]) -> list[Sign]:
