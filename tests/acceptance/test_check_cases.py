@@ -22,7 +22,7 @@ from orbit_registry.registry import Registry
 Git = Callable[..., str]
 CASES = Path(__file__).resolve().parents[1] / "cases" / "checks"
 CONFIG = "format: orbit-registry\nschema_version: 1\n"
-RESERVED = frozenset({"expected.json", "_options.json", "_base", "_against", "fixed"})
+RESERVED = frozenset({"expected.json", "_options.json", "_base", "_against", "_change", "fixed"})
 
 
 def cases(prefix: str) -> list[Path]:
@@ -32,7 +32,8 @@ def cases(prefix: str) -> list[Path]:
 
 def options_of(case: Path) -> dict[str, Any]:
     """Return how a case is run: `against`, `git` (false: in no repository),
-    `remove` (files gone since the base), `events` (a file of events, which alone is looked at).
+    `remove` (files gone since the base), `events` (a file of events, which alone is looked at),
+    `history` (commits after the base: the message of a folder, or the revision that one reverts).
     """
     file = case / "_options.json"
     options: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
@@ -52,6 +53,12 @@ def build(case: Path, root: Path, git: Git) -> Path:
             _lay(case / "_against", root)
             _commit(root, git, "Theirs")
             git(root, "checkout", "-q", "-b", "work", "HEAD~1")
+    for step in options.get("history", ()):
+        if "reverts" in step:
+            git(root, "revert", "--no-edit", step["reverts"])
+        else:
+            _lay(case / step["folder"], root)
+            _commit(root, git, step["message"])
     _lay(case, root)
     for name in options.get("remove", ()):
         (root / name).unlink()

@@ -31,7 +31,6 @@ EXCEPTIONS = (
     "fleet",
     "formats/adr",
     "importers",
-    "matching/explain.py",
     "mcp",
     "operations/adoption.py",
     "operations/adr_style.py",

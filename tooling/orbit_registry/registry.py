@@ -5,7 +5,7 @@ Each method imports what it needs, so that `orbit list` starts without the gate,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from orbit_registry.enforce.replay import Replay
     from orbit_registry.enforce.run import CheckTrial
     from orbit_registry.enforce.spec import DecisionCheck
+    from orbit_registry.lifecycle.built import Built
     from orbit_registry.lifecycle.review_due import Due
+    from orbit_registry.lifecycle.touches import Touch
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.explain import Verdict
     from orbit_registry.matching.match import Coverage
@@ -77,15 +79,18 @@ class Registry:
         *,
         assume: str | None = None,
         dry_run: bool = False,
+        on_step: Callable[[str], None] = lambda step: None,
     ) -> TakeoverReport:
         """Import another tool's records from a path; what the gate finds goes into the baseline.
 
         Records go into the workspace here, or into a new one if the path is another tool's
-        repository.
+        repository. `on_step` gets what is done next.
         """
         from orbit_registry.importers.importer import import_and_baseline
 
-        return import_and_baseline(Path(path), source, assume=assume, dry_run=dry_run)
+        return import_and_baseline(
+            Path(path), source, assume=assume, dry_run=dry_run, on_step=on_step
+        )
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
@@ -226,6 +231,20 @@ class Registry:
 
         return adrs.amend_adr(self._reread(), any_id, text, task, date, review_by)
 
+    def cited_in_code(self, record: Record) -> list[tuple[str, int, str]]:
+        """Return path, line and name of each place in tracked code that cites a record."""
+        from orbit_registry.search.source_files import SourceFiles
+
+        records = [*self.collection.records]
+        sources = SourceFiles(self.workspace, records, self.workspace.git.tracked() or ())
+        places: list[tuple[str, int, str]] = []
+        for path, line, _, name, *_ in sources.citations():
+            cited = sources.find(name)
+            if cited is not None and cited.path == record.path:
+                places.append((path, line, name))
+
+        return places
+
     def due_reviews(self, records: Sequence[Record] | None = None) -> Mapping[str, Due]:
         """Return why records (default: all) are to be looked at again, by path."""
         from orbit_registry.lifecycle.review_facts import due_reviews
@@ -273,6 +292,12 @@ class Registry:
         from orbit_registry.checks.duplicates import near_duplicates
 
         return near_duplicates(self.workspace, self._with_prose(new.kind.name), new)
+
+    def touches(self, new: Record) -> list[Touch]:
+        """Return the decisions on the same question as a new one, the nearest first."""
+        from orbit_registry.review.touched import touched_by
+
+        return touched_by(self.workspace, self.reading.filled, [new])[0]
 
     def unmatched(self, record: Record, below: str = "") -> list[Unmatched]:
         """Return the globs of a record that match no file, and its packages that none imports."""
@@ -498,6 +523,12 @@ class Registry:
         known = {record.path for record in around.records}
         drafts = [record for record in records if record.path not in known]
         return visibilities(records, around.with_records(drafts))
+
+    def built(self) -> Mapping[str, Built]:
+        """Return whether each open decision is built, by the record's path."""
+        from orbit_registry.lifecycle.verdicts import verdicts
+
+        return verdicts(self.workspace, self.reading)
 
     def coverage(self) -> Coverage:
         """Return which tracked files have which records."""

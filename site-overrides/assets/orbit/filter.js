@@ -30,7 +30,7 @@
       const records = all.filter((record) => record.kind === form.dataset.orbitKind);
       if (form.dataset.orbitNewest) records.reverse();
       for (const record of records) {
-        record.words = [record.id, record.title, ...record.tags, ...record.legacy_ids, ...Object.values(record.fields)].join("\n").toLowerCase();
+        record.words = [record.id, record.title, record.sentence, ...record.tags, ...record.legacy_ids, ...Object.values(record.fields)].join("\n").toLowerCase();
       }
       return records;
     };
@@ -67,6 +67,7 @@
     const cell = (record, column) => {
       if (column === "status") return made("span", `orbit-chip orbit-${record.phase} orbit-status-${record.status}`, record.word);
       if (column === "cited") return String(record.cited_by || "");
+      if (column === "in_code") return record.built;
       const named = column === "id" || column === "title" || column === form.dataset.orbitHeadline;
       if (!named) return column === "date" ? record.date ?? "" : record.fields[column] ?? "";
       return link(record, ...(column === "id" ? [record.id] : headline(record.title)));
@@ -75,7 +76,9 @@
       made("tr", `orbit-row-${record.phase}`, ...columns.map((column) => {
         const held = made("td", `orbit-col-${column}`, cell(record, column));
         if (column === "status" && record.review_due) held.append(" ", made("span", "orbit-chip orbit-doubt", `review due since ${record.review_due}`));
+        if (column === "status" && record.differs) held.append(" ", made("span", "orbit-chip orbit-doubt", record.built));
         if (column === "date" && record.date_source) held.append(" ", made("small", "", `from ${record.date_source}`));
+        if (column === form.dataset.orbitHeadline && record.sentence) held.append(made("p", "orbit-sentence", record.sentence));
         if (column === form.dataset.orbitHeadline && record.replaced_by.length) held.append(later(record.replaced_by, byId));
         return held;
       }));

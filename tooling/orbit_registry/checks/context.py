@@ -8,18 +8,22 @@ import contextlib
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
+from orbit_registry.checks.code_citations import NONE_CITED, cited_in_code
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.formats.position import Position, position_at
 from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording, wording_of
+from orbit_registry.lifecycle.code_citation import BadCitation
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.lifecycle.review_facts import due_reviews
+from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
 from orbit_registry.model.kind import Kind, KindTable
@@ -68,6 +72,7 @@ if TYPE_CHECKING:
     from orbit_registry.checks.approval import Judged
     from orbit_registry.checks.protected import Change
     from orbit_registry.formats.adr.model import AdrDocument, Section
+    from orbit_registry.lifecycle.built import Built
     from orbit_registry.operations.freshness.renames import Move, Renames
     from orbit_registry.operations.link_targets import Targets
 
@@ -116,8 +121,14 @@ class CheckContext:
     """The packages and modules that the change adds; None where nothing is compared."""
     with_options: Callable[[], Iterable[Record]] = tuple
     """Returns the records with the options that their texts reject."""
+    built: Mapping[str, Built] = field(default_factory=dict)
+    """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
     """Why records are to be looked at again, by path."""
+    bad_citations: Sequence[BadCitation] = ()
+    """Citations in code of decisions that no longer hold or are not there."""
+    added_lines: AbstractSet[tuple[str, int]] = frozenset()
+    """Path and number of the lines with such a citation that the change adds."""
     options_before: Callable[[], Sequence[Record]] | None = None
     """Returns those of the base; None where the change touches no record."""
     copies: Mapping[str, str] = field(default_factory=dict)
@@ -413,8 +424,13 @@ class Inputs:
     """The packages and modules of scopes that each file imports; None if not looked at."""
     added: Added | None = None
     """The packages and modules that the change adds; None where nothing is compared."""
+    built: Mapping[str, Built] = field(default_factory=dict)
+    """Whether the code follows each open decision, by the record's path; empty if not looked at."""
     due: Mapping[str, Due] = field(default_factory=dict)
     """Why records are to be looked at again, by path."""
+    bad_citations: Sequence[BadCitation] = ()
+    added_lines: AbstractSet[tuple[str, int]] = frozenset()
+    """Those lines with such a citation that the change adds."""
     config: Config = field(default_factory=lambda: config_of({}))
     """The configuration that the gate obeys: against a base, its own, to which a change adds."""
     policy: Policy | None = None
@@ -438,10 +454,13 @@ class Inputs:
         sources = sorted(view.changed_sources.items())
         imported = None if self.imported is None else sorted(self.imported.items())
         enforced = list(map(to_row, self.enforced))
+        added = list(self.added or ())
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
+        in_code = [*map(to_row, self.bad_citations), sorted(self.added_lines)]
 
         settings = [repr(self.config), repr(self.workspace.config.raw)]
         settings.append(state_of_model(self.workspace))
+        built = [[path, to_row(verdict)] for path, verdict in sorted(self.built.items())]
 
         return digest(
             self.now.date().isoformat(),
@@ -456,8 +475,10 @@ class Inputs:
             sources,
             enforced,
             imported,
-            list(self.added or ()),
+            added,
             due,
+            built,
+            in_code,
         )
 
 
@@ -543,9 +564,9 @@ def collect_inputs(
 
         added = added_names(workspace, facts.base_commit, facts.changed)
 
-    due: Mapping[str, Due] = {}
-    if not definitions_only:
-        due = due_reviews(workspace, reading.filled, now)
+    judged = replace(workspace, config=config)
+    due = {} if definitions_only else due_reviews(workspace, reading.filled, now)
+    in_code = NONE_CITED if definitions_only else cited_in_code(judged, reading, facts)
 
     return Inputs(
         workspace,
@@ -558,10 +579,13 @@ def collect_inputs(
         enforced,
         imported,
         added,
-        due,
-        config,
-        policy,
-        before,
+        built={} if definitions_only else verdicts(workspace, reading),
+        due=due,
+        bad_citations=in_code[0],
+        added_lines=in_code[1],
+        config=config,
+        policy=policy,
+        before=before,
     )
 
 
@@ -666,16 +690,27 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         find_judged=find_judged,
         cache=workspace.cache,
         imported=inputs.imported,
-        due=inputs.due,
         copies=copies,
     )
-    context = replace(context, meanings=partial(_meanings, workspace))
+    context = replace(
+        context,
+        meanings=partial(_meanings, workspace),
+        due=inputs.due,
+        bad_citations=inputs.bad_citations,
+        added_lines=inputs.added_lines,
+    )
     filled = partial(inputs.reading.prose.filled, collection.records)
     options_before = None
     if inputs.policy is not None:
         options_before = partial(_options_before, inputs, inputs.policy, filled)
 
-    return replace(context, added=inputs.added, with_options=filled, options_before=options_before)
+    return replace(
+        context,
+        added=inputs.added,
+        built=inputs.built,
+        with_options=filled,
+        options_before=options_before,
+    )
 
 
 def _meanings(

@@ -62,7 +62,7 @@ from orbit_registry.render.hits import (
     override_hint,
     show_commands,
 )
-from orbit_registry.render.records import record_data, vote_data
+from orbit_registry.render.records import MOST_LINES, record_data, vote_data
 from orbit_registry.repository.votes import BROKEN
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.repository.writer import fields_of
@@ -141,12 +141,28 @@ def _supersede_command(kind: Kind) -> click.Command:
     @click.option("--with", "replacement", metavar="NEW", help="The record that replaces it.")
     @format_option
     def supersede(old_id: str, new_id: str | None, replacement: str | None, output: str) -> None:
-        if (new_id is None) == (replacement is None):
-            raise UsageError("name the record that replaces it once", hint=example)
-        old, new = _registry_for(kind, old_id).supersede(old_id, str(new_id or replacement))
+        if new_id is None and replacement is None:
+            usage = example.replace("OLD", old_id)
+            raise UsageError(f"which record replaces {old_id}", hint=f"`{usage}`")
+        if new_id is not None and replacement is not None:
+            message = f"both {new_id} and {replacement} are named to replace {old_id}"
+            raise UsageError(message, hint="name one of them")
+
+        registry = _registry_for(kind, old_id)
+        old, new = registry.supersede(old_id, str(new_id or replacement))
         documents = [old.source.path] if kind.in_document and old.source else []
         text = "\n  ".join([f"{old.id} is superseded by {new.id}", *documents, old.path, new.path])
-        emit(output, [record_data(old), record_data(new)], text)
+
+        places = registry.cited_in_code(old)
+        if places:
+            text += f"\ncode cites {old.id}; cite {new.id} where it follows that:"
+        for path, number, name in places[:MOST_LINES]:
+            text += f"\n  {path}:{number}: {name}"
+        if len(places) > MOST_LINES:
+            text += f"\n  and {len(places) - MOST_LINES} more: `orbit check` lists them"
+
+        cited_in = [{"path": path, "line": number} for path, number, _ in places]
+        emit(output, [{**record_data(old), "cited_in": cited_in}, record_data(new)], text)
 
     return supersede
 
@@ -180,7 +196,9 @@ def _renumber_command(kind: Kind) -> click.Command:
 
 
 def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False) -> click.Command:
-    live, rejects = kind.status(status).phase == "live", kind.is_rejection(kind.status(status))
+    live = kind.status(status).phase == "live"
+    closes = kind.status(status).phase == "closed"
+    rejects = kind.is_rejection(kind.status(status))
 
     def move(
         any_ids: Sequence[str],
@@ -229,14 +247,14 @@ def _status_command(kind: Kind, verb: str, status: str, *, hidden: bool = False)
     params: list[click.Parameter] = [
         click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=not at_once)
     ]
-    if live or rejects:
+    if live or closes:
         params += [
             click.Option(["--by"], metavar="WHO", help="Who decides; you if not given."),
             click.Option(["--reason"], metavar="WHY", help="Why; the record keeps it."),
         ]
 
     examples = [
-        f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if rejects else "")
+        f"orbit {kind.name} {verb} {_example_id(kind)}" + (' --reason "…"' if closes else "")
     ]
     if at_once:
         params += [

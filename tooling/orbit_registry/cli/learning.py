@@ -190,11 +190,10 @@ def remove(names: Sequence[str], reason: str, output: str) -> None:
 
     def move(name: str) -> tuple[Record, Record]:
         owner, record = _find_lesson(registry, name)
+        because = Review(reason=reason)
         if record.phase == "pending":
-            return record, review.decide(
-                owner.workspace, record, "closed", author, Review(reason=reason)
-            )
-        return record, owner.transition(record.id, "retired")
+            return record, review.decide(owner.workspace, record, "closed", author, because)
+        return record, owner.transition(record.id, "retired", because)
 
     print_moved(registry, output, names, move, next_commands=["orbit check"])
 

@@ -444,6 +444,7 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
             ):
                 message = f"{message}. {near[0].upper()}{near[1:].rstrip()}"
 
+    message = re.sub(r"is not a valid integer(?: range)?\Z", "is not a whole number", message)
     if context is None:
         return f"{message[:1].lower()}{message[1:]}", "`--help` after a command shows its usage"
 
@@ -453,7 +454,10 @@ def _click_error(error: click.ClickException) -> tuple[str, str]:
         if isinstance(context.command, click.Group)
         else (context.command.help or "").splitlines()
     )
-    example = next((line.strip() for line in lines if line.strip().startswith("orbit ")), None)
+    examples = [line.strip() for line in lines if line.strip().startswith("orbit ")]
+    options = parameter.opts if isinstance(parameter, click.Option) else ()
+    with_option = [line for line in examples if any(name in line.split() for name in options)]
+    example = next(iter((*with_option, *examples)), None)
     if example is not None:
         hint = f"for example `{example.partition('  #')[0].rstrip()}`; {hint}"
 

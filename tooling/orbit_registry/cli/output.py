@@ -85,9 +85,9 @@ def print_refusals(output: str, data: object, text: str, errors: Sequence[OrbitE
 @contextlib.contextmanager
 def progress_display() -> Iterator[Callable[[str, int, int], None]]:
     """Yield a callback for a step's name, how much of it is done and how much there is;
-    a terminal shows a bar.
+    a terminal shows a bar, unless it is one of CI, whose log would keep each picture of it.
     """
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or "CI" in os.environ:
         yield lambda step, done, of: None
         return
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,9 +28,17 @@ from orbit_registry.cli.output import (
     warn_of_unread,
 )
 from orbit_registry.cli.writer import say
-from orbit_registry.errors import OrbitError, UsageError, listed, plural
-from orbit_registry.formats.untrusted import inert_line
+from orbit_registry.errors import (
+    AmbiguousIdError,
+    OrbitError,
+    RecordNotFoundError,
+    UsageError,
+    listed,
+    plural,
+)
+from orbit_registry.formats.untrusted import escaped_line, inert_line
 from orbit_registry.judgements.status_evidence import evidence_of
+from orbit_registry.lifecycle.built import State
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import FRESH
 from orbit_registry.model.ids import DIRECTIONS, Link
@@ -38,12 +48,14 @@ from orbit_registry.model.record_set import Retirement
 from orbit_registry.registry import Registry
 from orbit_registry.render import records as render
 from orbit_registry.render.hits import GENERIC, MOST_NAMED, result_data, result_text
+from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.skills import SKILL
 from orbit_registry.search.query import BUDGETS, Query, context_weights
 from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.event_log import note_opened
 
 if TYPE_CHECKING:
+    from orbit_registry.lifecycle.touches import Touch
     from orbit_registry.matching.visibility import Visibility
 
 
@@ -61,8 +73,10 @@ def list_command(kind: Kind | None) -> click.Command:
         feature: str | None,
         task: str | None,
         sort: str,
+        since: str | None,
         limit: int | None,
         is_due: bool,
+        built: tuple[str, ...] = (),
         kind_word: str | None = None,
         kind_option: str | None = None,
     ) -> None:
@@ -71,22 +85,26 @@ def list_command(kind: Kind | None) -> click.Command:
         only = kind or (kinds.named(word) if (word := kind_word or kind_option) else None)
         _refuse_unknown_status(status, [only] if only else kinds)
         records = registry.collection.records
+        earliest = _day(since) if since is not None else ""
         former = (
             {record.path for record in records.with_former_name(legacy_id)}
             if legacy_id is not None
             else set()
         )
 
+        in_code = registry.built() if built else {}
         matching = [
             record
             for record in (records.of_kind(only.name) if only else records)
-            if (not status or record.status.name in status)
+            if (not built or (record.path in in_code and in_code[record.path].state in built))
+            and (not status or record.status.name in status)
             and (not phase or record.phase in phase)
             and registry.workspace.config.is_tagged(record.tags, tag)
             and all(word in record.words("labels") for word in label)
             and (legacy_id is None or record.path in former)
             and (feature is None or record.text("feature") == feature)
             and (task is None or task in record.words("tasks") or task in record.scope.tasks)
+            and str(record.data["updated_at"]) >= earliest
         ]
 
         due = registry.due_reviews() if is_due else {}
@@ -108,7 +126,16 @@ def list_command(kind: Kind | None) -> click.Command:
         for record in chosen if is_due else ():
             text += f"\n{record.id}: {due[record.path]}"
 
-        emit(output, [render.record_data(record, due.get(record.path)) for record in chosen], text)
+        for record in chosen if built else ():
+            text += f"\n{record.id}: {in_code[record.path].line}"
+
+        rows = [render.record_data(record, due.get(record.path)) for record in chosen]
+        if built:
+            rows = [
+                {**row, "built": in_code[record.path].as_data()}
+                for row, record in zip(rows, chosen, strict=True)
+            ]
+        emit(output, rows, text)
         note_unknown(registry, tag=tag, label=label, feature=[feature] if feature else ())
         warn_of_unread(registry)
 
@@ -144,8 +171,20 @@ def list_command(kind: Kind | None) -> click.Command:
             show_default=True,
             help="By votes (recent ones weigh more), last change, or id.",
         ),
+        click.Option(
+            ["--since"], metavar="DATE", help="Only changed on or after this day: 2026-11-01."
+        ),
         click.Option(["--limit"], type=click.IntRange(min=1), help="At most this many."),
     ]
+    if kind is None or kind.in_document:
+        params.append(
+            click.Option(
+                ["--built"],
+                type=click.Choice([state.value for state in State]),
+                multiple=True,
+                help="Only decisions that the code follows (yes), or has no trace of (no).",
+            )
+        )
     if kind is None:
         params.insert(0, click.Argument(["kind_word"], metavar="[KIND]", required=False))
         params.insert(
@@ -160,8 +199,19 @@ def list_command(kind: Kind | None) -> click.Command:
         if kind
         else ("records of every kind, or of one", "list")
     )
-    summary = f"List {what}.\n\norbit {example}\norbit {example} --all --sort updated"
+    examples = ("", " --all --sort updated", " --since 2026-11-01 --limit 20")
+    lines = "\n".join(f"orbit {example}{options}" for options in examples)
+    summary = f"List {what}.\n\n{lines}"
     return format_option(click.Command("list", params=params, callback=list_records, help=summary))
+
+
+def _day(text: str) -> str:
+    """Return a day as the files have it, if it is one."""
+    try:
+        return date.fromisoformat(text.strip()).isoformat()
+    except ValueError:
+        hint = "write the day as in `--since 2026-11-01`"
+        raise UsageError(f"`{text[:40]}` is not a day", hint=hint) from None
 
 
 def _refuse_unknown_status(statuses: tuple[str, ...], kinds: Iterable[Kind]) -> None:
@@ -176,14 +226,34 @@ def _refuse_unknown_status(statuses: tuple[str, ...], kinds: Iterable[Kind]) -> 
 @click.argument("any_id", metavar="ID")
 @format_option
 def show(any_id: str, output: str) -> None:
-    """Show a record by any id, or one chunk of a resource.
+    """Show a record by any id or by its document, or one chunk of a resource.
 
     orbit show ADR-0012
+    orbit show docs/adr/0012-use-redis.md          # the record of a document
     orbit show project-learnings/ADR-006
     orbit show RES-7k3fq#2c26b46b68
     """
     registry = open_registry()
+    if any_id.strip() and Path(any_id).exists() and any_id not in registry.collection.records:
+        any_id = _record_at(registry, any_id)
+
     print_part(registry, *registry.part(any_id), output)
+
+
+def _record_at(registry: Registry, path: str) -> str:
+    """Return a path from the root at which a record is."""
+    name = from_root(registry, path)
+    try:
+        registry.collection.records.get(name)
+    except RecordNotFoundError:
+        hint = f"`orbit explain {path}` says which records apply to it"
+        if Path(path).suffix.lower() == ".md":
+            hint = f"if it is a decision, `orbit import {path}` makes its record"
+        raise RecordNotFoundError(f"{path} belongs to no record", hint=hint) from None
+    except AmbiguousIdError:
+        pass  # the caller lists them
+
+    return name
 
 
 def print_part(registry: Registry, record: Record, name: str, output: str) -> None:
@@ -215,8 +285,10 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     due = registry.due_reviews([record]).get(record.path)
     became = outcome(registry.workspace, record.id)
     judged = visibility_of(registry, [record])
+    in_code = registry.built().get(record.path) if record.kind.in_document else None
     data = {
         **visibility_data(judged, record),
+        "built": None if in_code is None else in_code.as_data(),
         "freshness_state": state,
         "freshness_reasons": render.reasons_data(freshness),
         "outcome": became or None,
@@ -226,9 +298,18 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     commands = (
         render.remedies(record, freshness) if freshness.reasons else _show_successors(retirement)
     )
+    amended_by = render.amendments(record, registry.collection.records)
     text = render.with_retirement(
         retirement,
-        render.record_text(record, freshness, outcome_words(became), judged.get(record.path), due)
+        render.record_text(
+            record,
+            freshness,
+            outcome_words(became),
+            judged.get(record.path),
+            due,
+            amended_by,
+            in_code,
+        )
         + render.details_text(record),
     )
 
@@ -366,19 +447,77 @@ def print_moved(
             refused.append(error)
 
     data = [render.record_data(record) for _, record in moved]
-    text = _moved_text(moved, dry_run=dry_run)
+    text = _moved_text(moved, dry_run=dry_run) + _stopped_text(moved)
     accepted = [record for _, record in moved if record.phase == "live"]
     if accepted and not dry_run:
         judged = visibility_of(registry, accepted)
         text += _shown_text(judged, accepted)
+        touched = _touched_by(registry, accepted)
+        text += _touched_text(touched)
         data = [
-            {**render.record_data(record), **visibility_data(judged, record)} for _, record in moved
+            {
+                **render.record_data(record),
+                **visibility_data(judged, record),
+                **_touched_data(touched, record),
+            }
+            for _, record in moved
         ]
 
     if refused:
         print_refusals(output, data or None, text, refused)
 
     emit(output, data, text or empty, next_commands=next_commands)
+
+
+def _touched_by(
+    registry: Registry, records: Sequence[Record]
+) -> Mapping[str, tuple[Record, Sequence[Touch]]]:
+    """Return what accepted decisions touch, by their paths; of many it would be a long list."""
+    decisions = [record for record in records if record.kind.in_document]
+    if not decisions or len(decisions) > MOST_NAMED:
+        return {}
+
+    return {
+        record.path: (record, registry.touches(registry.whole([record])[0])) for record in decisions
+    }
+
+
+def _touched_text(touched: Mapping[str, tuple[Record, Sequence[Touch]]]) -> str:
+    from orbit_registry.render.touched import touches_lines
+
+    lines: list[str] = []
+    for record, of_record in touched.values():
+        if len(touched) > 1 and of_record:
+            lines.append(record.id)
+        lines += [f"  {line}" for line in touches_lines(record, of_record)]
+
+    return "".join(f"\n{line}" for line in lines)
+
+
+def _touched_data(
+    touched: Mapping[str, tuple[Record, Sequence[Touch]]], record: Record
+) -> dict[str, object]:
+    if not record.kind.in_document:
+        return {}
+
+    _, of_record = touched.get(record.path, (record, ()))
+    return {"touches": [touch.as_data(record) for touch in of_record]}
+
+
+def _stopped_text(moved: Sequence[tuple[Record, Record]]) -> str:
+    """Return which checks of records no longer run."""
+    lines: list[str] = []
+    for before, after in moved:
+        if before.phase != "live" or after.phase != "closed":
+            continue
+
+        checks = [entry for entry in list_in(before.data, "checks") if isinstance(entry, dict)]
+        names = ", ".join(f"{before.id}/{entry.get('id')}" for entry in checks)
+        if names:
+            runs = "its check no longer runs" if len(checks) == 1 else "its checks no longer run"
+            lines.append(f"\n  {runs}: {escaped_line(names)}")
+
+    return "".join(lines)
 
 
 def _shown_text(judged: Mapping[str, Visibility], records: Sequence[Record]) -> str:
@@ -420,7 +559,9 @@ def _ask_person(record: Record, review: Review) -> Review:
 def link(subject: str, rel: str, target: str, reason: str, output: str) -> None:
     """Link two records.
 
-    A word that reads from the other end (amended_by) is written there.
+    REL is amends, extends, derived_from, has_script, has_doc, proves, contradicts, overrides,
+    related_to, implements, resolves or references. A word that reads from the other end
+    (amended_by) is written there.
 
     orbit link ADR-0012 amends ADR-0007
     orbit link ADR-0007 amended_by ADR-0012        # the same

@@ -6,7 +6,7 @@ import copy
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import click
@@ -24,6 +24,7 @@ from orbit_registry.cli.records import (
 from orbit_registry.cli.writer import say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.diff import digest_of
+from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.model.kind import Phase
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
@@ -128,7 +129,8 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
 def review_command(kind: str | None, snooze: str | None, until: str | None, output: str) -> None:
     """List what needs a person's attention.
 
-    The sections are: waiting for review, no status stated, status not understood, review due,
+    The sections are: waiting for review, no status stated, status not understood,
+    proposed but built, accepted but no trace, built and taken back, review due,
     may no longer hold, failed.
 
     orbit review
@@ -160,10 +162,26 @@ def review_command(kind: str | None, snooze: str | None, until: str | None, outp
     ]
 
     silent, unclear = review.by_evidence(unknown)
+    in_code = registry.built() if kind in (None, *_kinds_with_documents(registry)) else {}
+    by_state = {
+        state: [record for record in chosen if _is_in_state(in_code, record, state)]
+        for state in (State.PROPOSED, State.NO_TRACE, State.TAKEN_BACK)
+    }
     sections = (
         ("Waiting for review", waiting, "orbit accept ID, or orbit reject ID --reason WHY"),
         ("No status stated", silent, review.approval_command(silent)),
         ("Status not understood", unclear, "orbit show ID, then orbit accept ID"),
+        (
+            "Proposed, but built",
+            by_state[State.PROPOSED],
+            "orbit show ID, then orbit adr accept ID",
+        ),
+        ("Accepted, no trace in the code", by_state[State.NO_TRACE], "orbit show ID"),
+        (
+            "Built, then taken back",
+            by_state[State.TAKEN_BACK],
+            "orbit adr deprecate ID, or orbit adr supersede OLD NEW",
+        ),
         (
             "Review due",
             to_look_at,
@@ -192,6 +210,13 @@ def review_command(kind: str | None, snooze: str | None, until: str | None, outp
         ],
         "stale": [freshness_data(record, by_path[record.path]) for record in stale],
         "failures": [record_data(record) for record in failed],
+        "built": {
+            state.value: [
+                {**record_data(record), "built": in_code[record.path].as_data()}
+                for record in by_state[state]
+            ]
+            for state in by_state
+        },
     }
 
     text = "\n".join(lines).rstrip() or "nothing needs attention"
@@ -202,6 +227,14 @@ def review_command(kind: str | None, snooze: str | None, until: str | None, outp
     following += ["orbit stale"] if stale else []
     emit(output, data, text, next_commands=following)
     warn_of_unread(registry)
+
+
+def _kinds_with_documents(registry: Registry) -> list[str]:
+    return [kind.name for kind in registry.workspace.kinds if kind.in_document]
+
+
+def _is_in_state(in_code: Mapping[str, Built], record: Record, state: State) -> bool:
+    return record.path in in_code and in_code[record.path].state is state
 
 
 def _snooze(any_id: str, until: str | None, output: str) -> None:
@@ -259,20 +292,25 @@ promote.name = "promote"
 
 @click.command("retire")
 @click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--reason", metavar="WHY", help="Why; the record keeps it.")
+@click.option("--by", metavar="WHO", help="Who retires; you if not given.")
 @format_option
-def retire(any_ids: Sequence[str], output: str) -> None:
+def retire(any_ids: Sequence[str], reason: str | None, by: str | None, output: str) -> None:
     """Retire records that no longer hold.
 
-    The files stay. A decision becomes deprecated.
+    The files stay. A decision becomes deprecated. If another record replaces it, write so:
+    `orbit adr supersede OLD --with NEW`.
 
     orbit retire L-7k3fq
+    orbit retire L-7k3fq --reason "the parser closes the file itself now"
     """
+    reviewed = Review(line(by, "--by"), line(reason, "--reason"))
     registry = open_registry()
     author = registry.author()
 
     def move(any_id: str) -> tuple[Record, Record]:
         record = registry.get(any_id)
-        return record, review.retire(registry.workspace, record, author)
+        return record, review.retire(registry.workspace, record, author, reviewed)
 
     print_moved(registry, output, any_ids, move, next_commands=["orbit check"])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.agents.agent import hook_agents
-from orbit_registry.cli.output import emit, format_option, open_registry
+from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, RefusedError, UsageError, plural
 from orbit_registry.install.install import found_agents
@@ -217,7 +217,15 @@ def import_records(
     orbit import docs/decisions --dry-run
     orbit import docs/decisions --assume accepted
     """
-    report = Registry.import_from(path, source, assume=assume, dry_run=dry_run)
+    with progress_display() as show:
+        report = Registry.import_from(
+            path,
+            source,
+            assume=assume,
+            dry_run=dry_run,
+            on_step=lambda step: show(step, 0, 1),
+        )
+
     emit(
         output,
         report.as_data(),

@@ -46,8 +46,9 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
 
     The counts come from this machine's event log, which keeps about five megabytes.
 
-    orbit stats orbit stats --since 7 --format json orbit stats --effect           # what became of
-    sessions that had a record, and of those that did without
+    orbit stats
+    orbit stats --since 7 --format json
+    orbit stats --effect           # what became of sessions with a record, and of those without
     """
     if is_effect:
         measured = effect(open_registry().workspace, days, transcripts=True)

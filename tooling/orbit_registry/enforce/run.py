@@ -118,7 +118,7 @@ def enforce(
 
     if change is not None:
         altered = _runnable(_altered(run, records, before), Report(workspace))
-        _add_altered(run, change, altered)
+        _add_altered(run, change, altered, records)
         _add_moved_out(run, change, {**run.checks, **altered})
         _add_submodules(run, change, {**run.checks, **altered})
 
@@ -439,7 +439,9 @@ def _is_text(file: Path) -> bool:
         return b"\0" not in stream.read(8_000)
 
 
-def _add_altered(run: Run, change: Change, checks: Mapping[str, DecisionCheck]) -> None:
+def _add_altered(
+    run: Run, change: Change, checks: Mapping[str, DecisionCheck], records: Sequence[Record]
+) -> None:
     """Add what breaks the checks of the base that this change alters or ends.
 
     The base judges: a check counts as the base has it, at its level there.
@@ -456,8 +458,22 @@ def _add_altered(run: Run, change: Change, checks: Mapping[str, DecisionCheck]) 
                 by_path.setdefault(row.path, row)
 
         for row in by_path.values():
-            message = f"this change weakens {check.name} and breaks it at {_place(check, row)}"
+            words = _altering(run, records, check)
+            message = f"this change {words} and breaks it at {_place(check, row)}"
             _add_evasion(report, check, message, "weaken it in a separate change")
+
+
+def _altering(run: Run, records: Iterable[Record], check: DecisionCheck) -> str:
+    """Return what a change does to a check of the base, in words."""
+    record = next((row for row in records if row.uid == check.record.uid), None)
+    if record is None:
+        return f"deletes {check.record.id} with its check {check.id}"
+    if record.phase == "closed":
+        return f"retires {record.id} with its check {check.id}"
+    if record.phase == "pending":
+        return f"takes back {record.id} with its check {check.id}"
+
+    return f"{'weakens' if check.name in run.checks else 'removes'} {check.name}"
 
 
 def _add_unread(run: Run, again: Run, change: Change) -> None:

@@ -4,7 +4,7 @@ and the baseline of the imported findings.
 
 import os
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -94,9 +94,15 @@ def import_from(
 
 
 def import_and_baseline(
-    path: Path, source: str, *, assume: str | None = None, dry_run: bool
+    path: Path,
+    source: str,
+    *,
+    assume: str | None = None,
+    dry_run: bool,
+    on_step: Callable[[str], None] = lambda step: None,
 ) -> TakeoverReport:
     """Import from a path and accept the older findings; the report says how many."""
+    on_step("checking what is here")
     target = Path(os.path.realpath(path))
     folders = dict.fromkeys((Path.cwd(), target if target.is_dir() else target.parent))
     present = {
@@ -105,10 +111,12 @@ def import_and_baseline(
     before = {folder: engine.run(workspace).diagnostics for folder, workspace in present.items()}
     roots: set[Path] = set()
 
+    on_step("reading the documents")
     report = import_from(path, source, assume=assume, dry_run=dry_run)
     if dry_run or not report.records:
         return report
 
+    on_step("checking the new records")
     count = 0
     for folder in folders:
         workspace = _workspace_at(folder)
@@ -130,6 +138,7 @@ def import_and_baseline(
         roots = {written.root}
         notes.insert(0, f"the records are in {written.root}, not in the workspace here")
 
+    on_step("working out where agents are shown them")
     for root in roots:
         workspace = find_workspace(root)
         reading = Reading(workspace)

@@ -22,18 +22,16 @@ from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.workspace import Workspace, project_path
 
 _PUSHED = "pushed"
+_DROPPED = ("untrusted", "expired", "project", "broad", "stale")
 VERDICTS: Mapping[str, str] = {
-    **{
-        key: f"matches, but {DROPS[key]}"
-        for key in ("untrusted", "expired", "project", "broad", "stale")
-    },
+    **{key: f"matches, but {DROPS[key]}" for key in _DROPPED},
     _PUSHED: "matches and is shown",
     "excluded": "a glob of the record excludes the path",
     "no match": "a part of the glob matches, the whole does not",
     "not live": "matches, but waits for review or is closed",
-    (
-        "not pushed"
-    ): "matches, but its status is never shown, or the record is in this machine's inbox",
+    "not pushed": (
+        "matches, but its status is never shown, or the record is in this machine's inbox"
+    ),
     "doubted": "matches, but may be out of date: shown as one line that says so",
     "procedural": (
         "matches, and is about how work is done: shown at an edit or a write, not at a read"
@@ -82,9 +80,9 @@ class Verdict:
             "said": self.text,
             "stale": self.doubt or None,
             "glob": self.glob,
-            **({"successors": list(self.successors)} if self.successors else {}),
         }
-
+        if self.successors:
+            explanation["successors"] = list(self.successors)
         if self.renamed_to:
             explanation["renamed_to"] = self.renamed_to
 
@@ -262,17 +260,22 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
 
 def _standing(index: Index, row: Row, now: float, project: str) -> str:
     is_live = row.values[fields.PHASE] == "live"
-    is_procedural = row.flags & fields.PROCEDURAL or row.values[fields.GATE] == "procedural"
-    verdict = (
-        "rule" if row.values[fields.GATE] == LINKED else "procedural" if is_procedural else _PUSHED
-    )
     if row.number >= index.pushed:
-        verdict = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
-    elif reason := bar_reason(row, now, project):
-        verdict = reason
-    elif not is_live:
-        verdict = "unstated"
-    elif row.doubt(now):
-        verdict = "stale" if is_procedural else "doubted"
+        if not is_live:
+            return "not live"
+        return "overridden" if is_personal(row) else "not pushed"
 
-    return verdict
+    reason = bar_reason(row, now, project)
+    if reason:
+        return reason
+    if not is_live:
+        return "unstated"
+
+    gate = row.values[fields.GATE]
+    is_procedural = row.flags & fields.PROCEDURAL or gate == "procedural"
+    if row.doubt(now):
+        return "stale" if is_procedural else "doubted"
+    if gate == LINKED:
+        return "rule"
+
+    return "procedural" if is_procedural else _PUSHED

@@ -78,15 +78,12 @@ def pack(
     hits: defaultdict[str, list[int]] = defaultdict(list)
     keyed: defaultdict[str, list[int]] = defaultdict(list)
     patterns: defaultdict[str, list[int]] = defaultdict(list)
-    rows = []
 
     for number, (row, flags_of, _, wide) in enumerate(ranked):
         base = number << 32
         if row[GLOBS]:
             for position, glob in enumerate(row[GLOBS].split(LIST)):
                 hits[glob].append(base | position | (reader.WIDE if position in wide else 0))
-
-        rows.append(row)
 
         for key in _keys(row):
             keyed[key].append(base)
@@ -114,15 +111,6 @@ def pack(
             uses[f"{reader.REPLACED}{name}", "", "", ""] = current
 
     uses |= _citation_uses(cited, numbers)
-    words: dict[str, list[object]] = {}
-    chance = [0, 0] * len(ranked)
-    if weights is not None:
-        led_to = {*successors, *_cited_paths(cited)}
-        is_led_to = (number < pushed or path in led_to for path, number in numbers.items())
-        by_words = dict(compress(numbers.items(), is_led_to))
-        words = _words(weights, by_words)
-        chance = chances(weights, by_words, len(ranked), WEIGHT_UNIT)
-
     head = {
         "records": len(ranked),
         "pushed": pushed,
@@ -130,17 +118,28 @@ def pack(
         "settings": settings,
         "unread": unread,
         "min_relevance": min_relevance,
-        "unknown": 0 if weights is None else _fixed(weights.unknown),
-        "run": 0 if weights is None else _fixed(weights.run),
         "flags": bytes(part.flags for part in ranked),
+        "unknown": 0,
+        "run": 0,
     }
     sections: dict[str, Sequence[Any]] = {
         "keys": _in_buckets(_by_key(uses)),
-        "words": _words_in_buckets(words, {} if weights is None else weights.term_of),
-        "chances": [chance],
-        "rows": [list(row) for row in rows],
-        "runs": [_runs_of(row[fields.PATH], weights, runs) for row in rows],
+        "rows": [list(part.row) for part in ranked],
+        "words": [({}, {})],
+        "chances": [[0, 0] * len(ranked)],
+        "runs": [[]] * len(ranked),
     }
+    if weights is not None:
+        led_to = {*successors, *_cited_paths(cited)}
+        is_led_to = (number < pushed or path in led_to for path, number in numbers.items())
+        by_words = dict(compress(numbers.items(), is_led_to))
+
+        head["unknown"] = _fixed(weights.unknown)
+        head["run"] = _fixed(weights.run)
+        sections["words"] = _words_in_buckets(_words(weights, by_words), weights.term_of)
+        sections["chances"] = [chances(weights, by_words, len(ranked), WEIGHT_UNIT)]
+        sections["runs"] = [_runs_of(part.row[fields.PATH], weights, runs) for part in ranked]
+
     return _written(head, sections)
 
 
@@ -230,7 +229,7 @@ def _words_in_buckets(
     words: Mapping[str, object], term_of: Mapping[str, str]
 ) -> list[tuple[dict[str, str], dict[str, object]]]:
     """Return the terms of words that are none, and what is known of each term, by hash."""
-    count = _buckets_for(len(words))
+    count = len(words) + 1  # most prompts have words that few others share a part with
     buckets: list[tuple[dict[str, str], dict[str, object]]] = [({}, {}) for _ in range(count)]
     for word, term in sorted(term_of.items()):
         if word != term:
@@ -242,14 +241,9 @@ def _words_in_buckets(
     return buckets
 
 
-def _runs_of(
-    path: str, weights: Weights | None, runs: Mapping[str, Runs]
-) -> list[tuple[float, str, str]]:
-    if weights is None or path not in runs:
-        return []
-
-    below = weights.below.get(path, ())
-    of_texts = zip(below, runs[path], strict=False)
+def _runs_of(path: str, weights: Weights, runs: Mapping[str, Runs]) -> list[tuple[float, str, str]]:
+    """Return what each text of a record has below the line, and its terms in a row."""
+    of_texts = zip(weights.below.get(path, ()), runs.get(path, ()), strict=False)
     return [(norm, heads, body) for norm, (heads, body) in of_texts][:MOST_RUNS]
 
 

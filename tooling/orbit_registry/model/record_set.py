@@ -1,5 +1,6 @@
 """Collection of records: order, look-up by any id, and duplicate ids."""
 
+import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,9 @@ _NUMBER = re.compile(r"(?:(?P<prefix>[A-Za-z]+)[-_ #]?)?0*(?P<number>\d{1,9})")
 
 _NUMBERED = re.compile(r"(?P<prefix>[A-Z][A-Z0-9]*)-(?P<number>[0-9]{4}|[1-9][0-9]{4,8})")
 """An id with a number: `ADR-0007`."""
+
+_ID_START = re.compile(r"[a-z]{1,4}-(?=[0-9a-z]*\Z)")
+"""The prefix of what looks like an id: `l-` of `l-00001`."""
 
 NAMED = 3  # examples in a hint about an unknown id
 
@@ -131,8 +135,8 @@ class RecordSet:
         return self.candidates(any_id) or self._with_loose_id(any_id)
 
     def get(self, any_id: str) -> Record:
-        """Return the one record that an id means, in any of its forms."""
-        records = self.matches(any_id)
+        """Return the one record that an id means, in any of its forms, or the path of a file."""
+        records = self.matches(any_id) or self._at_path(any_id)
         if len(records) == 1:
             return records[0]
 
@@ -149,6 +153,17 @@ class RecordSet:
         listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in records)
         message = f"{any_id!r} means {len(records)} records:\n{listed}"
         raise AmbiguousIdError(message, candidates=ids, hint="name one by its own id")
+
+    def _at_path(self, path: str) -> list[Record]:
+        """Return the records whose file, folder or document a path from the root names."""
+        path = path.removeprefix("./").rstrip("/")
+        records = []
+        for record in self._records:
+            document = record.source.path if record.source is not None else ""
+            if path in (record.path, posixpath.dirname(record.path), document):
+                records.append(record)
+
+        return records
 
     def _refuse_unreadable(self, any_id: str) -> None:
         """Raise if an id means a file that can't be read."""
@@ -183,6 +198,10 @@ class RecordSet:
             return documents
 
         names = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
+        start = _ID_START.match(query)
+        if start is not None and any(name.startswith(start[0]) for name in names):
+            names = {name: names[name] for name in names if name.startswith(start[0])}
+
         near = get_close_matches(query, names, n=1, cutoff=0.7)
         if near:
             return [names[near[0]]]

@@ -20,7 +20,9 @@ from orbit_registry.formats.markdown import (
     split_link,
 )
 from orbit_registry.formats.position import Position, Span, TextLines
+from orbit_registry.formats.sources import is_foreign
 from orbit_registry.model.kind import Kind
+from orbit_registry.operations.citations import marked_numbers
 from orbit_registry.repository.codec import data_in, decode_record
 from orbit_registry.repository.writer import ChangeSet
 from orbit_registry.workspace.git import Git
@@ -97,6 +99,7 @@ def search_patterns(ids: frozenset[str], moves: DocumentMoves) -> list[str]:
         end = f"0*{number}([^0-9]|$)"
         patterns += [
             f"{name}-{end}",
+            f"@{name}[[:space:]:=(#]+{end}",
             f"{name}s?[[:space:]].*[^0-9]{end}",
             f"{name}s?[[:space:]]+{end}",
         ]
@@ -162,6 +165,10 @@ def _mentions(text: str, forms: IdForms, ids: frozenset[str]) -> Iterator[_Menti
     for citation in find_citations(text, forms):
         if _numbered(citation.id) in numbers:
             yield _Mention(citation.id, citation.span.start, citation.number)
+
+    for start, name, number in marked_numbers(text, forms):
+        if _numbered(name) in numbers:
+            yield _Mention(name, start, number)
 
     for name in sorted(ids):
         for match in _folder_pattern(name).finditer(text):
@@ -402,8 +409,8 @@ def _still_that_record(before: str, after: str) -> bool:
 
 
 def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]:
-    """Return the text files that match one of the patterns:
-    tracked ones and new ones that git does not ignore.
+    """Return the text files that match one of the patterns: tracked ones and new ones that git
+    does not ignore, but none of others' code, whose ids are those of another project.
     """
     if not patterns or workspace.git.top is None:
         return []
@@ -411,7 +418,7 @@ def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]
     options = ("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_options(patterns))
     folders = (".", *(f":(exclude){folder}" for folder in _GENERATED))
     names = workspace.git.run_names(*options, "--", *folders, settings=_SETTINGS, check=False)
-    return sorted(set(names))
+    return sorted({name for name in names if name.startswith(f"{ORBIT}/") or not is_foreign(name)})
 
 
 def lines_at(git: Git, tree: str | None, patterns: Sequence[str]) -> dict[str, set[str]]:

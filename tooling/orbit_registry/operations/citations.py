@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from orbit_registry.formats.citations import Citation, IdForms, citations_outside, find_citations
 from orbit_registry.formats.markdown import (
@@ -96,25 +97,48 @@ def in_text(
             yield citation
 
 
-def names_in_source(text: str, path: str, forms: IdForms) -> list[tuple[str, int]]:
-    """Return what a file of code or configuration cites, each once with its first line: ids,
-    documents by their file names, with or without `.md`.
+_HISTORY = re.compile(
+    r"\bsuperse(?:d|ssion)|\breplaced\b|\bformer(?:ly)?\b|\bno longer\b|\bobsolete\b|\bused to\b"
+    r"|\brejected\b|\bwas (?:dropped|withdrawn|reverted)\b",
+    re.IGNORECASE,
+)
+"""Words of a line that tells how things came about."""
+
+
+class SourceName(NamedTuple):
+    """What a file of code cites at a place."""
+
+    name: str
+    line: int
+    column: int
+    is_sure: bool
+    """Whether nothing but a record can be meant."""
+    is_history: bool
+    """Whether the line says that something was replaced or dropped."""
+
+
+def names_in_source(text: str, path: str, forms: IdForms) -> list[SourceName]:
+    """Return what a file of code or configuration cites, by place: ids, documents by their file
+    names, with or without `.md`.
     """
-    names = [(entry.span.start, entry.id) for entry in find_citations(text, forms)]
-    names += _marked_numbers(text, forms)
-    names += _document_names(text)
-    names += [(match.start(), match[0]) for match in _SLUG.finditer(text)]
+    names = [(each.span.start, each.id, not each.weak) for each in find_citations(text, forms)]
+    names += [(start, name, True) for start, name, _ in marked_numbers(text, forms)]
+    names += [(start, name, True) for start, name in _document_names(text)]
+    names += [(match.start(), match[0], False) for match in _SLUG.finditer(text)]
     if not names:
         return []
 
     spoken = spoken_spans(path, text)
     lines = TextLines(text)
-    first: dict[str, int] = {}
-    for start, name in sorted(names):
-        if name not in first and _is_spoken(spoken, start):
-            first[name] = lines.index_of(start) + 1
+    result: list[SourceName] = []
+    for start, name, is_sure in sorted(names):
+        if _is_spoken(spoken, start):
+            position = lines.position(start)
+            line = lines.index_of(start)
+            is_history = _HISTORY.search(text, lines.starts[line], lines.ends[line]) is not None
+            result.append(SourceName(name, position.line, position.column, is_sure, is_history))
 
-    return list(first.items())
+    return result
 
 
 def _is_spoken(spoken: Sequence[Span] | None, offset: int) -> bool:
@@ -133,10 +157,11 @@ def _marker(forms: IdForms) -> re.Pattern[str]:
     )
 
 
-def _marked_numbers(text: str, forms: IdForms) -> Iterator[tuple[int, str]]:
-    """Yield the numbers behind a marker: `@adr 0012` is ADR-0012."""
+def marked_numbers(text: str, forms: IdForms) -> Iterator[tuple[int, str, Span]]:
+    """Yield start, id and digits of the numbers behind a marker: `@adr 0012` is ADR-0012."""
     for match in _marker(forms).finditer(text):
-        yield match.start(), f"{match['word'].upper()}-{match['number']}"
+        name = f"{match['word'].upper()}-{match['number']}"
+        yield match.start(), name, Span(*match.span("number"))
 
 
 _DOCUMENT_END = re.compile(r"\.(?:md|markdown)(?![\w/-]|\.\w)(?P<anchor>#[\w-]{1,200})?")

@@ -25,7 +25,7 @@ from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.votes import Tally, Vote, format_time, tally
 from orbit_registry.operations.document_facts import STATUS_LIMIT
-from orbit_registry.operations.link_targets import location_of
+from orbit_registry.operations.link_targets import location_of, without_answered
 from orbit_registry.repository import writer
 from orbit_registry.repository.codec import list_in
 from orbit_registry.repository.documents import (
@@ -236,7 +236,7 @@ def review_outcome(record: Record, to: str) -> str:
 def _review_fields(record: Record, to: str, review: Review, author: Author) -> Mapping[str, object]:
     outcome = review_outcome(record, to)
     if not outcome:
-        return {}
+        return _retirement_fields(record, to, review, author)
 
     if outcome == "approved" and not is_named(review.by or author.name):
         raise RefusedError(
@@ -254,6 +254,22 @@ def _review_fields(record: Record, to: str, review: Review, author: Author) -> M
         fields["change"] = record.change_digest
 
     return {"approval": {name: value for name, value in fields.items() if value}}
+
+
+def _retirement_fields(
+    record: Record, to: str, review: Review, author: Author
+) -> Mapping[str, object]:
+    """Return who retired a live record and why, if a reason is given; git knows the rest."""
+    is_retired = record.phase == "live" and record.kind.status(to).phase == "closed"
+    if not is_retired or not review.reason:
+        return {}
+
+    retirement = {
+        "retired_by": review.by or author.name,
+        "retired_at": format_time(datetime.now(UTC)),
+        "retired_reason": review.reason,
+    }
+    return {"approval": {**record.approval, **retirement}}
 
 
 def refuse_transition(record: Record, to: str) -> None:
@@ -290,14 +306,15 @@ def supersede(
         document_changes, restated = _document_status(workspace, old, words, SUPERSEDED, successor)
 
         def closed(data: dict[str, object]) -> Mapping[str, object]:
-            return {**_with_id(data, "superseded_by", new.id), "status": SUPERSEDED, **restated}
+            replaced = _with_id(data, "superseded_by", new.id)
+            answered = without_answered(replaced, "supersedes", new, is_inverted=True)
+            return {**answered, "status": SUPERSEDED, **restated}
+
+        def replacing(data: dict[str, object]) -> Mapping[str, object]:
+            return without_answered(_with_id(data, "supersedes", old.id), "supersedes", old)
 
         old_change, old_record = writer.prepare_edit(workspace, old, closed)
-        new_change, new_record = writer.prepare_edit(
-            workspace,
-            new,
-            lambda data: _with_id(data, "supersedes", old.id),
-        )
+        new_change, new_record = writer.prepare_edit(workspace, new, replacing)
         step = [*document_changes, old_change, new_change]
         write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
         return old_record, new_record

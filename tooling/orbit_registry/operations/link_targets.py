@@ -11,6 +11,7 @@ from orbit_registry.formats.adr.model import AdrDocument, Rel, Relation
 from orbit_registry.formats.markdown import is_markdown, path_from_root, split_link
 from orbit_registry.model.ids import sequence_number
 from orbit_registry.model.record import Record
+from orbit_registry.repository.codec import list_in
 
 FORWARD: Mapping[Rel, tuple[str, bool]] = {
     "supersedes": ("supersedes", False),
@@ -49,6 +50,7 @@ class Edge:
     target: str
     stated_by: str  # the record whose document says it
     as_written: str
+    of_part: bool = False  # it replaces a part of the target alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,30 @@ class Unresolved:
         """Return it as the record keeps it, under `x-unresolved`."""
         data: dict[str, object] = {"rel": self.rel, "to": self.target}
         return {**data, "candidates": list(self.candidates)} if self.candidates else data
+
+
+def without_answered(
+    data: Mapping[str, object], rel: str, other: Record, *, is_inverted: bool = False
+) -> dict[str, object]:
+    """Return a record's data without the open statements that a link to `other` answers;
+    `is_inverted` if it states the link from its other end.
+    """
+    entries = list_in(data, UNRESOLVED)
+    remaining = [entry for entry in entries if not _answers(entry, (rel, is_inverted), other)]
+    others = {key: value for key, value in data.items() if key != UNRESOLVED}
+    return {**others, UNRESOLVED: remaining} if remaining else others
+
+
+def _answers(entry: object, relation: tuple[str, bool], other: Record) -> bool:
+    if not isinstance(entry, Mapping) or FORWARD.get(entry.get("rel", "")) != relation:
+        return False
+
+    if candidates := entry.get("candidates"):
+        return other.id in candidates
+
+    return str(entry.get("to", "")).casefold() in {
+        name.casefold() for name in (other.id, *other.legacy_ids)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +290,8 @@ def read_edges(
                 yield Edge("related_to", record, other, record, _short_line(relation.target_raw))
             continue
 
-        yield Edge(
-            rel, subject, target, record, _short_line(f"{relation.rel} {relation.target_raw}")
-        )
+        as_written = _short_line(f"{relation.rel} {relation.target_raw}")
+        yield Edge(rel, subject, target, record, as_written, relation.of_part)
 
 
 def _short_line(text: str) -> str:
@@ -281,6 +306,7 @@ def tabulate(edges: Sequence[Edge]) -> FieldsByRecord:
     """Return the edges by record, each once, supersession at both ends."""
     table: dict[str, dict[str, list[object]]] = defaultdict(lambda: defaultdict(list))
     pairs = dict.fromkeys((edge.rel, edge.subject, edge.target) for edge in edges)
+    of_part = {(edge.rel, edge.subject, edge.target) for edge in edges if edge.of_part}
     related = {(subject, target) for rel, subject, target in pairs if rel != "references"}
     for rel, subject, target in pairs:
         if rel == "references" and ((subject, target) in related or (target, subject) in related):
@@ -292,6 +318,10 @@ def tabulate(edges: Sequence[Edge]) -> FieldsByRecord:
             table[subject]["supersedes"].append(target)
             table[target]["superseded_by"].append(subject)
         else:
-            table[subject]["links"].append({"rel": rel, "to": target})
+            link = {"rel": rel, "to": target}
+            if (rel, subject, target) in of_part:
+                link["reason"] = "replaces a part"
+
+            table[subject]["links"].append(link)
 
     return table

@@ -8,7 +8,8 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.model.ids import OVERRIDES, RELATED, SUPERSEDES, Link, relation
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
-from orbit_registry.operations.lifecycle import change_fields
+from orbit_registry.operations.lifecycle import change_fields, plan_change
+from orbit_registry.operations.link_targets import UNRESOLVED, without_answered
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.guard import write_step
 from orbit_registry.repository.writer import prepare_edit, writing
@@ -30,6 +31,10 @@ def link(
 
     `amended_by` is written at its other end.
     """
+    if word in records:
+        hint = f"the relation is between the two: `orbit link {subject} related_to {word}`"
+        raise UsageError(f"`{word}` is a record, not a relation", hint=hint)
+
     record = records.get(subject)
     if record.uid == records.get(target).uid:
         raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record")
@@ -61,9 +66,24 @@ def link(
         if reason:
             entry["reason"] = reason
 
-        return {**data, "links": [*links, entry]}
+        return without_answered({**data, "links": [*links, entry]}, rel, end)
 
-    return change_fields(workspace, start.id, linked, author=author), Link(rel, end.id)
+    with writing(workspace):
+        result, changes = plan_change(workspace, start.id, linked)
+        changes += _answered(workspace, end, rel, start)
+        write_step(workspace, f"{start.kind.name}-update", changes, author=author)
+
+    return result, Link(rel, end.id)
+
+
+def _answered(workspace: Workspace, end: Record, rel: str, start: Record) -> list[FileChange]:
+    """Return the change of the other end, if its document states the same link and left it open."""
+    if UNRESOLVED not in end.data or end.origin:
+        return []
+
+    edit = partial(without_answered, rel=rel, other=start, is_inverted=True)
+    change, _ = prepare_edit(workspace, end, edit)
+    return [change] if edit(end.data) != end.data else []
 
 
 def unlink(
@@ -103,8 +123,13 @@ def unlink(
     return change_fields(workspace, start.id, unlinked, author=author), Link(rel, names[0])
 
 
+_USUAL = {"supersede": "supersedes", "replace": "supersedes", "replaces": "supersedes"}
+"""Usual words for the relation that is no link, so that the answer names the command for it."""
+
+
 def _relation(records: RecordSet, subject: str, word: str, target: str) -> tuple[str, bool]:
-    rel, inverted = relation(word)
+    verb = word.strip().lower()
+    rel, inverted = relation(_USUAL.get(verb, word))
     if rel == SUPERSEDES:
         old, new = (subject, target) if inverted else (target, subject)
         hint = (

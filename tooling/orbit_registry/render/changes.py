@@ -9,12 +9,15 @@ from orbit_registry.checks.report import printable
 from orbit_registry.errors import listed, plural
 from orbit_registry.formats.untrusted import cut, escaped_line, inert_line
 from orbit_registry.lifecycle.audit import Audit, day_of, headline_of
+from orbit_registry.lifecycle.touches import Touch, commands_for
 from orbit_registry.matching.match import Match
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.fields import ID, PATH
 from orbit_registry.model.reach import Via
+from orbit_registry.model.record import Record
 from orbit_registry.model.scope import USES
+from orbit_registry.render.touched import touches_lines
 from orbit_registry.review.changes import ChangeReport, RecordChange
 
 MARKER = "<!-- orbit-diff -->"  # first line of the comment, by which the next run finds it
@@ -92,6 +95,10 @@ def changes_text(report: ChangeReport) -> str:
 
         lines += _more(len(report.records), "--format json")
 
+    for touched in report.touches:
+        lines += ["", f"{touched.record.id}  {escaped_line(touched.record.title)}"]
+        lines += [f"  {line}" for line in touches_lines(touched.record, touched.touches)]
+
     if report.collisions:
         lines += ["", "Numbers that other branches took:"]
         lines += [
@@ -104,6 +111,11 @@ def changes_text(report: ChangeReport) -> str:
         for candidate in report.unwritten:
             what = f"{candidate.reason} ({candidate.place}): `{candidate.command}`"
             lines.append(f"  {escaped_line(what)}")
+
+    if report.allowed:
+        lines += ["", "Broken decisions that a comment allows:"]
+        lines += [f"  {_allowance(row, str)}" for row in report.allowed[:LISTED]]
+        lines += _more(len(report.allowed), "--format json")
 
     findings = _ordered(report.findings)
     if findings:
@@ -175,11 +187,21 @@ def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
         ]
         parts.append(_section("Numbers that other branches took", rows))
 
+    if report.allowed:
+        rows = [f"- {_allowance(row, escaped)}" for row in report.allowed]
+        parts.append(_section("Broken decisions that a comment allows", rows))
+
     if report.records:
         parts.append(
             _section(
                 "Records that change", [_change(change, page, file) for change in report.records]
             )
+        )
+
+    for touched in report.touches:
+        title = f"What {escaped(touched.record.id)} touches"
+        parts.append(
+            _section(title, [_touch(touched.record, each, page) for each in touched.touches])
         )
 
     if report.unwritten:
@@ -209,6 +231,10 @@ def _section(title: str, rows: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
+def _allowance(row: Diagnostic, mark: Callable[[str], str]) -> str:
+    return mark(escaped_line(f"{row.location}  {row.check}  because {row.allowed}"))
+
+
 def _finding(finding: Diagnostic, file: Link) -> str:
     location = finding.location
     line = f"#L{location.position.line}" if location.position else ""
@@ -234,6 +260,14 @@ def _shown(change: RecordChange) -> list[str]:
     """Return where agents are shown an added record, unless its kind or status says it."""
     shown = change.visibility
     return [] if shown is None or shown.is_obvious else list(shown.lines())
+
+
+def _touch(new: Record, touch: Touch, page: Link) -> str:
+    """Return a decision on the same question, with what to do about it."""
+    record = touch.record
+    steps = "; ".join(f"{step.what}: {code(step.command)}" for step in commands_for(new, record))
+    name = f"[{escaped(record.id)}]({page(record.path)})"
+    return f"- {name} {escaped(record.title)} · {escaped('; '.join(touch.reasons))}<br>{steps}"
 
 
 def _ordered(findings: Sequence[Diagnostic]) -> list[Diagnostic]:

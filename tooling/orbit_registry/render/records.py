@@ -23,6 +23,7 @@ from orbit_registry.repository.codec import hides_record
 from orbit_registry.repository.votes import half_life_days
 
 if TYPE_CHECKING:
+    from orbit_registry.lifecycle.built import Built
     from orbit_registry.matching.visibility import Visibility
     from orbit_registry.search.chunks import Chunk
     from orbit_registry.snapshot.related import Related  # its imports take longer than most answers
@@ -273,7 +274,15 @@ def _review(record: Record) -> str:
                 f"{approval.get(f'{verdict}_at', '')[:10]}"
             )
 
-    return "; ".join([*parts, *([f"because {approval['reason']}"] if "reason" in approval else [])])
+    if "reason" in approval:
+        parts.append(f"because {approval['reason']}")
+    if "retired_by" in approval:
+        day = approval.get("retired_at", "")[:10]
+        parts.append(f"{record.status.name} by {approval['retired_by']} on {day}")
+    if "retired_reason" in approval:
+        parts.append(f"because {approval['retired_reason']}")
+
+    return "; ".join(parts)
 
 
 def status_line(status: Status) -> str:
@@ -288,15 +297,30 @@ def status_line(status: Status) -> str:
     )
 
 
+def amendments(record: Record, records: Iterable[Record]) -> str:
+    """Return which live records amend a record, each with its reason if it states one."""
+    names = {record.id, *record.legacy_ids}
+    amending = []
+    for other in records:
+        for link in other.links:
+            if link.rel == "amends" and link.to in names and other.phase == "live":
+                amending.append(f"{other.id} ({link.reason})" if link.reason else other.id)
+
+    return ", ".join(amending)
+
+
 def record_text(
     record: Record,
     freshness: Freshness,
     outcome: str = "",
     visibility: Visibility | None = None,
     due: Due | None = None,
+    amended_by: str = "",
+    built: Built | None = None,
 ) -> str:
     """Return a record as text: head, facts, prose; `outcome` is printed after its votes."""
     shown = [] if visibility is None else list(visibility.lines())
+    in_code = [] if built is None else built.lines()
     status = record.status
     end = expires_at(record) if record.phase == "live" else None
     lines = [f"{record.id}  {record.title}", status_line(status), ""]
@@ -332,6 +356,7 @@ def record_text(
                 for link in record.links
             ),
         ),
+        ("amended by", amended_by),
         ("supersedes", ", ".join(record.supersedes)),
         ("superseded by", ", ".join(record.superseded_by)),
         ("legacy ids", ", ".join(record.legacy_ids)),
@@ -347,6 +372,7 @@ def record_text(
         ("digest", record.digest if record.phase == "pending" else ""),
         ("holds until", f"{end:%Y-%m-%d}" if end else ""),
         *(("agents" if not at else "", sentence) for at, sentence in enumerate(shown)),
+        *(("in the code" if not at else "", sentence) for at, sentence in enumerate(in_code)),
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
     ]
     lines += [f"  {name:<14}{' '.join(value.splitlines())}" for name, value in facts if value]

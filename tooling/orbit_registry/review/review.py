@@ -91,7 +91,9 @@ def decide(
     return transition(workspace, record, to, author, review)
 
 
-def retire(workspace: Workspace, record: Record, author: Author) -> Record:
+def retire(
+    workspace: Workspace, record: Record, author: Author, review: Review | None = None
+) -> Record:
     """Close a live record that no longer holds; one that is retired already does not change."""
     kind = record.kind
     closed = [to for to in kind.verbs.values() if kind.status(to).phase == "closed"]
@@ -104,7 +106,7 @@ def retire(workspace: Workspace, record: Record, author: Author) -> Record:
         message = f"{record.id} is {record.status.name} and can't be retired"
         raise RefusedError(message, hint=kind.transitions_help(record.status, record.id))
 
-    return transition(workspace, record, to, author)
+    return transition(workspace, record, to, author, review)
 
 
 def transition(

@@ -1,17 +1,21 @@
 """The one record that a name in code means: an id, an earlier name, or the file of a document."""
 
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import chain
 
-from orbit_registry.formats.adr.file_names import GENERIC_NAMES
+from orbit_registry.formats.adr.file_names import GENERIC_NAMES, number_of_path
 from orbit_registry.formats.citations import NUMBERED_NAME
 from orbit_registry.formats.markdown import is_markdown, split_link
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.operations.link_targets import Targets, location_of
 from orbit_registry.workspace.git import Git
+
+_OWN_NUMBER = re.compile(r"(?P<word>[A-Z][A-Z0-9]*)-(?P<number>[0-9]{3,9})")
 
 
 class NamedRecords:
@@ -42,6 +46,26 @@ class NamedRecords:
             self._found[name] = self._of_document(name) if is_document else self._of_id(name)
         return self._found[name]
 
+    def is_missing(self, name: str) -> bool:
+        """Say whether a name has the form of one of a decision here, and nothing answers to it.
+
+        An id has three digits at least, as ids and file names here do; a document is named with a
+        folder of decisions. A name in a namespace or at another address is that of another project.
+        """
+        file = name.partition("#")[0]
+        if is_markdown(file):
+            parts = self._parts(file)
+            is_decision = len(parts) > 1 and number_of_path(parts[-1]) is not None
+            is_ours = is_decision and parts[-2] in self._folder_names
+            return is_ours and parts[-1] not in self._by_file_name
+
+        match = _OWN_NUMBER.fullmatch(name)
+        if match is None or match["word"] not in self._words or self._set.candidates(name):
+            return False
+
+        number = int(match["number"])
+        return (match["word"], number) not in self._by_series and number not in self._numbers
+
     def _of_id(self, name: str) -> Record | None:
         records = self._set.candidates(name)
         if not records and (match := NUMBERED_NAME.fullmatch(name)):
@@ -63,6 +87,30 @@ class NamedRecords:
         ids = self._targets.at(paths[0], anchor)
         records = self._set.with_id(ids[0]) if len(ids) == 1 else []
         return records[0] if len(records) == 1 else None
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """What the ids of decisions here begin with: `ADR`."""
+        kinds = (record.kind for record in self._set if record.kind.numbering == "sequence")
+        return frozenset(kind.prefix.removesuffix("-") for kind in kinds)
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        """The folders of the decisions' documents."""
+        sources = (record.source for record in self._set if record.kind.in_document)
+        return frozenset(posixpath.dirname(source.path) for source in sources if source is not None)
+
+    @cached_property
+    def _folder_names(self) -> frozenset[str]:
+        return frozenset(map(posixpath.basename, self._folders)) - {""}
+
+    @cached_property
+    def _numbers(self) -> frozenset[int]:
+        """The numbers of documents in these folders, those without a record too."""
+        paths = chain.from_iterable(self._by_file_name.values())
+        inside = (path for path in paths if posixpath.dirname(path) in self._folders)
+        numbers = map(number_of_path, inside)
+        return frozenset(int(number) for number in numbers if number and number.isdigit())
 
     def _parts(self, file: str) -> list[str]:
         """Return the folders and the name in a text.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orbit_registry.formats.citations import NUMBERED_NAME, IdForms
 from orbit_registry.formats.globs import Glob, matches, readable_globs
@@ -26,10 +26,22 @@ if TYPE_CHECKING:
 
 
 class SourceFile(NamedTuple):
-    """What one file says: the names that it cites, each with its line, and what it imports."""
+    """What one file says: the names that it cites, each with its place, and what it imports."""
 
-    names: Sequence[tuple[str, int]]
+    names: Sequence[Sequence[Any]]
+    """As JSON, the fields of a `SourceName`."""
     imports: Sequence[str]
+
+
+class SourceCitation(NamedTuple):
+    """A name that a file cites at a place."""
+
+    path: str
+    line: int
+    column: int
+    name: str
+    is_sure: bool
+    is_history: bool
 
 
 def packages_of(records: Iterable[Record]) -> tuple[str, ...]:
@@ -83,13 +95,28 @@ class SourceFiles:
 
         return cited
 
+    def citations(self) -> Iterator[SourceCitation]:
+        """Yield each name that a file cites, at each place; none of files with made-up ids."""
+        for path, file in self._files.items():
+            if file.names and not self._has_made_up_ids(path):
+                for name, line, column, *flags in file.names:
+                    yield SourceCitation(path, line, column, name, *flags)
+
+    def find(self, name: str) -> Record | None:
+        """Return the one record that a name means; None where none or several answer to it."""
+        return self._named.find(name)
+
+    def is_missing(self, name: str) -> bool:
+        """Say whether a name has the form of this project's, and nothing in it answers to it."""
+        return self._named.is_missing(name)
+
     def states(self) -> Iterator[str]:
         """Yield lines that change if a file cites or imports something else.
 
         Also if another file may be meant by the name of a document.
         """
         for path, file in self._files.items():
-            names = sorted(name for name, _ in file.names)
+            names = sorted({str(each[0]) for each in file.names})
             yield "\0".join((path, *names, "", *file.imports))
 
         sources = (record.source for record in self.records if record.kind.in_document)
@@ -112,7 +139,7 @@ class SourceFiles:
 
     def _lines(self, file: SourceFile) -> dict[str, int]:
         lines: dict[str, int] = {}
-        for name, line in file.names:
+        for name, line, *_ in file.names:
             record = self._named.find(name)
             if record is not None:
                 lines.setdefault(record.path, line)
@@ -203,7 +230,7 @@ def _row(forms: IdForms, packages: Sequence[str], path: str, content: bytes) -> 
     from orbit_registry.operations.citations import names_in_source  # few files are read anew
 
     text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-    names = [list(pair) for pair in names_in_source(text, path, forms)]
+    names = [list(each) for each in names_in_source(text, path, forms)]
     imports: list[str] = []
     if packages:
         # Few projects name packages, and the parsers take 30 ms to import.

@@ -71,8 +71,7 @@ def words_in(fields: Fields) -> TextWords:
 def runs_in(fields: Fields) -> list[str]:
     """Return the terms in a row at the start of a text's title and tags, and of its body.
 
-    Each has blanks of its own on both sides, so that a reader counts two in a row as a part of the
-    text.
+    Each has a blank on both sides, so that a reader counts two in a row as a part of the text.
     """
     terms = words_in(fields).counts
     title, tags, body = [_run(text, terms) for text in fields]

@@ -12,6 +12,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.lifecycle.review_facts import due_reviews
+from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -20,7 +21,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.repository.codec import MISPLACED, hides_record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.inherited import source_of
-from orbit_registry.site import console
+from orbit_registry.site import console, home
 from orbit_registry.site.config import UserConfig
 from orbit_registry.site.curated import SHELL, curated_pages, pages_with_content
 from orbit_registry.site.documents import mirrored_documents, with_first_commits, with_user_pages
@@ -123,11 +124,13 @@ def prepare(
         checked = checked_files(with_checks, tracked)
 
     freshness = publication.freshness(now.freshness)
+    built = publication.built(verdicts(workspace, registry.reading))
     due = publication.reviews(due_reviews(workspace, free_of_secrets(registry.records)))
     return BuildContext(
         registry,
         records,
         freshness,
+        built,
         due,
         now.dependencies,
         now.relevant_untracked,
@@ -202,13 +205,15 @@ def _sources(
         config.get("repository"), config.get("branch"), commit, config.get("forge"), folder
     )
     site_name = user_config.data.get("site_name") if user_config else None
-    title = publication.text(str(config.get("title") or site_name or workspace.name))
+    readme = home.readme_of(publication)
+    stated = config.get("title") or site_name or workspace.config.project or readme.title
+    title = publication.text(str(stated or _name_of(forge.repository) or workspace.name))
 
     tasks = tasks_of(records, _task_lookup(publication))
     names = pages_with_content(
         records, documents, has_tasks=bool(tasks.by_name), has_console=has_console
     )
-    sources = curated_pages(kinds, title, names)
+    sources = curated_pages(kinds, title, readme.about, names)
     generated = [*sources, "records.json", "snapshot.duckdb"]
     site = site_map(
         workspace.root,
@@ -246,6 +251,11 @@ def _sources(
         sources,
         *header,
     )
+
+
+def _name_of(repository: str | None) -> str:
+    """Return the last part of a repository's address."""
+    return (repository or "").rstrip("/").rpartition("/")[2].removesuffix(".git")
 
 
 def _place(kind: Kind) -> tuple[bool, bool]:

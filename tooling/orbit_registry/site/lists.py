@@ -11,18 +11,19 @@ from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
-from orbit_registry.site.feeds import ATOM, JSON_FEED, newest
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations
 from orbit_registry.site.words import (
     CITED,
+    IN_CODE,
     PHASES,
+    built_chip,
+    built_word,
     chip,
     date_of,
     date_source,
-    items_html,
     own_columns,
     review_chip,
     status_css,
@@ -32,8 +33,7 @@ from orbit_registry.site.words import (
 )
 
 ROWS_A_PAGE = 500
-RECENT, RECENT_FOLDED = 8, 32
-_NAMES = {"id": "Id", CITED: "Cited by"}
+_NAMES = {"id": "Id", IN_CODE: "In the code", CITED: "Cited by"}
 
 
 @dataclass
@@ -71,6 +71,18 @@ class Index:
         }
 
     @cached_property
+    def constant(self) -> set[str]:
+        """The kind's own columns in which all records say the same."""
+        if len(self.records) < FEWEST_RECORDS:
+            return set()
+
+        texts = {
+            column: [", ".join(words_in(record.data.get(column))) for record in self.records]
+            for column in own_columns(self.kind)
+        }
+        return {column for column, said in texts.items() if len(set(said)) == 1}
+
+    @cached_property
     def timed(self) -> bool:
         """Whether there is a timeline."""
         return timeline.has_timeline(self.kind, self.records)
@@ -87,8 +99,8 @@ class Index:
         kind, records, total = self.kind, self.pages[page], len(self.records)
         noun = kind.label.lower() if total == 1 else kind.labels.lower()
         cells = [_cells(record, page, relations, site) for record in records]
-        used = {column for row in cells for column, text, _ in row if text}
-        heads = "".join(_head(column) for column in (*kind.columns, CITED) if column in used)
+        used = {column for row in cells for column, text, _ in row if text} - self.constant
+        heads = "".join(_head(column) for column in _columns(kind) if column in used)
 
         rows = "".join(
             _row(record, [cell for cell in row if cell[0] in used], page, relations)
@@ -115,7 +127,7 @@ class Index:
             "records": relative(page, "records.json"),
             "root": relative(page, ""),
             "kind": kind.name,
-            "columns": " ".join([*kind.columns, CITED]),
+            "columns": " ".join(_columns(kind)),
             "headline": kind.headline,
             "newest": "1" if kind.numbering == "sequence" else "",
         }
@@ -131,6 +143,10 @@ class Index:
             '<button type="reset">Clear</button><output aria-live="polite"></output></form>'
             f'<script src="{relative(page, SCRIPT)}" defer></script>'
         )
+
+
+def _columns(kind: Kind) -> list[str]:
+    return [*kind.columns, *([IN_CODE] if kind.in_document else []), CITED]
 
 
 def _head(column: str) -> str:
@@ -174,6 +190,9 @@ def _cells(
         else:
             cells.append((column, ", ".join(words_in(record.data.get(column))), None))
 
+    if record.kind.in_document:
+        cells.append((IN_CODE, built_word(relations.built.get(record.path)), None))
+
     return [*cells, (CITED, str(relations.citers.count(url_of(record)) or ""), None)]
 
 
@@ -184,6 +203,7 @@ def _row(
     for column, text, url in row:
         if column == "status":
             inner = chip(record) + review_chip(relations.due.get(record.path))
+            inner += built_chip(relations.built.get(record.path))
         elif url and text:
             inner = f'<a href="{escape(url)}">{headline(text)}</a>'
         else:
@@ -191,6 +211,9 @@ def _row(
 
         if column == "date" and (source := date_source(record)):
             inner += f" <small>from {source}</small>"
+
+        if column == record.kind.headline and (sentence := relations.sentence(record)):
+            inner += f'<p class="orbit-sentence">{escape(sentence)}</p>'
 
         if column == record.kind.headline and (later := relations.replaced_by(record)):
             inner += (
@@ -240,26 +263,6 @@ def _tile(index: Index, doubted: Container[str], page: str) -> str:
     name = (kind.label if len(records) == 1 else kind.labels).lower()
     total = f'<a href="{href}"><span class="orbit-count">{len(records):,}</span>{escape(name)}</a>'
     return f"<li>{total}<ul>{''.join(chips)}</ul></li>"
-
-
-def recent_html(records: Sequence[Record], page: str, files: Sequence[str]) -> str:
-    """Return the records that changed last; `files` have all records for programs."""
-    some = newest(records, RECENT + RECENT_FOLDED)
-    if not some:
-        return "<p>There are no records yet.</p>"
-
-    days = [(record, escape((record.text("updated_at") or "")[:10])) for record in some]
-    rows = [(record, f'<time datetime="{day}">{day}</time>') for record, day in days]
-    items = items_html(rows[:RECENT], page)
-    if before := rows[RECENT:]:
-        summary = f"<summary>{len(before)} more, back to {days[-1][1]}</summary>"
-        items += f'<details class="orbit-more">{summary}{items_html(before, page)}</details>'
-
-    feeds = (
-        f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
-    )
-    downloads = ", ".join(f'<a href="{relative(page, name)}">{name}</a>' for name in files)
-    return f'{items}<p class="orbit-note">Feeds: {feeds}. For programs: {downloads}</p>'
 
 
 def documents_html(

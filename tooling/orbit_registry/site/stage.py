@@ -14,6 +14,7 @@ from typing import Any
 
 from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.formats.markdown import Document, is_markdown, parse_markdown
+from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import Freshness
@@ -232,6 +233,7 @@ class BuildContext:
     registry: Registry
     records: Sequence[Record]  # those that the site shows
     freshness: Mapping[str, Freshness]  # of all records that are not fresh, by path
+    built: Mapping[str, Built]  # whether the code follows each open decision, by path
     due: Mapping[str, Due]  # why records are to be looked at again, by path
     ground: Dependencies  # what all records rest on
     strays: Sequence[str] | None  # `relevant_untracked` of the `FreshnessReport`
@@ -445,7 +447,7 @@ def _configure(
         theme = custom if isinstance(custom, dict) else {"name": custom or "mkdocs"}
         base = {
             "INHERIT": str(user_config.file),
-            "theme": {"name": theme.get("name", "material")},
+            "theme": _theme_of(theme, is_trusted=user_config.is_trusted),
             "nav": nav,
             "extra_css": [
                 *STYLES,
@@ -486,6 +488,15 @@ def _configure(
         config = staged_config(base, folders, base_url)
 
     out.write(CONFIG, dumped(config))
+
+
+def _theme_of(theme: Mapping[str, Any], *, is_trusted: bool) -> dict[str, Any]:
+    """Return the theme's name, without the fonts that Material loads from another host: the pages'
+    policy blocks them.
+    """
+    name = theme.get("name", "material")
+    fonts: dict[str, Any] = {} if is_trusted or name != "material" else {"font": False}
+    return {"name": name, **fonts}
 
 
 def dumped(config: Mapping[str, Any]) -> str:

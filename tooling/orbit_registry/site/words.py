@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
+from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
@@ -11,6 +12,7 @@ from orbit_registry.site.sanitize import headline, unmarked
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 
+IN_CODE = "in_code"  # a column of an index of decisions: whether the code follows it
 CITED = "cited"  # the last column of an index: how many records and files cite the record
 PHASES = ("live", "pending", "closed")  # the order of phases in lists
 
@@ -138,6 +140,19 @@ def chip(record: Record) -> str:
     return (
         f'<span class="orbit-chip {status_css(record.status)}">{escape(record.status.word)}</span>'
     )
+
+
+def built_word(built: Built | None) -> str:
+    """Return whether the code follows a decision, as a word; empty if that can't be said."""
+    return "" if built is None or built.state is State.UNKNOWN else built.words
+
+
+def built_chip(built: Built | None) -> str:
+    """Return that a decision and the code differ, as a word; empty if they do not."""
+    if built is None or not built.differs:
+        return ""
+
+    return f' <span class="orbit-chip orbit-doubt">{escape(built.words)}</span>'
 
 
 def review_chip(due: Due | None) -> str:

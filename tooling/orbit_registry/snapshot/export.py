@@ -22,6 +22,7 @@ from orbit_registry.hook.events import FILES, NAMES, RETRIEVAL
 from orbit_registry.hook.words import LONGEST_WORD, STOP_WORDS, UNSPACED
 from orbit_registry.hook.words import MARKS as LETTER_MARKS
 from orbit_registry.lifecycle.review_facts import due_reviews
+from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
@@ -462,6 +463,7 @@ def local_rows(
         inbox = workspace.relative(workspace.inbox)
 
     sources = sources_of(reading, prose, paths, inbox=bool(inbox))
+    built = verdicts(workspace, reading)
     problems = [
         replace(problem, message=without_secrets(problem.message))
         for problem in collection.problems
@@ -471,6 +473,7 @@ def local_rows(
         sources,
         problems,
         freshness=report.freshness,
+        built=built,
         due=due_reviews(workspace, records),
         inbox=inbox,
         half_life_days=half_life_days(),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.yaml import load
+from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.freshness import Freshness
 from orbit_registry.model.record import Record, Source
@@ -128,6 +129,15 @@ class Publication:
             path: replace(due, reasons=tuple(map(self.text, due.reasons)))
             for path, due in by_path.items()
         }
+
+    def built(self, by_path: Mapping[str, Built]) -> Mapping[str, Built]:
+        """Return whether decisions are built, in words that may be read."""
+        shown: dict[str, Built] = {}
+        for path, built in by_path.items():
+            evidence = tuple(map(self.text, built.evidence))
+            shown[path] = replace(built, why=self.text(built.why), evidence=evidence)
+
+        return shown
 
     def document(self, path: str, text: str) -> str | None:
         """Return a document as it may be read, withheld decisions as blank lines.

@@ -13,6 +13,8 @@ from types import MappingProxyType
 from orbit_registry.formats.citations import IdForms, find_citations
 from orbit_registry.formats.globs import anchors, readable_globs
 from orbit_registry.formats.markdown import path_from_root, split_link
+from orbit_registry.formats.secrets import without_secrets
+from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.freshness import (
@@ -208,6 +210,7 @@ LOCAL = (
     "citations",
     "imports",
     "freshness_states",
+    "built_states",
     "reviews",
     "diagnostics",
     "events",
@@ -248,6 +251,7 @@ def rows_of(
     citations: Iterable[Row] = (),
     imports: Mapping[str, Sequence[str]] = MappingProxyType({}),
     skills: Sequence[Skill] = (),
+    built: Mapping[str, Built] = MappingProxyType({}),
     cache: Cache | None = None,
     kinds: str = "",
 ) -> Rows:
@@ -279,6 +283,10 @@ def rows_of(
         state = freshness.get(record.path)
         if state is not None:
             local["freshness_states"] += map(encode, _state_rows(record.id, state))
+
+        in_code = built.get(record.path)
+        if in_code is not None:
+            local["built_states"].append(encode(_built_row(record.id, in_code)))
 
         review = _review_row(record, due.get(record.path))
         if review is not None:
@@ -329,6 +337,15 @@ def _state_rows(record_id: str, freshness: Freshness) -> Iterator[Row]:
             "subject": reason.subject,
             "message": reason.message,
         }
+
+
+def _built_row(record_id: str, built: Built) -> Row:
+    return {
+        "record_id": record_id,
+        "state": built.state.value,
+        "reason": without_secrets(built.why),
+        "evidence": without_secrets("\n".join(built.evidence)),
+    }
 
 
 def _review_row(record: Record, due: Due | None) -> Row | None:

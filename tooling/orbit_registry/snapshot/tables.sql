@@ -147,6 +147,13 @@ CREATE TABLE freshness_states (
     message VARCHAR NOT NULL
 );
 
+CREATE TABLE built_states (
+    record_id VARCHAR NOT NULL,
+    state VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL,
+    evidence VARCHAR NOT NULL
+);
+
 CREATE TABLE reviews (
     record_id VARCHAR NOT NULL,
     review_by VARCHAR,

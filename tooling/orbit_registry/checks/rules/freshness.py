@@ -7,6 +7,7 @@ from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.rewriting import follow_moves, move_hint
 from orbit_registry.formats.position import position_at
+from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import (
     AHEAD,
@@ -272,3 +273,57 @@ def _in_document(context: CheckContext, record: Record) -> Location:
                 return Location(document.path, position_at(document.text, fact.span.start))
 
     return context.in_entry(record)
+
+
+@check("ORB811", Severity.NOTE, "`orbit adr accept ID` if it is decided, else take the code back")
+def proposed_but_built(context: CheckContext) -> Iterator[Diagnostic]:
+    """A decision that no person has accepted yet is in the code."""
+    for record, in_code in _in_state(context, State.PROPOSED):
+        if context.facts.against is not None and not _is_touched(context, record, in_code):
+            continue
+
+        message = f"{record.id} is {record.status.name}, but the code has it"
+        accept = f"`orbit {record.kind.name} {record.kind.approving_verb} {record.id}`"
+        hint = f"{accept} if it is decided: {in_code.evidence[0]}"
+        yield proposed_but_built.at(context.at(record, "status"), message, record, hint=hint)
+
+
+@check("ORB812", Severity.NOTE, "build it, or say where it is: `orbit adr update ID --path GLOB`")
+def accepted_without_trace(context: CheckContext) -> Iterator[Diagnostic]:
+    """An accepted decision names what code would have, and no file has it."""
+    for record, in_code in _in_state(context, State.NO_TRACE):
+        # What a change accepts is built by the next one.
+        if context.facts.against is not None or context.is_changed(record):
+            continue
+
+        message = f"{record.id} is {record.status.name}, but there is no trace of it in the code"
+        update = f"`orbit {record.kind.name} update {record.id} --path GLOB`"
+        hint = f"{in_code.why}; build it, or say where it is: {update}"
+        where = context.at(record, "status")
+        yield accepted_without_trace.at(where, message, record, hint=hint)
+
+
+@check("ORB813", Severity.NOTE, "`orbit adr deprecate ID`, or supersede it, if that was meant")
+def taken_back(context: CheckContext) -> Iterator[Diagnostic]:
+    """The commits that built an accepted decision were reverted, or left no file."""
+    for record, in_code in _in_state(context, State.TAKEN_BACK):
+        if context.facts.against is not None:
+            continue
+
+        message = f"{record.id} is {record.status.name}, but what built it was taken back"
+        hint = f"{in_code.why}; `orbit show {record.id}`, then deprecate or supersede it"
+        yield taken_back.at(context.at(record, "status"), message, record, hint=hint)
+
+
+def _in_state(context: CheckContext, state: State) -> Iterator[tuple[Record, Built]]:
+    for record in context.open_records:
+        in_code = context.built.get(record.path)
+        if in_code is not None and in_code.state is state:
+            yield record, in_code
+
+
+def _is_touched(context: CheckContext, record: Record, in_code: Built) -> bool:
+    """Say whether a change touches a decision, or a file that is evidence of it."""
+    changed = context.facts.changed or ()
+    files = {words.partition(":")[0] for words in in_code.evidence}
+    return context.is_changed(record) or not files.isdisjoint(changed)

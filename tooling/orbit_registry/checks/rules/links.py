@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 
-from orbit_registry.checks.check import check
+from orbit_registry.checks.check import Check, check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.checks.rewriting import rewritten
-from orbit_registry.formats.position import Pointer
-from orbit_registry.model.diagnostic import Diagnostic, Severity
+from orbit_registry.formats.position import Pointer, Position
+from orbit_registry.formats.untrusted import cut
+from orbit_registry.lifecycle.code_citation import BadCitation, Verdict
+from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.operations.link_targets import UNRESOLVED, Unresolved, read_edges
@@ -317,6 +319,70 @@ def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
 
         related = [context.at(old, "status")]
         yield citation_of_replaced.at(cited.location, message, hint=hint, related=related)
+
+
+_LONGEST_TITLE = 80
+_ADDED = ", in a line that this change adds"
+
+
+@check(
+    "ORB307",
+    Severity.ERROR,
+    "see whether the code still follows it, and cite what does hold",
+)
+def code_cites_closed(context: CheckContext) -> Iterator[Diagnostic]:
+    """Code cites a decision that was replaced or rejected."""
+    citing = frozenset(context.facts.citing)
+    for cited in context.bad_citations:
+        if cited.verdict is Verdict.MISSING:
+            continue
+
+        is_added = (cited.path, cited.line) in context.added_lines
+        if cited.path in citing and cited.verdict is Verdict.REPLACED and not is_added:
+            continue  # ORB306 says so
+
+        old = next(iter(context.records.with_id(cited.record)))
+        message = f"{cited.name} ({cut(old.title, _LONGEST_TITLE)}) was {cited.verdict}"
+        hint = "say what the code follows instead, or change the code"
+        if cited.successors:
+            by = ", ".join(cited.successors)
+            message += f" by {by}"
+            hint = f"cite {by}, if the code follows it"
+
+        yield _in_code(context, code_cites_closed, cited, message, hint)
+
+
+@check(
+    "ORB308",
+    Severity.ERROR,
+    "correct the id, or exclude a file with made-up ids by `citations` in .orbit/config.yaml",
+)
+def code_cites_missing(context: CheckContext) -> Iterator[Diagnostic]:
+    """Code cites a decision that is not there."""
+    citing = frozenset(context.facts.citing)
+    numbers = (entry.number or "" for _, entry in context.unclaimed)
+    unclaimed = {int(number) for number in numbers if number.isdigit()}
+    for cited in context.bad_citations:
+        number = cited.name.rpartition("-")[2]
+        is_unclaimed = number.isdigit() and int(number) in unclaimed
+        if cited.verdict is not Verdict.MISSING or cited.path in citing or is_unclaimed:
+            continue
+
+        message = f"{cited.name} is cited, and there is no such decision"
+        hint = "correct the id; or, if the ids of this file are made up or another project's, add "
+        hint += f"`!{cited.path}` to `citations` in .orbit/config.yaml"
+        yield _in_code(context, code_cites_missing, cited, message, hint)
+
+
+def _in_code(
+    context: CheckContext, rule: Check, cited: BadCitation, message: str, hint: str
+) -> Diagnostic:
+    """Return a finding at a citation: an error in a line that the change adds, else a note."""
+    where = Location(cited.path, Position(cited.line, cited.column))
+    if (cited.path, cited.line) in context.added_lines:
+        return rule.at(where, f"{message}{_ADDED}", severity=Severity.ERROR, hint=hint)
+
+    return rule.at(where, message, severity=Severity.NOTE, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

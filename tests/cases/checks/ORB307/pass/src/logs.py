@@ -1,0 +1,2 @@
+# One log, see ADR-0002. It replaced ADR-0001.
+LOGS = 1

@@ -1,0 +1,83 @@
+"""The judgements on all decisions of a project, kept until a file or the history changes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from orbit_registry.errors import GitError, GitStoppedError
+from orbit_registry.lifecycle.built import Built, built
+from orbit_registry.model.record import Record
+from orbit_registry.repository.reader import Reading
+from orbit_registry.workspace.cache import digest, row_reader, to_row
+from orbit_registry.workspace.workspace import Workspace
+
+BREAKS = ("ORB1001", "ORB1002", "ORB1003", "ORB1004", "ORB1005")
+"""Findings after which a check shows nothing: it is unproven, sees no file, or is broken."""
+
+
+def verdicts(workspace: Workspace, reading: Reading) -> Mapping[str, Built]:
+    """Return whether each open decision of this project is built, by the record's path.
+
+    Nothing is said outside a repository, nor of decisions that are inherited.
+    """
+    decisions = [record for record in reading.collection.records if _is_judged(record)]
+    head = workspace.git.head() if decisions else None
+    if head is None:
+        return {}
+
+    try:
+        key = digest(head, workspace.config.raw, sorted(_states(workspace, reading)))
+    except GitStoppedError:
+        raise
+    except GitError:
+        return {}
+
+    rows: Any = workspace.cache.memo("built", key, lambda: _judged(workspace, reading))
+    read = row_reader(Built)
+    return {path: read(row) for path, row in rows.items()}
+
+
+def _is_judged(record: Record) -> bool:
+    return record.kind.in_document and not record.origin and record.phase != "closed"
+
+
+def _states(workspace: Workspace, reading: Reading) -> Iterator[tuple[str, str]]:
+    """Yield what may differ from the commit: the files that git lists as changed, and records."""
+    options = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
+    prefix = workspace.git.prefix
+    rows = workspace.git.run_names("status", *options, "--", ".")
+    changed = [row[3 + len(prefix) :] for row in rows if row.startswith(prefix, 3)]
+    for path, state in workspace.cache.hashes(workspace.root, changed).items():
+        yield path, state.sha256
+
+    yield from ((path, "") for path in changed)
+    for path, state in reading.states.items():
+        yield path, state.sha256
+
+
+def _judged(workspace: Workspace, reading: Reading) -> dict[str, object]:
+    # Most calls are answered by the cache.
+    from orbit_registry.lifecycle.commits import history_of
+    from orbit_registry.lifecycle.evidence import Surroundings, evidence_of
+
+    tracked, untracked = workspace.git.files()
+    files = sorted({*(tracked or ()), *untracked})
+    records = [record for record in reading.filled if record.kind.in_document and not record.origin]
+    decisions = list(filter(_is_judged, records))
+    broken = _broken(workspace, decisions, files)
+    around = Surroundings(workspace, records, files, history_of(workspace), broken)
+    evidence = evidence_of(around, decisions)
+    return {record.path: to_row(built(record, evidence[record.path])) for record in decisions}
+
+
+def _broken(
+    workspace: Workspace, decisions: Sequence[Record], files: Sequence[str]
+) -> frozenset[str]:
+    """Return the ids of the decisions of which a check finds something."""
+    checked = [record for record in decisions if "checks" in record.data]
+    if not checked:
+        return frozenset()
+
+    from orbit_registry.enforce.run import enforce  # most projects have no check
+
+    findings = enforce(workspace, checked, files, ())
+    return frozenset(row.record for row in findings if row.record and row.code in BREAKS)
