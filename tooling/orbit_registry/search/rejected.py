@@ -5,6 +5,7 @@ the words by which a prompt or an import names one.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple, cast
 
