@@ -292,5 +292,6 @@ def names_in_sentence(
 
     for option in options:
         names = [name for name in _phrases(option.option, is_common) if not name.startswith(EXACT)]
-        if any(f" {name} " in sentence for name in names for sentence in sentences):
+        text = "".join(sentences)
+        if any(f" {name} " in text for name in names):
             yield option
