@@ -184,6 +184,7 @@ class _Surroundings:
 
     new: Record
     own: Text
+    taken: tuple[str, ...]  # what the new decision takes, as words
     likenesses: Mapping[str, _Likeness]
     limit: float
     frequencies: Mapping[str, int]  # how many of the others have a term
@@ -202,7 +203,7 @@ class _Surroundings:
             uses.update(set(record.uses))
 
         limit = _limit(own, likenesses.values())
-        return cls(new, own, likenesses, limit, frequencies, uses)
+        return cls(new, own, taken_by(new), likenesses, limit, frequencies, uses)
 
 
 def _touch(record: Record, around: _Surroundings) -> Touch | None:
@@ -279,11 +280,12 @@ def _options(record: Record, around: _Surroundings) -> Iterator[str]:
     def count_of(word: str) -> int:
         return around.frequencies.get(stem(word.lower()), 0)
 
-    for option in names_in_sentence(record.rejected, taken_by(new), count_of, number):
+    for option in names_in_sentence(record.rejected, around.taken, count_of, number):
         yield f"it rejected {_named(option.option)}, which this one takes"
 
     options = dict.fromkeys((*new.options.rejected, *new.rejected))
-    for option in names_in_sentence(options, taken_by(record), count_of, number):
+    taken = taken_by(record) if options else ()
+    for option in names_in_sentence(options, taken, count_of, number):
         yield f"it takes {_named(option.option)}, which this one rejects"
 
 
