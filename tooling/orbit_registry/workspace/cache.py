@@ -59,6 +59,7 @@ class FileValue(NamedTuple):
     size: int = 0
     mtime_ns: int = 0
     error: OrbitError | None = None  # the error of reading it
+    is_clean: bool = False  # whether no text in the value holds a secret, as far as is known
 
 
 class Cache:
@@ -161,7 +162,8 @@ class Cache:
             stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
             row = stored.get(path)
             if row is not None and row[:3] == stamp:
-                results[path] = FileValue(path, json.loads(row[5]), row[3], *stamp[:2])
+                value = json.loads(row[5])
+                results[path] = FileValue(path, value, row[3], *stamp[:2], is_clean=True)
                 continue
 
             try:
@@ -178,7 +180,7 @@ class Cache:
                 value = parse(path, content)
                 text = _storable(value)
 
-            results[path] = FileValue(path, value, digest, *stamp[:2])
+            results[path] = FileValue(path, value, digest, *stamp[:2], is_clean=text is not None)
 
             if text is not None and path.isprintable():
                 is_settled = max(stamp[1:]) + SETTLED_NS < now
