@@ -141,8 +141,13 @@ def _supersede_command(kind: Kind) -> click.Command:
     @click.option("--with", "replacement", metavar="NEW", help="The record that replaces it.")
     @format_option
     def supersede(old_id: str, new_id: str | None, replacement: str | None, output: str) -> None:
-        if (new_id is None) == (replacement is None):
-            raise UsageError("name the record that replaces it once", hint=example)
+        if new_id is None and replacement is None:
+            usage = example.replace("OLD", old_id)
+            raise UsageError(f"which record replaces {old_id}", hint=f"`{usage}`")
+        if new_id is not None and replacement is not None:
+            message = f"both {new_id} and {replacement} are named to replace {old_id}"
+            raise UsageError(message, hint="name one of them")
+
         registry = _registry_for(kind, old_id)
         old, new = registry.supersede(old_id, str(new_id or replacement))
         documents = [old.source.path] if kind.in_document and old.source else []

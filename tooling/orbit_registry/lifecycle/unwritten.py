@@ -4,6 +4,7 @@ Two lists of signs go in, of the tree before and after, and the records that exp
 candidates come out, the strongest first. Each has the command that starts its record.
 """
 
+import posixpath
 import re
 import shlex
 from collections import defaultdict
@@ -59,6 +60,9 @@ _AFFIX = re.compile(
 )
 _WORD = re.compile(r"[A-Z]?[^\W_A-Z]+|[A-Z]+(?![^\W_A-Z])|[@+#]+")
 """The words of a name: of `RabbitMQ` they are Rabbit and MQ."""
+_MAIN_WORDS = "app cli client common core js node react sdk server vue"
+_MAIN = frozenset(_MAIN_WORDS.split())
+"""Packages of a scope that people call by the scope: `@nestjs/core` is NestJS."""
 _ADOPTING = r"(?:adopt|choose|introduce|pick|use|using|to|on|with)"
 
 
@@ -137,6 +141,8 @@ class Candidate:
         for sign in self.signs:
             if sign.kind is SignKind.FOLDER:
                 globs[f"{sign.name}/**"] = None
+            elif sign.name == "SQL migrations":
+                globs[f"{posixpath.dirname(sign.path)}/**"] = None
             elif sign.kind is not SignKind.DEPENDENCY:
                 globs[sign.path] = None
 
@@ -224,13 +230,16 @@ def candidates(signs: Iterable[Sign]) -> list[Candidate]:
         kind = "" if role else sign.kind.value
         groups[role, kind].append(sign)
 
-    rows = [_candidate(role, group) for (role, _), group in groups.items()]
+    rows = [candidate_of(group) for group in groups.values()]
     return sorted(rows, key=lambda candidate: -candidate.weight)
 
 
-def _candidate(role: str, signs: Sequence[Sign]) -> Candidate:
+def candidate_of(signs: Iterable[Sign]) -> Candidate:
+    """Return signs of one role as one candidate."""
     strongest = sorted(signs, key=lambda sign: (-weight_of(sign), bool(sign.group)))
-    names = tuple(dict.fromkeys(name_of(sign) for sign in strongest))
+    names = tuple(dict.fromkeys(map(name_of, strongest)))
+    subject = subject_of(strongest[0])
+    role = "" if subject is None else subject.role
     return Candidate(names, role, weight_of(strongest[0]), tuple(strongest))
 
 
@@ -264,10 +273,14 @@ def is_named(sign: Sign, text: str) -> bool:
 def names_of(sign: Sign) -> list[str]:
     """Return the names by which a text may name what a sign is about."""
     plain = _VERSION.sub("", plain_name(sign.name))
-    parts = plain.split("/")
-    names = [sign.name, plain, parts[-1], _AFFIX.sub("", parts[-1])]
-    if plain.startswith("@") and len(parts) > 1:
-        names = [sign.name, plain.lstrip("@"), parts[0].lstrip("@")]
+    scope, _, last = plain.rpartition("/")
+    bare = _AFFIX.sub("", last)
+    if not scope.startswith("@"):
+        names = [sign.name, plain, last, bare]
+    elif last in _MAIN:
+        names = [sign.name, scope.lstrip("@")]
+    else:
+        names = [sign.name, plain.lstrip("@")]
 
     subject = subject_of(sign)
     if subject is not None:

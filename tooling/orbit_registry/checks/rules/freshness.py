@@ -305,7 +305,7 @@ def accepted_without_trace(context: CheckContext) -> Iterator[Diagnostic]:
 
 @check("ORB813", Severity.NOTE, "`orbit adr deprecate ID`, or supersede it, if that was meant")
 def taken_back(context: CheckContext) -> Iterator[Diagnostic]:
-    """The commits that built an accepted decision were reverted, or left no file."""
+    """The commits that built an accepted decision were reverted."""
     for record, in_code in _in_state(context, State.TAKEN_BACK):
         if context.facts.against is not None:
             continue
