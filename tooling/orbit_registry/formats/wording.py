@@ -62,8 +62,8 @@ _DENYING = (
 )
 NEGATIONS = frozenset(_DENYING.split())
 _AUXILIARIES = (
-    "always immer do does did is are be was were can must should shall will would may might has "
-    "have had it"
+    "all always any ever immer do does did is are be was were can must should shall will would "
+    "may might has have had it"
 )
 SUPPORT = frozenset(_AUXILIARIES.split())
 """Words that come and go with a negation: `retry`, `do not retry`."""
