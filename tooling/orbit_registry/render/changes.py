@@ -9,12 +9,15 @@ from orbit_registry.checks.report import printable
 from orbit_registry.errors import listed, plural
 from orbit_registry.formats.untrusted import cut, escaped_line, inert_line
 from orbit_registry.lifecycle.audit import Audit, day_of, headline_of
+from orbit_registry.lifecycle.touches import Touch, commands_for
 from orbit_registry.matching.match import Match
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.fields import ID, PATH
 from orbit_registry.model.reach import Via
+from orbit_registry.model.record import Record
 from orbit_registry.model.scope import USES
+from orbit_registry.render.touched import touches_lines
 from orbit_registry.review.changes import ChangeReport, RecordChange
 
 MARKER = "<!-- orbit-diff -->"  # first line of the comment, by which the next run finds it
@@ -91,6 +94,10 @@ def changes_text(report: ChangeReport) -> str:
             lines += [f"           {escaped_line(sentence)}" for sentence in _shown(change)]
 
         lines += _more(len(report.records), "--format json")
+
+    for touched in report.touches:
+        lines += ["", f"{touched.record.id}  {escaped_line(touched.record.title)}"]
+        lines += [f"  {line}" for line in touches_lines(touched.record, touched.touches)]
 
     if report.collisions:
         lines += ["", "Numbers that other branches took:"]
@@ -191,6 +198,12 @@ def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
             )
         )
 
+    for touched in report.touches:
+        title = f"What {escaped(touched.record.id)} touches"
+        parts.append(
+            _section(title, [_touch(touched.record, each, page) for each in touched.touches])
+        )
+
     if report.unwritten:
         rows = [
             f"- {escaped(candidate.reason)} ({code(candidate.place)}): {code(candidate.command)}"
@@ -247,6 +260,14 @@ def _shown(change: RecordChange) -> list[str]:
     """Return where agents are shown an added record, unless its kind or status says it."""
     shown = change.visibility
     return [] if shown is None or shown.is_obvious else list(shown.lines())
+
+
+def _touch(new: Record, touch: Touch, page: Link) -> str:
+    """Return a decision on the same question, with what to do about it."""
+    record = touch.record
+    steps = "; ".join(f"{step.what}: {code(step.command)}" for step in commands_for(new, record))
+    name = f"[{escaped(record.id)}]({page(record.path)})"
+    return f"- {name} {escaped(record.title)} · {escaped('; '.join(touch.reasons))}<br>{steps}"
 
 
 def _ordered(findings: Sequence[Diagnostic]) -> list[Diagnostic]:
