@@ -188,7 +188,8 @@ def changed_files(
             if path == name or (name.endswith("/") and path.startswith(name)):
                 yield Change(f"this change {row['words']}: {path}", _file(path))
 
-    for path in sorted(changed):
+    keys = {policy.keys_path, head.keys_path}
+    for path in sorted(set(changed) - keys):
         folder = path.removeprefix(f"{ORBIT}/").partition("/")[0]
         if path.startswith(f"{ORBIT}/") and folder not in kinds | RESERVED_NAMES:
             message = f"this change adds or changes {path}, which is no record: no check reads it"
