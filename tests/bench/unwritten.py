@@ -9,18 +9,20 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.lifecycle.history import Step, first_parents, steps
 from orbit_registry.lifecycle.signs import Sign, SignKind
 from orbit_registry.lifecycle.unwritten import (
-    MOST,
     MOST_NAMES,
     Candidate,
     candidates,
     is_named,
     name_of,
+    plain_name,
+    shortlist,
 )
 from orbit_registry.matching.teaser import section_of
 from orbit_registry.workspace.git import Git, commits_touching
@@ -130,7 +132,7 @@ def measure(root: Path, folder: str) -> Outcome:
 
         news = [sign for sign in step.news if not is_named(sign, text)]
         if news:
-            shown[position] = candidates(news)[:MOST]
+            shown[position] = shortlist(candidates(news))
         for sign in _direct(step):
             if name_of(sign) not in first:
                 first[name_of(sign)] = (position, sign)
@@ -139,19 +141,31 @@ def measure(root: Path, folder: str) -> Outcome:
 
     decisions = documents.decisions()
     pairs: list[Pair] = []
+    own = set(chain.from_iterable(map(_own, by_position.values())))
     for name, (position, sign) in first.items():
+        if plain_name(sign.name) in own:
+            continue
+
         naming = [document for document in decisions if is_named(sign, document.decides)]
         earliest = min(naming, key=lambda document: document.position, default=None)
         if earliest is None or name in explained or earliest.position <= position:
             continue
 
-        said = [each.names[:MOST_NAMES] for each in shown.get(position, ())]
-        pairs.append(Pair(position, sign, earliest, any(name in each for each in said)))
+        said: list[str] = []
+        for candidate in shown.get(position, ()):
+            said += [*candidate.names[:MOST_NAMES], *candidate.more[:MOST_NAMES]]
+
+        pairs.append(Pair(position, sign, earliest, name in said))
 
     brought = {pair.position for pair in pairs}
     others = len(names) - len(brought)
     silent = others - len(shown.keys() - brought)
     return Outcome(root.name, len(names), pairs, others, silent)
+
+
+def _own(step: Step) -> list[str]:
+    """Return the names that the project gives to packages."""
+    return [plain_name(sign.name) for sign in step.first if sign.kind is SignKind.OWN]
 
 
 def _direct(step: Step) -> list[Sign]:

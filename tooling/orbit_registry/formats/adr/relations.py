@@ -15,7 +15,7 @@ from orbit_registry.formats.position import Span
 PARTLY = f"(?:{choice('partly')})"
 _IN = rf"(?:[ -]{PARTLY})?"
 _CJK_IN = rf"[ ]?(?:{PARTLY}[ ]?)?"
-_DAY = r"[0-3]?[0-9](?:\.|st|nd|rd|th|er|º)?"
+_DAY = r"[0-3]?[0-9](?:\.|st|[nr]d|th|er|º)?"
 _MONTH = r"[^\W\d_]{3,12}\.?"
 _WHEN = (
     rf"(?:(?:{choice('before_dates')})[ ](?:the[ ])?)?"
@@ -23,7 +23,7 @@ _WHEN = (
     rf"|(?:{_DAY}[ ](?:de[ ])?)?{_MONTH}(?:[ ]{_DAY},?)?[ ](?:de[ ])?(?:19|20)[0-9]{{2}})"
 )
 _GAP = rf"(?:[*_]{{0,3}}[,:]?[ ]?[(\[]?{_WHEN}[)\]]?,?)?[*_]{{0,3}}[ ]?[:,–—-]?[ ][*_]{{0,3}}[(\[]?"
-"""What may stand between a verb and `by`: a date, bold marks, an opening bracket."""
+"""What is between a verb and `by` in some texts: a date, bold marks, an opening bracket."""
 _PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
 _LEAD = 8  # longest text before such a target
 _NO_LETTER = r"(?<![^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
