@@ -30,6 +30,11 @@ ROOT = Path(__file__).parent
 SHARED = ROOT / ".nox" / f"dev-{sys.version_info.major}.{sys.version_info.minor}"
 PROJECT = nox.project.load_toml("pyproject.toml")
 EXTRAS = ("enforce", "fleet", "mcp", "notify", "otel", "site")
+ACTION_LOCKS = {
+    "requirements-action.txt": ("enforce",),
+    "requirements-action-site.txt": ("enforce", "site"),
+}
+"""The files that `action.yml` installs from, each with its extras."""
 GROUPS = ("editable", "lint", "test")
 LOCK = ROOT / "requirements-dev.txt"
 """Every release that the shared environment may get, with its hashes;
@@ -385,7 +390,7 @@ def agents(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def lock(session: nox.Session) -> None:
-    """Add to the lock what `pyproject.toml` asks for;
+    """Add to the locks what `pyproject.toml` asks for;
     with `-- --upgrade`, the newest release of everything.
     """
     session.install("uv")
@@ -395,6 +400,14 @@ def lock(session: nox.Session) -> None:
     output = ["--custom-compile-command=nox -s lock", f"--output-file={LOCK.name}"]
     words = [*form, *extras, *groups, *output, *session.posargs]
     session.run("uv", "pip", "compile", "--quiet", *words, "pyproject.toml")
+
+    # What the action installs: the same releases, and what builds the package itself.
+    for name, chosen in ACTION_LOCKS.items():
+        extras = [f"--extra={extra}" for extra in chosen]
+        pins = ["--group=wheel", f"--constraint={LOCK.name}"]
+        output = ["--custom-compile-command=nox -s lock", f"--output-file={name}"]
+        words = [*form, *extras, *pins, *output]
+        session.run("uv", "pip", "compile", "--quiet", *words, "pyproject.toml")
 
 
 @nox.session(default=False, reuse_venv=False)

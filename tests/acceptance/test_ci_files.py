@@ -4,8 +4,10 @@ and their scripts do what they say.
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +20,7 @@ from tests.conftest import ROOT, Git
 from tests.files import commit, make_workspace, write, write_learning
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+INSTALL = "Install Orbit"
 ACTION = YAML(typ="safe").load((ROOT / "action.yml").read_text("utf-8"))
 HEAD, COMPONENT = YAML(typ="safe").load_all((ROOT / "templates/orbit.yml").read_text("utf-8"))
 
@@ -147,3 +150,39 @@ def test_the_job_of_the_component_reports_and_fails(project: Path) -> None:
     assert ".orbit/learnings/L-00002/learning.yaml" in {
         finding["location"]["path"] for finding in report
     }
+
+
+def _pins(name: str) -> dict[str, str]:
+    """Return the packages of a lock, each with its pin and hashes."""
+    text = (ROOT / name).read_text("utf-8")
+    pins = re.findall(r"(?m)^([a-z0-9][\w.-]*)(==.*\n(?: .*\n)*)", text)
+    return dict(pins)
+
+
+@pytest.mark.parametrize(
+    ("lock", "extras"),
+    [
+        ("requirements-action.txt", ("enforce",)),
+        ("requirements-action-site.txt", ("enforce", "site")),
+    ],
+)
+def test_the_action_installs_what_its_lock_names_by_hash(
+    lock: str, extras: tuple[str, ...]
+) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    needs = [*project["dependencies"]]
+    for extra in extras:
+        needs += project["optional-dependencies"][extra]
+
+    names = {re.split(r"[<>=\[ ]", need)[0].replace(".", "-") for need in [*needs, "hatchling"]}
+    pins, developed = _pins(lock), _pins("requirements-dev.txt")
+    assert names - pins.keys() == set()
+    assert [name for name, pin in pins.items() if "--hash=sha256:" not in pin] == []
+
+    versions = {name: pin.split()[0] for name, pin in pins.items()}
+    tested = {name: pin.split()[0] for name, pin in developed.items()}
+    assert {name: tested.get(name) for name in versions} == versions
+
+    script = next(row["run"] for row in ACTION["runs"]["steps"] if row.get("name") == INSTALL)
+    assert lock in script
+    assert re.findall(r"--require-hashes|--no-deps", script) == ["--require-hashes", "--no-deps"]

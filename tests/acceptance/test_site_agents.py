@@ -15,7 +15,14 @@ from tests.acceptance.conftest import ADDRESS, DemoSite
 from orbit_registry.formats.markdown import slug
 
 DROPPED = {"script", "style", "svg", "nav", "form", "button", "noscript"}
-DROPPED_CLASSES = {"headerlink", "orbit-cards", "orbit-crumbs", "orbit-edit", "md-content__button"}
+DROPPED_CLASSES = {
+    "headerlink",
+    "orbit-actions",
+    "orbit-cards",
+    "orbit-crumbs",
+    "orbit-edit",
+    "md-content__button",
+}
 VOID = {"br", "hr", "img", "input", "meta", "link", "wbr"}
 TITLE = re.compile(r"> The Markdown of [^\n]*\n")
 

@@ -115,7 +115,7 @@ def test_what_has_no_content_is_nowhere(demo: tuple[Path, Path, SiteResult]) -> 
     assert [link for link in links if set(link.split("/")) & set(empty)] == []
 
 
-def test_decisions_without_scopes_have_no_page_of_paths(tmp_path: Path) -> None:
+def test_where_no_decision_names_a_path_the_page_of_paths_says_so(tmp_path: Path) -> None:
     write(
         tmp_path / "repo",
         "docs/adr/0001-use-files.md",
@@ -125,9 +125,9 @@ def test_decisions_without_scopes_have_no_page_of_paths(tmp_path: Path) -> None:
     Registry.open(tmp_path / "repo").backfill()
     out = build(tmp_path / "repo", tmp_path / "site").out
     pages = {page.parent.relative_to(out).as_posix() for page in out.rglob("index.html")}
-    assert {page.partition("/")[0] for page in pages} == {".", "adrs", "health", "legacy"}
+    assert {page.partition("/")[0] for page in pages} == {".", "adrs", "health", "legacy", "paths"}
     assert "orbit-explorer" not in (out / "index.html").read_text("utf-8")
-    assert not (out / "paths.json").exists()
+    assert "orbit scope suggest" in (out / "paths/index.html").read_text("utf-8")
 
 
 def test_counts_equal_the_records(demo: tuple[Path, Path, SiteResult]) -> None:

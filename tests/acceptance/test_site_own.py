@@ -198,6 +198,13 @@ def test_the_search_box_has_sections_of_curated_pages_alone(built: SiteResult) -
     assert not [url for url in urls if "shell" in url or "ADR-" in url or url == "health/"]
 
 
+def test_no_page_asks_another_host_for_the_fonts_of_the_theme(repo: Path) -> None:
+    (repo / "mkdocs.yml").write_text("site_name: x\ntheme: {name: material}\n", "utf-8")
+    result = build(repo, repo / "site")
+    assert "SITE396" not in {problem.code for problem in result.diagnostics}
+    assert "fonts." not in (repo / "site/index.html").read_text("utf-8")
+
+
 def test_a_broken_configuration_is_one_error(repo: Path) -> None:
     (repo / "mkdocs.yml").write_text("site_name: x\ntheme: no-such-theme\n", "utf-8")
     with pytest.raises(Exception, match="mkdocs failed") as caught:

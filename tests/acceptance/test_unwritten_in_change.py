@@ -38,7 +38,7 @@ def test_each_door_names_it_until_a_record_does(project: Path) -> None:
         {"path": "compose.yaml", "line": 3},
     ]
 
-    command = "orbit adr new --title 'Use RabbitMQ for messages' --path compose.yaml --uses pika"
+    command = "orbit adr new --title 'Use RabbitMQ for messages' --uses pika --path compose.yaml"
     assert row["command"] == command
     assert command in orbit(project, "diff", "HEAD")
     assert f"`{command}`" in orbit(project, "diff", "HEAD", "--format", "markdown")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from orbit_registry.enforce.spec import DecisionCheck
     from orbit_registry.lifecycle.built import Built
     from orbit_registry.lifecycle.review_due import Due
+    from orbit_registry.lifecycle.touches import Touch
     from orbit_registry.matching import match as matches
     from orbit_registry.matching.explain import Verdict
     from orbit_registry.matching.match import Coverage
@@ -291,6 +292,12 @@ class Registry:
         from orbit_registry.checks.duplicates import near_duplicates
 
         return near_duplicates(self.workspace, self._with_prose(new.kind.name), new)
+
+    def touches(self, new: Record) -> list[Touch]:
+        """Return the decisions on the same question as a new one, the nearest first."""
+        from orbit_registry.review.touched import touched_by
+
+        return touched_by(self.workspace, self.reading.filled, [new])[0]
 
     def unmatched(self, record: Record, below: str = "") -> list[Unmatched]:
         """Return the globs of a record that match no file, and its packages that none imports."""

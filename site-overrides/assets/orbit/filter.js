@@ -30,7 +30,7 @@
       const records = all.filter((record) => record.kind === form.dataset.orbitKind);
       if (form.dataset.orbitNewest) records.reverse();
       for (const record of records) {
-        record.words = [record.id, record.title, ...record.tags, ...record.legacy_ids, ...Object.values(record.fields)].join("\n").toLowerCase();
+        record.words = [record.id, record.title, record.sentence, ...record.tags, ...record.legacy_ids, ...Object.values(record.fields)].join("\n").toLowerCase();
       }
       return records;
     };
@@ -78,6 +78,7 @@
         if (column === "status" && record.review_due) held.append(" ", made("span", "orbit-chip orbit-doubt", `review due since ${record.review_due}`));
         if (column === "status" && record.differs) held.append(" ", made("span", "orbit-chip orbit-doubt", record.built));
         if (column === "date" && record.date_source) held.append(" ", made("small", "", `from ${record.date_source}`));
+        if (column === form.dataset.orbitHeadline && record.sentence) held.append(made("p", "orbit-sentence", record.sentence));
         if (column === form.dataset.orbitHeadline && record.replaced_by.length) held.append(later(record.replaced_by, byId));
         return held;
       }));

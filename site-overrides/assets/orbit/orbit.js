@@ -67,8 +67,10 @@
   "use strict";
   const fade = ({ currentTarget: box }) => {
     const left = Math.abs(box.scrollLeft);
-    box.classList.toggle("orbit-more-before", left > 1);
-    box.classList.toggle("orbit-more-after", box.scrollWidth - box.clientWidth - left > 1);
+    const table = box.querySelector("table"); // the theme's padding around a table hides nothing
+    const hidden = table && table.offsetWidth <= box.clientWidth ? 0 : box.scrollWidth - box.clientWidth;
+    box.classList.toggle("orbit-more-before", hidden > 1 && left > 1);
+    box.classList.toggle("orbit-more-after", hidden - left > 1);
   };
   const mark = () => {
     for (const box of document.querySelectorAll(".orbit-scroll, .md-typeset__scrollwrap")) {
@@ -88,6 +90,30 @@
   const unmark = () => document.querySelectorAll("nav.md-code__nav").forEach((nav) => (nav.role = "presentation"));
   new MutationObserver(unmark).observe(document.body, { childList: true, subtree: true });
   unmark();
+})();
+
+/* A record's page offers its own address and id to copy. */
+(() => {
+  "use strict";
+  if (!navigator.clipboard) return;
+  const offer = (list, words, text) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = words;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(text());
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = words), 1500);
+    });
+    const item = document.createElement("li");
+    item.append(button);
+    list.append(item);
+  };
+  for (const list of document.querySelectorAll(".orbit-actions")) {
+    offer(list, "Copy link", () => location.href.split("#")[0]);
+    const id = list.parentElement.querySelector(".orbit-meta b")?.textContent;
+    if (id) offer(list, "Copy id", () => id);
+  }
 })();
 
 /* Diagrams are drawn by a script that only pages with one load. */

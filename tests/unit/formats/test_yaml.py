@@ -4,13 +4,19 @@ what is accepted, what is said of the rest, and where.
 
 import json
 import string
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+import ryaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.files import make_workspace, write_learning
 
+from orbit_registry.formats import yaml_fallback
 from orbit_registry.formats.position import Position, YamlProblemError
 from orbit_registry.formats.yaml import dump, load, position_in, position_of
 from orbit_registry.formats.yaml_nodes import LONGEST
@@ -24,6 +30,13 @@ def rows(name: str) -> list[Any]:
     return [pytest.param(row, id=row["name"]) for row in cases]
 
 
+@pytest.fixture(params=["ryaml", "orbit_registry.formats.yaml_fallback"])
+def _each_reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a test with the reader, and with the one that takes its place."""
+    monkeypatch.setattr("orbit_registry.formats.yaml.reader", import_module(request.param))
+
+
+@pytest.mark.usefixtures("_each_reader")
 @pytest.mark.parametrize("case", rows("problems.yaml"))
 def test_refused_yaml_has_a_problem_with_a_position(case: dict[str, Any]) -> None:
     with pytest.raises(YamlProblemError) as caught:
@@ -39,9 +52,38 @@ def test_refused_yaml_has_a_problem_with_a_position(case: dict[str, Any]) -> Non
         assert problem.position.column == case["column"]
 
 
+@pytest.mark.usefixtures("_each_reader")
 @pytest.mark.parametrize("case", rows("values.yaml"))
 def test_accepted_yaml_has_the_expected_value(case: dict[str, Any]) -> None:
     assert load(case["text"]) == json.loads(case["json"], strict=False)
+
+
+NUMBERS = """
+007 +5 0o17 0x1F 0b11 1_000 1e3 1. -.5 .5 -0 1E5 0123.5 08 00 1e400 -0x1f Null NULL TRUE nUll =
+0.1.2 1e 0x + 1.e5 .e5 +1.5 0o8 ~ 00.5 -007 12:30 2001-01-01 18446744073709551615
+-9223372036854775808 1__0 yes Off [1,2,] {a:1} x#c 340282366920938463463374607431768211456
+http://a:b
+"""
+
+
+@pytest.mark.parametrize("word", NUMBERS.split())
+def test_both_readers_take_a_word_for_the_same(word: str) -> None:
+    text = f"a: {word}\n"
+    assert yaml_fallback.loads(text) == ryaml.loads(text)
+
+
+def test_orbit_runs_without_the_fast_reader(tmp_path: Path) -> None:
+    make_workspace(tmp_path)
+    write_learning(tmp_path, 1)
+    words = (
+        "import sys; sys.modules['ryaml'] = None; "
+        "from orbit_registry.cli.main import run; sys.exit(run(['check', '--format', 'json']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["data"]["checked"] == 1
 
 
 WRITTEN = json.loads((CASES / "texts.json").read_text("utf-8"))

@@ -52,7 +52,9 @@ def test_the_table_is_large_enough() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=[str(number) for number in range(len(CASES))])
 def test_it_names_what_no_record_explains(case: Mapping[str, Any]) -> None:
-    assert [list(each.names) for each in _candidates(case)] == case["named"]
+    rows = _candidates(case)
+    assert [list(each.names) for each in rows] == case["named"]
+    assert [name for each in rows for name in each.more] == case.get("more", [])
 
 
 def _commands() -> Iterator[list[str]]:

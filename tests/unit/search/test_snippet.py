@@ -33,3 +33,14 @@ def test_near_the_end_it_begins_at_a_word_and_fills_its_line() -> None:
     assert line.startswith("…word ")
     assert line.endswith("word zebra")
     assert 140 < len(line) <= SNIPPET
+
+
+def test_a_comment_that_no_page_shows_is_in_no_snippet() -> None:
+    text = "<!-- req~chat.entries~1\nof zebras -->\n\nChats are kept in a file. <!-- zebra -->"
+    assert snippet(text, set(terms("chats")), "", PROMPTS) == "Chats are kept in a file."
+
+
+def test_of_a_link_a_snippet_has_the_words() -> None:
+    text = "Chats follow [the store](https://example.com/a?b=c#d), see ![picture](chats.png)."
+    line = snippet(text, set(terms("chats")), "", PROMPTS)
+    assert line == "Chats follow the store, see picture."

@@ -232,3 +232,27 @@ def test_no_word_of_a_text_is_lost(forms: list[str], between: str) -> None:
         r"word\d+x", re.sub(r'<(?!img)[^<>]*>|aria-describedby="[^"]*"', "", shown(text, site))
     )
     assert list(dict.fromkeys(visible)) == words
+
+
+GITHUB = "https://github.com"
+
+
+@pytest.mark.parametrize(
+    ("text", "address", "words"),
+    [
+        ("See #12.", f"{GITHUB}/acme/demo/issues/12", "#12"),
+        ("GH-7", f"{GITHUB}/acme/demo/issues/7", "GH-7"),
+        ("1a" * 20, f"{GITHUB}/acme/demo/commit/{'1a' * 20}", "1a" * 20),
+        (f"{GITHUB}/o/r/issues/147", f"{GITHUB}/o/r/issues/147", "o/r#147"),
+        (f"[words]({GITHUB}/o/r/pull/147)", f"{GITHUB}/o/r/pull/147", "words"),
+    ],
+)
+def test_the_number_of_an_issue_leads_to_the_forge(
+    text: str, address: str, words: str, site: SiteMap
+) -> None:
+    assert f'<a href="{address}" rel="noopener noreferrer">{words}</a>' in shown(text, site)
+
+
+@pytest.mark.parametrize("text", ["`#12`", "a#12", "#x", "#0", "# 12", "1a1a1a1"])
+def test_what_only_looks_like_the_number_of_an_issue_is_text(text: str, site: SiteMap) -> None:
+    assert "<a href" not in shown(text, site).replace('<a class="headerlink"', "")

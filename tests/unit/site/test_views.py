@@ -11,7 +11,6 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import files_of_scopes
 from orbit_registry.site.groups import groups_of
-from orbit_registry.site.lists import recent_html
 from orbit_registry.site.record_page import about, article
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.views import Relations, extra_fields, record_view
@@ -153,17 +152,6 @@ def test_a_title_reads_the_same_wherever_a_page_names_it() -> None:
     ]
     html = about({"records": [], "files": []}, neighbours, [])
     assert "Run <code>orbit check</code> in &lt;b&gt;CI&lt;/b&gt;</a>" in html
-
-
-def test_the_start_page_keeps_a_month_of_changes_folded() -> None:
-    records = [_decision(number) for number in range(1, 13)]
-    html = recent_html(records, "", ())
-    assert (
-        html.index("ADR-0005")
-        < html.index("<summary>4 more, back to 2026-05-04<")
-        < html.index("ADR-0004")
-    )
-    assert "<summary>" not in recent_html(records[:8], "", ())
 
 
 def test_a_decision_is_accepted_since_its_approval(site: SiteMap) -> None:

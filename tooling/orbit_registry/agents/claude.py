@@ -131,7 +131,7 @@ def agent() -> "Agent":
     return base.Agent(
         name="claude",
         title="Claude Code",
-        evidence="its 2.1.197 was run: the hook's text is in the next request to its model, once",
+        evidence="tested with 2.1.197: its model gets each note once",
         proven=True,
         settings={
             "local": base.SettingsFile(".claude/settings.local.json", hooks),

@@ -123,7 +123,7 @@ def agent() -> "Agent":
     return base.Agent(
         name="codex",
         title="Codex CLI",
-        evidence="its 0.169.0 was run: the hook's text is in the next request to its model, once",
+        evidence="tested with 0.169.0: its model gets each note once",
         proven=True,
         servers={
             "user": base.ServersFile("~/.codex/config.toml", (), home="CODEX_HOME"),

@@ -117,7 +117,7 @@ def agent() -> "Agent":
     return base.Agent(
         name="copilot",
         title="GitHub Copilot",
-        evidence="its 1.0.102 was run: the hook's text is in the next request to its model, once",
+        evidence="tested with 1.0.102: its model gets each note once",
         proven=True,
         servers=servers,
         settings={

@@ -82,7 +82,7 @@ def agent() -> "Agent":
     return base.Agent(
         name="gemini",
         title="Gemini CLI",
-        evidence="its 0.61.0 was run: the hook's text is in the next request to its model, once",
+        evidence="tested with 0.61.0: its model gets each note once",
         proven=True,
         servers={
             "user": base.ServersFile("~/.gemini/settings.json", comments=True),

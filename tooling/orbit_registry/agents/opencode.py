@@ -33,7 +33,7 @@ def agent() -> "Agent":
     return base.Agent(
         name="opencode",
         title="OpenCode",
-        evidence="its 1.18.33 was run: the hook's text is in the next request to its model, once",
+        evidence="tested with 1.18.33: its model gets each note once",
         proven=True,
         servers=servers,
         settings={

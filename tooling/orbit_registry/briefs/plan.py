@@ -61,6 +61,9 @@ class Sources:
         return self.values.get(name, UNKNOWN)
 
 
+_NO_SOURCE = "no source is configured: a file or a command in .orbit/config.yaml"
+
+
 def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
     """Read the sources in `brief.sources`: the JSON of a file, or of a command's output."""
     configured = workspace.config.setting("brief", "sources")
@@ -69,7 +72,7 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
     def asked(name: str) -> tuple[str, Any, str]:
         source = configured.get(name)
         if not source:
-            return name, None, "" if name == "capacity" else "no source is configured"
+            return name, None, "" if name == "capacity" else _NO_SOURCE
 
         origin = str(source.get("file", "its command"))
         try:

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from orbit_registry.checks.protected import (
@@ -34,8 +35,12 @@ from orbit_registry.workspace.workspace import CONFIG, ORBIT
 
 _APPROVAL = re.compile(r"(?im)^(?:approved|reviewed)-by:[ \t]*(\S.*)$")
 _CO_AUTHOR = re.compile(r"(?im)^co-authored-by:[ \t]*(\S.*)$")
-_ADDRESS = re.compile(r"<([^<>\s]+@[^<>\s]+)>|^([^<>\s@]+@[^<>\s]+)$")
-_ACCOUNT = re.compile(r"(?:^|\s)(@[\w-]+(?:/[\w.-]+)?)")
+_SEVERAL = re.compile(r"[ \t]*[,;][ \t]*|[ \t]+(?:and|&|und|et|y)[ \t]+")
+_ADDRESS = re.compile(
+    r"<([^<>\s]+@[^<>\s]+)>|[(\[]([^()\[\]\s@]+@[^()\[\]\s]+)[)\]]$"
+    r"|(?:^|\s)([^<>()\s@]+@[^<>()\s@]+)$"
+)
+_ACCOUNT = re.compile(r"(?:^|[\s(\[])(@[\w-]+(?:/[\w.-]+)?)")
 _FORGE_ADDRESS = re.compile(r"(?:\d+[+-])?([\w-]+)@users\.noreply\.\S+")
 
 _NO_COMMIT = "in no commit yet, so no approval is proved"
@@ -420,7 +425,7 @@ class _Proofs:
         words = ("interpret-trailers", "--parse", "--no-divider")
         stdout = self._git.run(*words, stdin=setter.message.encode("utf-8", "surrogateescape"))
         trailers = stdout.decode("utf-8", "replace")
-        approvers = [*map(person, _APPROVAL.findall(trailers))]
+        approvers = [*chain.from_iterable(map(persons, _APPROVAL.findall(trailers)))]
         known = [*map(person, authors)]
         problems = (_group_problem(group, approvers, known) for group in groups)
         return next(filter(None, problems), "")
@@ -464,8 +469,17 @@ class Person:
         return any(not name.startswith("@") for name in self.known)
 
 
+def persons(text: str) -> list[Person]:
+    """Return the persons that a trailer names: `Ada <ada@example.org>, @grace`."""
+    parts = _SEVERAL.split(text.strip())
+    if not all("@" in part for part in parts):
+        parts = [text]  # `Lovelace, Ada <ada@example.org>`
+
+    return [*map(person, parts)]
+
+
 def person(text: str) -> Person:
-    """Return how a person is known, from `Ada <ada@example.org>`,
+    """Return how a person is known, from `Ada <ada@example.org>`, `Ada (@ada)`,
     `@ada` or an address of a forge.
     """
     accounts = [account.casefold() for account in _ACCOUNT.findall(text)]
@@ -473,14 +487,14 @@ def person(text: str) -> Person:
     words = {account.removeprefix("@") for account in accounts}
     address = _ADDRESS.search(text.strip())
     if address is not None:
-        mail = (address[1] or address[2]).casefold()
+        mail = next(filter(None, address.groups())).casefold()
         known.add(mail)
         forge = _FORGE_ADDRESS.fullmatch(mail)
         if forge:
             known.add(f"@{forge[1]}")
         words.add(forge[1] if forge else mail.partition("@")[0])
 
-    name = " ".join(text.partition("<")[0].split()).casefold()
+    name = " ".join(re.split(r"[<(\[]", text, maxsplit=1)[0].split()).casefold()
     if name and "@" not in name:
         words.add(name)
 

@@ -457,7 +457,7 @@ class Inputs:
         added = list(self.added or ())
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
         built = [[path, to_row(verdict)] for path, verdict in sorted(self.built.items())]
-        in_code = [*map(to_row, self.bad_citations), sorted(self.added_lines), built]
+        in_code = [*map(to_row, self.bad_citations), sorted(self.added_lines)]
 
         settings = [repr(self.config), repr(self.workspace.config.raw)]
         settings.append(state_of_model(self.workspace))
@@ -477,6 +477,7 @@ class Inputs:
             imported,
             added,
             due,
+            built,
             in_code,
         )
 
@@ -578,12 +579,13 @@ def collect_inputs(
         enforced,
         imported,
         added,
-        {} if definitions_only else verdicts(workspace, reading),
-        due,
-        *in_code,
-        config,
-        policy,
-        before,
+        built={} if definitions_only else verdicts(workspace, reading),
+        due=due,
+        bad_citations=in_code[0],
+        added_lines=in_code[1],
+        config=config,
+        policy=policy,
+        before=before,
     )
 
 

@@ -25,6 +25,7 @@ from orbit_registry.operations.adr import NewAdr
 from orbit_registry.registry import Registry
 from orbit_registry.render.hits import neighbours_data, show_commands
 from orbit_registry.render.records import record_data
+from orbit_registry.render.touched import touches_lines
 from orbit_registry.repository.ids import IN_THE_TREE
 
 group = kind_group("adr")
@@ -128,7 +129,9 @@ def add(
 
     added = registry.add_adr(NewAdr(body=body, **values), admit=admit, dry_run=dry_run)
     record = added.record
-    near = registry.neighbours(replace(record, prose=body or ""))
+    with_text = replace(record, prose=body or "")
+    near = registry.neighbours(with_text)
+    touched = registry.touches(with_text)
     would = "would write " if dry_run else ""
     above = (
         f"  the highest number so far is {added.above}\n"
@@ -147,6 +150,8 @@ def add(
 
     judged = visibility_of(registry, [record])
     text += visibility_text(judged, record)
+    lines = touches_lines(record, touched, is_written=not dry_run)
+    text += "".join(f"\n  {line}" for line in lines)
     data = {
         **record_data(record),
         "document": added.document,
@@ -155,6 +160,7 @@ def add(
         **visibility_data(judged, record),
     }
     data["neighbours"] = neighbours_data(near)
+    data["touches"] = [touch.as_data(record, is_written=not dry_run) for touch in touched]
     emit(
         output,
         data,

@@ -141,8 +141,13 @@ def _supersede_command(kind: Kind) -> click.Command:
     @click.option("--with", "replacement", metavar="NEW", help="The record that replaces it.")
     @format_option
     def supersede(old_id: str, new_id: str | None, replacement: str | None, output: str) -> None:
-        if (new_id is None) == (replacement is None):
-            raise UsageError("name the record that replaces it once", hint=example)
+        if new_id is None and replacement is None:
+            usage = example.replace("OLD", old_id)
+            raise UsageError(f"which record replaces {old_id}", hint=f"`{usage}`")
+        if new_id is not None and replacement is not None:
+            message = f"both {new_id} and {replacement} are named to replace {old_id}"
+            raise UsageError(message, hint="name one of them")
+
         registry = _registry_for(kind, old_id)
         old, new = registry.supersede(old_id, str(new_id or replacement))
         documents = [old.source.path] if kind.in_document and old.source else []
@@ -156,8 +161,11 @@ def _supersede_command(kind: Kind) -> click.Command:
         if len(places) > MOST_LINES:
             text += f"\n  and {len(places) - MOST_LINES} more: `orbit check` lists them"
 
-        cited_in = [{"path": path, "line": number} for path, number, _ in places]
-        emit(output, [{**record_data(old), "cited_in": cited_in}, record_data(new)], text)
+        data = record_data(old)
+        if places:
+            data["cited_in"] = [{"path": path, "line": number} for path, number, _ in places]
+
+        emit(output, [data, record_data(new)], text)
 
     return supersede
 

@@ -74,6 +74,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Check": {
         "check": ("check:check", "Check all records: the gate for CI."),
         "diff": ("diff:diff", "Show what a change does to the records."),
+        "audit": ("audit:audit", "List what the history decided and no record explains."),
         "enforce": ("enforce:group", "Try, replay and promote the checks of records."),
         "baseline": ("check:baseline", "Record today's findings, so that only new ones fail."),
         "resolve": ("check:resolve", "Repair a merge: numbers, decision logs, votes."),

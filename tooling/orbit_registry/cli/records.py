@@ -55,6 +55,7 @@ from orbit_registry.workspace.author import Review
 from orbit_registry.workspace.event_log import note_opened
 
 if TYPE_CHECKING:
+    from orbit_registry.lifecycle.touches import Touch
     from orbit_registry.matching.visibility import Visibility
 
 
@@ -233,7 +234,7 @@ def show(any_id: str, output: str) -> None:
     orbit show RES-7k3fq#2c26b46b68
     """
     registry = open_registry()
-    if Path(any_id).exists() and any_id not in registry.collection.records:
+    if any_id.strip() and Path(any_id).exists() and any_id not in registry.collection.records:
         any_id = _record_at(registry, any_id)
 
     print_part(registry, *registry.part(any_id), output)
@@ -287,20 +288,28 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     in_code = registry.built().get(record.path) if record.kind.in_document else None
     data = {
         **visibility_data(judged, record),
-        "built": None if in_code is None else in_code.as_data(),
         "freshness_state": state,
         "freshness_reasons": render.reasons_data(freshness),
         "outcome": became or None,
     }
+    if record.kind.in_document:
+        data["built"] = None if in_code is None else in_code.as_data()
 
     retirement = registry.collection.records.retirement(record)
     commands = (
         render.remedies(record, freshness) if freshness.reasons else _show_successors(retirement)
     )
+    amended_by = render.amendments(record, registry.collection.records)
     text = render.with_retirement(
         retirement,
         render.record_text(
-            record, freshness, outcome_words(became), judged.get(record.path), due, in_code
+            record,
+            freshness,
+            outcome_words(became),
+            judged.get(record.path),
+            due,
+            amended_by,
+            in_code,
         )
         + render.details_text(record),
     )
@@ -444,14 +453,56 @@ def print_moved(
     if accepted and not dry_run:
         judged = visibility_of(registry, accepted)
         text += _shown_text(judged, accepted)
+        touched = _touched_by(registry, accepted)
+        text += _touched_text(touched)
         data = [
-            {**render.record_data(record), **visibility_data(judged, record)} for _, record in moved
+            {
+                **render.record_data(record),
+                **visibility_data(judged, record),
+                **_touched_data(touched, record),
+            }
+            for _, record in moved
         ]
 
     if refused:
         print_refusals(output, data or None, text, refused)
 
     emit(output, data, text or empty, next_commands=next_commands)
+
+
+def _touched_by(
+    registry: Registry, records: Sequence[Record]
+) -> Mapping[str, tuple[Record, Sequence[Touch]]]:
+    """Return what accepted decisions touch, by their paths; of many it would be a long list."""
+    decisions = [record for record in records if record.kind.in_document]
+    if not decisions or len(decisions) > MOST_NAMED:
+        return {}
+
+    return {
+        record.path: (record, registry.touches(registry.whole([record])[0])) for record in decisions
+    }
+
+
+def _touched_text(touched: Mapping[str, tuple[Record, Sequence[Touch]]]) -> str:
+    from orbit_registry.render.touched import touches_lines
+
+    lines: list[str] = []
+    for record, of_record in touched.values():
+        if len(touched) > 1 and of_record:
+            lines.append(record.id)
+        lines += [f"  {line}" for line in touches_lines(record, of_record)]
+
+    return "".join(f"\n{line}" for line in lines)
+
+
+def _touched_data(
+    touched: Mapping[str, tuple[Record, Sequence[Touch]]], record: Record
+) -> dict[str, object]:
+    if not record.kind.in_document:
+        return {}
+
+    _, of_record = touched.get(record.path, (record, ()))
+    return {"touches": [touch.as_data(record) for touch in of_record]}
 
 
 def _stopped_text(moved: Sequence[tuple[Record, Record]]) -> str:

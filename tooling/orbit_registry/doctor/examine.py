@@ -19,7 +19,7 @@ from orbit_registry.capture.transcripts import (
     without_event,
 )
 from orbit_registry.errors import GitStoppedError, OrbitError, listed, plural
-from orbit_registry.hook.project import index_file
+from orbit_registry.hook.project import index_file, private_folder
 from orbit_registry.install import install as installation
 from orbit_registry.install import trial
 from orbit_registry.install.install import HookState
@@ -266,13 +266,31 @@ def _program_exists(command: str) -> bool:
     return not first.startswith("/") or Path(first).exists()
 
 
+def _kept_elsewhere(workspace: Workspace) -> Finding:
+    """Say where a hook keeps what a session was shown, if the project can't be written."""
+    try:
+        folder = private_folder(str(workspace.root), "log")
+        is_kept = is_writable(Path(folder))
+    except OSError:
+        folder, is_kept = str(workspace.state), False
+
+    if is_kept:
+        message = (
+            "this project can't be written: a hook keeps what a session was shown in your cache, "
+            "and `orbit stats` does not count it"
+        )
+        return Finding("ok", "derived", message, folder)
+
+    message = (
+        "a hook shows nothing here: it can't keep what a session was shown, for neither the "
+        "project nor your cache may be written"
+    )
+    return Finding("problem", "derived", message, folder, MAKE_WRITABLE)
+
+
 def _derived(workspace: Workspace) -> Iterator[Finding]:
     if not is_writable(workspace.state / "log"):
-        message = (
-            "a hook shows nothing here: it can't keep what a session was shown, for the "
-            "folder may not be written"
-        )
-        yield Finding("problem", "derived", message, str(workspace.state), MAKE_WRITABLE)
+        yield _kept_elsewhere(workspace)
 
     index = open_index(workspace)
     state, level = _index_state(index)

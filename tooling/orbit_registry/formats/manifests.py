@@ -264,6 +264,29 @@ def _keys_of(*tables: tuple[str, str], of: Callable[[str], Any]) -> Callable[[st
     return read
 
 
+_GEM = re.compile(
+    r"\s*(?:group\s*\(?(?P<group>[^#]*?)\)?\s*do\b|(?P<end>end\b)"
+    r"|gem[ \t(]+(?P<text>['\"](?P<name>[\w.-]+)['\"])(?P<tail>.*))"
+)
+_GEM_GROUP = re.compile(r":groups?\s*=>|groups?:")
+
+
+def _gemfile(text: str) -> _Names:
+    """Yield the gems, each with the first group of its block or its line."""
+    block = ""
+    for line in _without_comments("a.rb", text).splitlines():
+        match = _GEM.match(line)
+        if match is None:
+            continue
+        if match["name"] is None:
+            block = match["group"] or ""
+            continue
+
+        _, *tail = _GEM_GROUP.split(match["tail"])
+        groups = re.findall(r"\w+", tail[0] if tail else block)
+        yield _Named(match["name"], match["text"], group=groups[0] if groups else "")
+
+
 def _composer(text: str) -> _Names:
     data = json.loads(text)
     for group, table in (("", "require"), ("dev", "require-dev")):
@@ -373,15 +396,26 @@ _GO_MODULE = re.compile(
 )
 
 
+_FOR_TESTS = re.compile(
+    r"\b(?:androidTest|test|kapt|ksp|detekt)[A-Z(]\w*|development_dependency|PrivateAssets="
+    r"|only:\s*\[?\s*:(?:dev|test)|%\s*\"?[Tt]est\b"
+)
+"""A line whose package is for those who work on the project: of Gradle, Ruby, .NET, Elixir, sbt."""
+
+
 def _by_regex(row: Mapping[str, str]) -> Callable[[str], _Names]:
     """Return a reader of what the pattern of a row finds outside of comments."""
     compiled = re.compile(row["finds"])
     syntax = f"a.{row.get('comments', '')}"
 
     def read(text: str) -> _Names:
-        for match in compiled.finditer(_without_comments(syntax, text)):
+        plain = _without_comments(syntax, text)
+        for match in compiled.finditer(plain):
             name = ":".join(group for group in match.groups() if group)
-            yield _Named(name, match[match.lastindex or 0])
+            start = plain.rfind("\n", 0, match.start(1)) + 1
+            line = plain[start : match.end()] + plain[match.end() :].partition("\n")[0]
+            is_for_tests = _FOR_TESTS.search(line) is not None
+            yield _Named(name, match[match.lastindex or 0], group="test" if is_for_tests else "")
 
     return read
 
@@ -409,6 +443,7 @@ _PARSED: Mapping[str, Callable[[str], _Names]] = {
     r"setup\.py": _setup_py,
     r"pipfile": _pipfile,
     r"(.*[-_.])?environment([-_.].*)?\.ya?ml|conda\.ya?ml": _conda,
+    r"gemfile|gems\.rb": _gemfile,
     r"composer\.json": _composer,
     r"deno\.jsonc?|import_map\.json": _deno,
     r"pnpm-workspace\.yaml": _catalogs,

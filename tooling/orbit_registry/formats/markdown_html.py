@@ -12,6 +12,7 @@ from html import escape, unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from orbit_registry.formats.dialects import add_notes, common_markdown
 from orbit_registry.formats.markdown import (
     ATTRIBUTES,
     HARD_BLANK,
@@ -49,7 +50,19 @@ _PAIRED = (
 )
 _TAGS = _EMPTY.union(_PAIRED.split())
 """Raw HTML that is rendered; other tags are text, as in `List<String>` and `<your name>`."""
-_DROPPED = {"center": "center", "font": "font", "picture": "picture", "source": "picture", "u": "u"}
+_DROPPED = {
+    "center": "center",
+    "cite": "cite",
+    "figcaption": "figcaption",
+    "figure": "figure",
+    "font": "font",
+    "nobr": "nobr",
+    "picture": "picture",
+    "section": "section",
+    "source": "picture",
+    "u": "u",
+    "var": "var",
+}
 """Raw HTML whose content is rendered without it, and the tag around it."""
 _KEPT = {
     "a": ("href", "id"),
@@ -75,7 +88,7 @@ def render_html(text: str, fence: Fence) -> tuple[str, bool]:
     """Return `text` as HTML without its front matter, and whether it has HTML tags,
     balanced or not.
     """
-    source = HARD_BLANK.sub(r"\1 ", text[content_start(text) :])
+    source = HARD_BLANK.sub(r"\1 ", common_markdown(text[content_start(text) :]))
     env: dict[str, Any] = {"source": source, "raw": False}
     return str(_parser(fence).render(source, env)), env["raw"]
 
@@ -90,6 +103,7 @@ def _parser(fence: Fence) -> MarkdownIt:
     markdown = base_parser(alerts=True, tasklists=True, strikethrough_single_tilde=True)
     markdown.enable("strikethrough")
     markdown.use(footnote_plugin, inline=False).use(deflist_plugin).use(gfm_autolink_plugin)
+    markdown.use(add_notes)
 
     def known_html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         raw = _RAW.match(state.src, state.bMarks[start] + state.tShift[start])

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -98,17 +98,18 @@ _GLUED = "|".join(_TABLE["glued_copulas"])
 _ENDING = rf"s?(?:[_-]?(?i:{_ENDS})(?![A-Za-z]))?(?:[_-]?[vV]?[0-9]{{1,2}})?"
 _TYPE = r":[ \t]?[A-Za-z][\w.\[\]|]{0,23}[ \t]{0,4}=|[ \t]string[ \t]="
 _SEPARATOR = (
-    r"(?:[\]\\\"'`*]{0,4}[ \t]{0,4}"
-    rf"(?:{_TYPE}|[:=\uff1a\uff1d]{{1,3}}>?|(?:{_COPULAS})\b|{_GLUED})"
+    r"(?:[\]\\\"'`*]{0,4}[ \t]{0,4}(?:[(\uff08][^()\n\uff08\uff09]{1,30}[)\uff09][ \t]?)?"
+    rf"(?:{_TYPE}|[:=\uff1a\uff1d]{{1,3}}>?|->|[\u2013\u2014]|(?:{_COPULAS})\b|{_GLUED})"
     r"[*]{0,2}(?:[ \t]{0,4}[|>][+-]?(?=[ \t]{0,4}\n))?\s{0,9}"
     r"|[\"']?,?\s{1,40}[\"']?(?i:value)[\"']?[ \t]?[:=]\s{0,4}"
     r"|[\"'],[ \t]{0,4}(?=[\"'])"
-    r"|[ \t*`]{0,6}\|[ \t*]{0,6})[\u201c\u201e\u00ab\u300c]?"
+    r"|[ \t*`]{0,6}\|[ \t*]{0,6}|[ \t](?=[^\s:=|]{10}))[\u201c\u201e\u00ab\u300c]?"
 )
 """What is between a name and its value: `:`, `=`, `is`, `value:`, a comma, the edge of a cell."""
 _NEAR_VALUE = (
     r"[\w-]{0,16}[\]\\\"'`*]{0,4}\s{0,40}"
-    rf"(?:[:=,|\uff1a\uff1d]|string\b|[\"']?(?i:value)\b|(?:{_COPULAS})\b|{_GLUED})"
+    r"(?:[:=,|\uff1a\uff1d\u2013\u2014(\uff08]|->|(?<=[ \t])[^\s:=|]{10}"
+    rf"|string\b|[\"']?(?i:value)\b|(?:{_COPULAS})\b|{_GLUED})"
 )
 """What follows a name, roughly: a pattern of it all would take long to compile."""
 _BEARER = r"[Ee](?i:arer)[ \t]{1,4}"
@@ -303,7 +304,7 @@ def _is_secret(text: str, match: re.Match[str], group: str) -> bool:
 
 _LONGEST_NAME = 60
 _KEY_WORDS = tuple(_TABLE["key_words"])
-_HARMLESS_BEFORE = frozenset(_TABLE["harmless_before"])
+_HARMLESS_BEFORE: Mapping[str, Sequence[str]] = _TABLE["harmless_before"]
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _CAMEL = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
 
@@ -316,13 +317,14 @@ def _names_a_secret(text: str, value: str) -> bool:
     if re.search(r"\b(?:arn:|AWS::)\S*\Z", text):
         return False
 
-    name = re.search(r"[A-Za-z0-9_.-]+(?: [A-Za-z]+)?\Z", text)
+    name = re.search(r"[A-Za-z0-9_./-]+(?: [A-Za-z]+)?\Z", text)
     if name is None:
         return True
 
     words = [word.lower() for word in _CAMEL.findall(name[0])]
     before = words[-2] if len(words) > 1 else ""
-    if before in _HARMLESS_BEFORE:
+    harmless = (*_HARMLESS_BEFORE.get(words[-1], ()), *_HARMLESS_BEFORE["any"])
+    if before in harmless:
         return False
 
     if not text.lower().endswith("key"):
@@ -338,8 +340,8 @@ def _names_a_secret(text: str, value: str) -> bool:
     return is_strong or _UUID.fullmatch(value) is None
 
 
-_SAID = re.compile(rf"(?:\b(?:{_COPULAS})|{_GLUED})[*]{{0,2}}\s{{0,4}}[\"'`]?$")
-"""Before a value that a sentence names: `the token is …`."""
+_SAID = re.compile(rf"(?:\b(?:{_COPULAS})|{_GLUED}|\w)[*]{{0,2}}\s{{0,4}}[\"'`]?$")
+"""Before a value that a sentence names: `the token is …`, `use the password …`."""
 
 
 def _is_unspeakable(value: str) -> bool:

@@ -1,15 +1,15 @@
 """Strict YAML reader, and writer of new YAML text.
 
-ryaml reads. ruamel, in `yaml_nodes`, is imported only where a problem needs a position: it is about
-a hundred times slower, and its import costs more than reading a hundred records.
+ryaml reads, or `yaml_fallback` where it is missing. ruamel, in `yaml_nodes`, is imported only where
+a problem needs a position: it is about a hundred times slower, and its import costs more than
+reading a hundred records.
 """
 
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-import ryaml
+from types import ModuleType
 
 from orbit_registry.formats.position import Pointer, Position, YamlProblemError, position_at
 
@@ -20,6 +20,21 @@ _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
 _RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def _reader() -> ModuleType:
+    try:
+        import ryaml
+    except ImportError:  # there is no wheel of it for this machine
+        from orbit_registry.formats import yaml_fallback
+
+        return yaml_fallback
+
+    return ryaml
+
+
+reader = _reader()
+"""What has `loads`: a text in, a value out, or ValueError."""
 
 
 def load(text: str) -> object:
@@ -42,7 +57,7 @@ def load(text: str) -> object:
         refuse_depth(text, _MANY)
 
     try:
-        value: object = ryaml.loads(text)
+        value: object = reader.loads(text)
     except ValueError as error:
         from orbit_registry.formats.yaml_nodes import explain
 

@@ -37,10 +37,10 @@ _CONFLICT = re.compile(r"(?m)^<{7} ")
 _NO_TEXTS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
-def compose(text: str) -> Node | None:
+def compose(text: str, longest: int = LONGEST) -> Node | None:
     """Return the node tree of a text; None for an empty text."""
-    if len(text) > LONGEST:
-        message = f"the text has {len(text):,} characters; places are told in up to {LONGEST:,}"
+    if len(text) > longest:
+        message = f"the text has {len(text):,} characters; places are told in up to {longest:,}"
         hint = "move long text into a document"
         raise YamlProblemError(Problem(MALFORMED, message, Position(1), hint))
 

@@ -144,7 +144,7 @@ class Index:
         head: dict[str, Any] = loads(self.content_of(HEAD))
 
         self.parts: int = head["parts"]
-        self.length = self._place(self.parts)
+        _, self.length = self._places(self.parts - 1)
         if self.length > source.size:
             raise ValueError("the push index is cut off")
 
@@ -164,14 +164,15 @@ class Index:
         self._loaded: dict[int, Any] = {}
         self._programs: dict[str, Program] = {}
 
-    def _place(self, part: int) -> int:
-        """Return where a part begins, which is where the one before it ends."""
+    def _places(self, part: int) -> tuple[int, int]:
+        """Return where a part begins, and where the next one does."""
         at = part * WORD
-        return int.from_bytes(self.source.read(at, at + WORD), "little")
+        places = self.source.read(at, at + 2 * WORD)
+        return int.from_bytes(places[:WORD], "little"), int.from_bytes(places[WORD:], "little")
 
     def content_of(self, part: int) -> bytes:
         """Return the bytes of a part; its number and its checksum show whether they are whole."""
-        content = self.source.read(self._place(part), self._place(part + 1))
+        content = self.source.read(*self._places(part))
         body = content[WORD:]
         if checksum(body) ^ part != int.from_bytes(content[:WORD], "little"):
             raise ValueError("the push index is damaged")

@@ -11,6 +11,7 @@ from orbit_registry.hook.environment import variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from posix import stat_result
 
     from orbit_registry.hook.call import Call
@@ -83,11 +84,16 @@ def index_file(root: str) -> str:
             below = "" if top == root else f"/below{root[len(top) :]}"
             return f"{folder}{below}/{INDEX}"
 
+    return f"{_folder_of_user(root)}/{INDEX}"
+
+
+def _folder_of_user(root: str) -> str:
+    """Return the folder for a project in the user's cache."""
     cache = variable(b"XDG_CACHE_HOME")
     if not cache.startswith("/"):
         cache = f"{variable(b'HOME')}/.cache"
 
-    return f"{cache}/orbit-registry/hook{root}/{INDEX}"
+    return f"{cache}/orbit-registry/hook{root}"
 
 
 def _git_folder(top: str) -> str:
@@ -166,9 +172,15 @@ def pending_count(root: str) -> int:
 
 
 def private_folder(root: str, *names: str) -> str:
-    """Return a folder below the state, created for its owner alone."""
+    """Return a folder below the state, made for its owner alone; below the user's cache where the
+    project can't be written.
+    """
     folder = f"{root}/.orbit"
-    for name in ("state", *names):
+    steps = ("state", *names)
+    if not _is_writable(folder, steps):
+        return _made("/".join((_folder_of_user(root), *steps)))
+
+    for name in steps:
         folder = f"{folder}/{name}"
         if not is_folder(folder):
             try:
@@ -178,6 +190,29 @@ def private_folder(root: str, *names: str) -> str:
                     raise
 
     return folder
+
+
+def _made(folder: str) -> str:
+    """Return a folder of the user, made with those above it; a link on the way is the user's."""
+    path = ""
+    for name in folder.strip("/").split("/"):
+        path = f"{path}/{name}"
+        try:
+            mkdir(path, 0o700)
+        except FileExistsError:
+            continue
+
+    return path
+
+
+def _is_writable(folder: str, names: "Iterable[str]") -> bool:
+    """Say whether files can be made in a folder below another one, which may not be there yet."""
+    for name in names:
+        if not is_folder(f"{folder}/{name}"):
+            break
+        folder = f"{folder}/{name}"
+
+    return access(folder, posix.W_OK | posix.X_OK)
 
 
 def content_of(path: str, most: int) -> bytes:

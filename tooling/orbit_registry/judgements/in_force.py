@@ -1,33 +1,10 @@
 """Whether records count: status and edges together, whichever record states an edge."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
-
-
-@dataclass(frozen=True, slots=True)
-class Validity:
-    """Whether a record counts, and the ids of the live records that take its place."""
-
-    is_in_force: bool
-    replaced_by: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        if self.replaced_by:
-            return f"replaced by {' and '.join(self.replaced_by)}"
-
-        return "counts" if self.is_in_force else "does not count"
-
-
-def in_force(record: Record, records: RecordSet) -> Validity:
-    """Judge a record of a set whose records are read together."""
-    if record.phase == "live" or (record.phase == "pending" and record.status.pushed):
-        return Validity(True)
-
-    successors = records.live_successors(record) if record.phase == "closed" else []
-    return Validity(False, tuple(successor.id for successor in successors))
 
 
 def read_together(records: Sequence[Record]) -> list[Record]:

@@ -4,14 +4,17 @@ Two lists of signs go in, of the tree before and after, and the records that exp
 candidates come out, the strongest first. Each has the command that starts its record.
 """
 
+import posixpath
 import re
 import shlex
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from orbit_registry.errors import listed
 from orbit_registry.formats import yaml
@@ -23,6 +26,7 @@ MOST = 3
 """Candidates of one change: more is a list that people learn to skip."""
 MOST_NAMES = 5
 """Names of one candidate that are shown."""
+MOST_IN_TITLE = 3
 
 _WEIGHTS = {
     SignKind.SERVICE: 5,
@@ -59,18 +63,22 @@ _AFFIX = re.compile(
 )
 _WORD = re.compile(r"[A-Z]?[^\W_A-Z]+|[A-Z]+(?![^\W_A-Z])|[@+#]+")
 """The words of a name: of `RabbitMQ` they are Rabbit and MQ."""
+_MAIN_WORDS = "app cli client common core js node react sdk server vue"
+_MAIN = frozenset(_MAIN_WORDS.split())
+"""Packages of a scope that people call by the scope: `@nestjs/core` is NestJS."""
 _ADOPTING = r"(?:adopt|choose|introduce|pick|use|using|to|on|with)"
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """What people decide on by name, its role as the end of a title, and how strong it is."""
 
     name: str
     role: str
     weight: int
-    is_for_development: bool
-    names: tuple[str, ...]
+
+
+_NO_SUBJECT = Subject("", "", 0)
+_IGNORED = Subject("", "no decision", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,8 @@ class Candidate:
     role: str
     weight: int
     signs: tuple[Sign, ...]
+    more: tuple[str, ...] = ()
+    """Names of weaker candidates, for which there is no line."""
 
     @property
     def kind(self) -> SignKind:
@@ -97,55 +107,35 @@ class Candidate:
             what = _WHAT[kind][len(names) > 1]
             parts.append(f"{what}: {listed(list(names), MOST_NAMES)}")
 
-        return "; ".join(parts)
+        if self.more:
+            parts.append(f"weaker: {listed(self.more, MOST_NAMES)}")
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The files that show it."""
-        return tuple(dict.fromkeys(sign.path for sign in self.signs))
+        return "; ".join(parts)
 
     @property
     def place(self) -> str:
         """Where it shows first, as `path:line`, and in how many more files."""
         first = self.signs[0]
         where = f"{first.path}:{first.line}" if first.line else first.path
-        others = len(self.paths) - 1
+        others = len({sign.path for sign in self.signs}) - 1
         return f"{where} and {others} more" if others else where
 
     @property
     def title(self) -> str:
         """The title that the record may have."""
-        names = _joined(self.names[:MOST_NAMES])
+        names = " and ".join(self.names[:MOST_IN_TITLE])
         template = _TITLES.get(self.kind, "Use {}")
         return f"{template.format(names)} {self.role}".strip()
 
     @property
     def command(self) -> str:
         """The command that starts the record."""
+        options = dict.fromkeys(filter(None, map(_option, self.signs)))
         words = ["orbit", "adr", "new", "--title", self.title]
-        for glob in self._globs:
-            words += "--path", glob
-        for name in self._uses:
-            words += "--uses", name
+        for option in list(options)[:MOST_NAMES]:
+            words += option
 
         return shlex.join(words)
-
-    @property
-    def _globs(self) -> list[str]:
-        """The files that the record is about; those that import a package are told by its name."""
-        globs: dict[str, None] = {}
-        for sign in self.signs:
-            if sign.kind is SignKind.FOLDER:
-                globs[f"{sign.name}/**"] = None
-            elif sign.kind is not SignKind.DEPENDENCY:
-                globs[sign.path] = None
-
-        return list(globs)[:MOST_NAMES]
-
-    @property
-    def _uses(self) -> list[str]:
-        uses = (_module(sign) for sign in self.signs if sign.kind is SignKind.DEPENDENCY)
-        return list(dict.fromkeys(uses))[:MOST_NAMES]
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
@@ -153,47 +143,30 @@ class Candidate:
             "names": list(self.names),
             "kind": self.kind.value,
             "reason": self.reason,
+            "more": list(self.more),
             "title": self.title,
             "files": [{"path": sign.path, "line": sign.line or None} for sign in self.signs],
             "command": self.command,
         }
 
 
-@dataclass(frozen=True)
-class Known:
-    """What a tree has already, by the ways in which a new sign may be no news."""
+class _Tree:
+    """The signs of a tree, by the ways in which one of a change may be no news."""
 
-    signs: Sequence[Sign]
-
-    @cached_property
-    def names(self) -> frozenset[tuple[SignKind, str]]:
-        """The signs by kind and name."""
-        return frozenset(map(key_of, self.signs))
-
-    @cached_property
-    def places(self) -> frozenset[tuple[SignKind, str, str]]:
-        """The signs by kind, name and file."""
-        return frozenset((sign.kind, sign.name, sign.path) for sign in self.signs)
-
-    @cached_property
-    def subjects(self) -> frozenset[str]:
-        """The names of the subjects of its packages and services."""
-        packages = [sign for sign in self.signs if sign.kind in _PACKAGES]
-        subjects = (subject_of(sign) for sign in packages)
-        return frozenset(subject.name for subject in subjects if subject is not None)
-
-    @cached_property
-    def families(self) -> frozenset[str]:
-        """The families of its packages, and of the project's own."""
-        kinds = (SignKind.DEPENDENCY, SignKind.OWN)
-        names = [plain_name(sign.name) for sign in self.signs if sign.kind in kinds]
-        families = {_family(name) for name in names}
-        return frozenset((families | set(names)) - {""})
+    def __init__(self, signs: Sequence[Sign]) -> None:
+        self.signs = frozenset(signs)
+        self.counts = Counter(map(key_of, signs))
+        self.subjects = set(map(subject_of, signs)) - {_NO_SUBJECT}
+        self.folders = [sign for sign in signs if sign.kind is SignKind.FOLDER]
+        self.own = {plain_name(sign.name) for sign in signs if sign.kind is SignKind.OWN}
+        packages = [sign for sign in signs if sign.kind in (*_PACKAGES, SignKind.OWN)]
+        names = {plain_name(sign.name) for sign in packages}
+        self.families = {family_of(name) for name in names} | names
 
 
 def added(before: Sequence[Sign], after: Sequence[Sign]) -> list[Sign]:
     """Return the signs that are news: no part of what was there, no move, no tool."""
-    old, new = Known(before), Known(after)
+    old, new = _Tree(before), _Tree(after)
     return [sign for sign in after if _is_news(sign, old, new)]
 
 
@@ -205,7 +178,17 @@ def unwritten(
     The records have their prose; those that are closed explain nothing.
     """
     news = added(before, after)
-    return candidates(unexplained(news, records))[:MOST] if news else []
+    return shortlist(candidates(unexplained(news, records))) if news else []
+
+
+def shortlist(rows: Sequence[Candidate]) -> list[Candidate]:
+    """Return the first candidates; the last of them has the names of those that are left out."""
+    first, others = list(rows[:MOST]), rows[MOST:]
+    if others:
+        names = chain.from_iterable(each.names for each in others)
+        first[-1] = replace(first[-1], more=tuple(names))
+
+    return first
 
 
 def unexplained(signs: Sequence[Sign], records: Iterable[Record]) -> list[Sign]:
@@ -217,63 +200,60 @@ def unexplained(signs: Sequence[Sign], records: Iterable[Record]) -> list[Sign]:
 
 def candidates(signs: Iterable[Sign]) -> list[Candidate]:
     """Return signs as candidates, the strongest first: one for each role."""
-    groups: defaultdict[tuple[str, str], list[Sign]] = defaultdict(list)
+    groups: defaultdict[str, list[Sign]] = defaultdict(list)
     for sign in signs:
-        subject = subject_of(sign)
-        role = subject.role if subject is not None else ""
-        kind = "" if role else sign.kind.value
-        groups[role, kind].append(sign)
+        role = subject_of(sign).role
+        groups[role or sign.kind].append(sign)
 
-    rows = [_candidate(role, group) for (role, _), group in groups.items()]
+    rows = [candidate_of(group) for group in groups.values()]
     return sorted(rows, key=lambda candidate: -candidate.weight)
 
 
-def _candidate(role: str, signs: Sequence[Sign]) -> Candidate:
+def candidate_of(signs: Iterable[Sign]) -> Candidate:
+    """Return signs of one role as one candidate."""
     strongest = sorted(signs, key=lambda sign: (-weight_of(sign), bool(sign.group)))
-    names = tuple(dict.fromkeys(name_of(sign) for sign in strongest))
-    return Candidate(names, role, weight_of(strongest[0]), tuple(strongest))
+    names = tuple(dict.fromkeys(map(name_of, strongest)))
+    first = strongest[0]
+    return Candidate(names, subject_of(first).role, weight_of(first), tuple(strongest))
 
 
 def name_of(sign: Sign) -> str:
     """Return the name by which people know what a sign is about."""
-    subject = subject_of(sign)
-    return sign.name if subject is None else subject.name
+    return subject_of(sign).name or sign.name
 
 
 def weight_of(sign: Sign) -> int:
     """Return how strong a sign is."""
-    subject = subject_of(sign)
-    weight = _WEIGHTS[sign.kind] if subject is None else subject.weight
+    weight = subject_of(sign).weight or _WEIGHTS[sign.kind]
     return weight - 2 if sign.group else weight
 
 
 def is_named(sign: Sign, text: str) -> bool:
     """Say whether a text names what a sign is about."""
-    if sign.kind is SignKind.FOLDER:
-        return _has(text, sign.name.replace("/", r"/"), is_common=True) or _has(
-            text, sign.name.rpartition("/")[2], is_common=True
-        )
     if sign.kind is SignKind.LICENCE:
         return re.search(rf"\b{re.escape(sign.name)}\b", text) is not None
     if sign.kind is SignKind.PERMISSION:
         return sign.name.partition(":")[0] in text
 
-    return any(_has(text, name, is_common=is_common_word(name)) for name in names_of(sign))
+    is_folder = sign.kind is SignKind.FOLDER
+    return any(
+        _has(text, name, is_common=is_folder or is_common_word(name)) for name in names_of(sign)
+    )
 
 
 def names_of(sign: Sign) -> list[str]:
     """Return the names by which a text may name what a sign is about."""
     plain = _VERSION.sub("", plain_name(sign.name))
-    parts = plain.split("/")
-    names = [sign.name, plain, parts[-1], _AFFIX.sub("", parts[-1])]
-    if plain.startswith("@") and len(parts) > 1:
-        names = [sign.name, plain.lstrip("@"), parts[0].lstrip("@")]
+    scope, _, last = plain.rpartition("/")
+    bare = _AFFIX.sub("", last)
+    if not scope.startswith("@"):
+        names = [sign.name, plain, last, bare]
+    elif last in _MAIN and scope != "@types":
+        names = [sign.name, scope.lstrip("@")]
+    else:
+        names = [sign.name, plain.lstrip("@")]
 
-    subject = subject_of(sign)
-    if subject is not None:
-        names = [subject.name, *names]
-
-    return [name for name in dict.fromkeys(names) if len(name) > 1]
+    return [name for name in dict.fromkeys((name_of(sign), *names)) if len(name) > 1]
 
 
 def _has(text: str, name: str, *, is_common: bool) -> bool:
@@ -299,9 +279,13 @@ def _text_of(record: Record) -> str:
     return f"# {record.title}\n{record.options.chosen}\n{uses}\n{record.prose}"
 
 
-def _is_news(sign: Sign, old: Known, new: Known) -> bool:
-    if sign.kind is SignKind.OWN or key_of(sign) in old.names:
-        return sign.kind is SignKind.PERMISSION and _is_granted(sign, old, new)
+def _is_news(sign: Sign, old: _Tree, new: _Tree) -> bool:
+    if sign.kind is SignKind.PERMISSION:
+        # A workflow that is renamed keeps what it may do.
+        is_more = new.counts[key_of(sign)] > old.counts[key_of(sign)]
+        return is_more and sign not in old.signs
+    if sign.kind is SignKind.OWN or key_of(sign) in old.counts:
+        return False
     if sign.kind in _PACKAGES:
         return _is_new_package(sign, old, new)
     if sign.kind is SignKind.FOLDER:
@@ -310,57 +294,39 @@ def _is_news(sign: Sign, old: Known, new: Known) -> bool:
     return True
 
 
-def _is_granted(sign: Sign, old: Known, new: Known) -> bool:
-    """Say whether one more workflow has a permission than before."""
-    place = (sign.kind, sign.name, sign.path)
-    if place in old.places:
-        return False
-
-    same = [each for each in old.signs if (each.kind, each.name) == place[:2]]
-    return all((each.kind, each.name, each.path) in new.places for each in same)
-
-
-def _is_new_package(sign: Sign, old: Known, new: Known) -> bool:
+def _is_new_package(sign: Sign, old: _Tree, new: _Tree) -> bool:
     subject = subject_of(sign)
-    if subject is not None:
-        is_aside = bool(sign.group) and not subject.is_for_development
-        return subject.name not in old.subjects and not (is_aside and sign.group == "indirect")
-
-    plain = plain_name(sign.name)
-    if sign.group or _is_ignored(plain):
+    if sign.group == "indirect" or subject == _IGNORED:
         return False
+    if subject is not _NO_SUBJECT:
+        return subject not in old.subjects
 
-    own = {plain_name(each.name) for each in new.signs if each.kind is SignKind.OWN}
-    scopes = {name.partition("/")[0] for name in own if name.startswith("@")}
-    if plain in own or plain.partition("/")[0] in scopes:
-        return False
-    if any(plain.startswith(f"{name}/") for name in own):
-        return False
-
-    return _family(plain) not in old.families
+    name = plain_name(sign.name)
+    is_own = name in new.own or any(name.startswith(f"{own}/") for own in new.own)
+    return not sign.group and not is_own and family_of(name) not in old.families
 
 
-def _is_new_folder(sign: Sign, old: Known, new: Known) -> bool:
-    """Say whether a folder is news: not the first ones, and not a move."""
-    before = [each.name for each in old.signs if each.kind is SignKind.FOLDER]
-    if not before or any(name.startswith(f"{sign.name}/") for name in before):
-        return False
-
-    return all((SignKind.FOLDER, plain_name(name)) in new.names for name in before)
+def _is_new_folder(sign: Sign, old: _Tree, new: _Tree) -> bool:
+    """Say whether a folder is news: not the first one, and not one that was moved."""
+    is_above = any(each.name.startswith(f"{sign.name}/") for each in old.folders)
+    is_move = any(key_of(each) not in new.counts for each in old.folders)
+    return bool(old.folders) and not is_above and not is_move
 
 
-def _family(name: str) -> str:
+def family_of(name: str) -> str:
     """Return what a package is a part of, by its name: of `@aws-sdk/client-s3` it is `@aws-sdk`.
 
-    Empty for a name that is no part of anything.
+    Of a name that is no part of anything it is the name.
     """
     name = _HOST.sub("", _VERSION.sub("", name))
-    scope, slash, _ = name.partition("/")
-    if slash:
-        return scope if name.startswith("@") or "." in scope else "/".join(name.split("/")[:2])
+    scope, *below = name.split("/")
+    if below and (name.startswith("@") or "." in scope):
+        return scope
+    if below:
+        return f"{scope}/{below[0]}"
 
     first = re.split(r"[-.]", name, maxsplit=1)[0]
-    return "" if len(first) < 4 or is_common_word(first) else first
+    return name if len(first) < 4 or is_common_word(first) else first
 
 
 def key_of(sign: Sign) -> tuple[SignKind, str]:
@@ -373,89 +339,65 @@ def plain_name(name: str) -> str:
     return name.lower().replace("_", "-").replace(":", "/")
 
 
-def _module(sign: Sign) -> str:
-    """Return the name by which files import a package, as far as its name tells."""
-    name = _VERSION.sub("", sign.name)
-    if ":" in name:
-        return name.partition(":")[0]
+def _option(sign: Sign) -> tuple[str, str] | None:
+    """Return the option of the command that says where the record applies."""
+    if sign.kind is SignKind.FOLDER:
+        return "--path", f"{sign.name}/**"
+    if sign.name == "SQL migrations":
+        return "--path", f"{posixpath.dirname(sign.path)}/**"
+    if sign.kind is not SignKind.DEPENDENCY:
+        return "--path", sign.path
+
+    # The name by which files import it, as far as the package's name tells.
+    name = _VERSION.sub("", sign.name).partition(":")[0]
     if sign.path.endswith((".toml", ".txt", ".in", ".cfg")) and "/" not in name:
-        return name.removesuffix("-binary").replace("-", "_").lower()
+        name = name.removesuffix("-binary").replace("-", "_").lower()
 
-    return name
-
-
-def _joined(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return "--uses", name
 
 
-def subject_of(sign: Sign) -> Subject | None:
+def subject_of(sign: Sign) -> Subject:
     """Return what a package or an image is known for."""
     if sign.kind not in _PACKAGES:
-        return None
+        return _NO_SUBJECT
 
     return _subject(plain_name(sign.name), sign.kind is SignKind.SERVICE)
 
 
 @cache
-def _subject(name: str, is_image: bool) -> Subject | None:
-    bare = _HOST.sub("", _VERSION.sub("", name))
-    last = bare.rpartition("/")[2]
-    forms = [name, bare]
+def _subject(name: str, is_image: bool) -> Subject:
+    forms = [name, _HOST.sub("", _VERSION.sub("", name))]
     if is_image or not name.startswith("@"):
-        forms.append(last)
+        forms.append(forms[1].rpartition("/")[2])
 
-    exact, prefixes = _subjects()
+    exact, globs = _subjects()
     for form in forms:
         if form in exact:
             return exact[form]
 
     for form in forms:
-        for prefix, subject in prefixes:
-            if form.startswith(prefix):
+        for glob, subject in globs.items():
+            if fnmatchcase(form, glob):
                 return subject
 
-    return None
+    return _NO_SUBJECT
 
 
 @cache
-def _is_ignored(name: str) -> bool:
-    words = cast(str, _data()["ignored"]).split()
-    forms = (name, name.rpartition("/")[2])
-    for word in words:
-        pattern = re.compile(re.escape(word).replace(r"\*", ".*"))
-        if any(pattern.fullmatch(form) for form in forms):
-            return True
-
-    return False
-
-
-@cache
-def _data() -> Mapping[str, Any]:
-    path = Path(__file__).with_name("subjects.yaml")
-    return cast(Mapping[str, Any], yaml.load(path.read_text("utf-8")))
-
-
-@cache
-def _subjects() -> tuple[Mapping[str, Subject], Sequence[tuple[str, Subject]]]:
-    """Return the subjects by name, and by the beginning of a name."""
-    exact: dict[str, Subject] = {}
-    prefixes: list[tuple[str, Subject]] = []
-    for subject in _read_subjects():
-        for name in subject.names:
-            plain = plain_name(name)
-            if plain.endswith("*"):
-                prefixes.append((plain[:-1], subject))
-            else:
-                exact.setdefault(plain, subject)
-
-    prefixes.sort(key=lambda row: -len(row[0]))
-    return exact, prefixes
-
-
-def _read_subjects() -> Iterator[Subject]:
-    for role in _data()["roles"]:
+def _subjects() -> tuple[Mapping[str, Subject], Mapping[str, Subject]]:
+    """Return the subjects by name and by glob, the longest first."""
+    text = Path(__file__).with_name("subjects.yaml").read_text("utf-8")
+    data = cast(Mapping[str, Any], yaml.load(text))
+    rows = [(_IGNORED, data["ignored"])]
+    for role in data["roles"]:
         for name, names in role["subjects"].items():
-            words = tuple(names.replace('"', "").split())
-            is_for_development = bool(role.get("dev"))
-            yield Subject(name, role["for"], role["weight"], is_for_development, words)
+            rows.append((Subject(name, role["for"], role["weight"]), names))
+
+    exact: dict[str, Subject] = {}
+    globs: dict[str, Subject] = {}
+    for subject, names in rows:
+        for word in plain_name(names.replace('"', "")).split():
+            table = globs if "*" in word else exact
+            table.setdefault(word, subject)
+
+    return exact, dict(sorted(globs.items(), key=lambda row: -len(row[0])))

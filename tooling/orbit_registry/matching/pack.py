@@ -229,7 +229,7 @@ def _words_in_buckets(
     words: Mapping[str, object], term_of: Mapping[str, str]
 ) -> list[tuple[dict[str, str], dict[str, object]]]:
     """Return the terms of words that are none, and what is known of each term, by hash."""
-    count = _buckets_for(len(words))
+    count = len(words) + 1  # most prompts have words that few others share a part with
     buckets: list[tuple[dict[str, str], dict[str, object]]] = [({}, {}) for _ in range(count)]
     for word, term in sorted(term_of.items()):
         if word != term:

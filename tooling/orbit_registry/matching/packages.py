@@ -16,9 +16,9 @@ from itertools import zip_longest
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
+from orbit_registry.formats.adr.sentence import section_of
 from orbit_registry.formats.sources import SOURCE_LIMIT, is_readable_source
 from orbit_registry.formats.syntax import language_of
-from orbit_registry.matching.teaser import section_of
 from orbit_registry.model.record import Record
 from orbit_registry.search.rejected import accepted_part, is_common_word
 from orbit_registry.workspace.files import read_text

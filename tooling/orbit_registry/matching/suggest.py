@@ -263,9 +263,24 @@ def suggestions(
 
         clues += _from_history(record, files, history, tree, is_silent=not clues)
         packages = _packages(record, imports, tree)
-        proposals[record.path] = [*packages, *propose(clues, tree)]
+        globs = [
+            proposal
+            for proposal in propose(clues, tree)
+            if not _is_covered(proposal.glob, record.globs, tree)
+        ]
+        proposals[record.path] = [*packages, *globs]
 
     return proposals
+
+
+def _is_covered(proposed: str, globs: Sequence[str], tree: Tree) -> bool:
+    """Say whether a record's own globs match each file that a proposed one would."""
+    glob = parse_glob(proposed)
+    if not globs or not isinstance(glob, Glob):
+        return False
+
+    own = readable_globs(globs)
+    return all(match_any(own, path) for path in tree.files if matches(glob, path))
 
 
 def wants_scope(record: Record) -> bool:
@@ -285,13 +300,19 @@ def note_on_scopes(
     if not count:
         return ""
 
-    without = {record.path for record in overlooked(decisions, judged) if wants_scope(record)}
+    missing = overlooked(decisions, judged)
+    without = {record.path for record in missing if wants_scope(record)}
     proposals = suggestions(workspace, records, without)
     helped = sum(bool(entries) for entries in proposals.values())
-    if not helped:
-        return f"{count}; say where they apply: `orbit adr update ID --path GLOB`"
+    if helped:
+        whose = "it" if len(missing) == 1 else f"{helped} of them"
+        return f"{count}; suggestions for {whose}: `{SUGGEST}`"
 
-    return f"{count}; suggestions for {helped} of them: `{SUGGEST}`"
+    if len(missing) == 1:
+        step = f"`orbit {missing[0].kind.name} update {missing[0].id} --path GLOB`"
+        return f"{count}; say where it applies: {step}"
+
+    return f"{count}; say where they apply: `orbit adr update ID --path GLOB`"
 
 
 def _packages(record: Record, imports: Imports, tree: Tree) -> list[Proposal]:

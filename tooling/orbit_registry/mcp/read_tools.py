@@ -184,9 +184,18 @@ def show(call: ToolCall) -> ToolResult:
         judged = shown_to_agents(registry, full_record)
         data["visibility"] = None if judged is None else judged.as_data()
         in_code = registry.built().get(full_record.path) if record.kind.in_document else None
-        data["built"] = None if in_code is None else in_code.as_data()
+        if record.kind.in_document:
+            data["built"] = None if in_code is None else in_code.as_data()
         whole = replace(record, prose="")
-        head = render.record_text(whole, freshness, visibility=judged, due=due, built=in_code)
+        amended_by = render.amendments(whole, registry.collection.records)
+        head = render.record_text(
+            whole,
+            freshness,
+            visibility=judged,
+            due=due,
+            amended_by=amended_by,
+            built=in_code,
+        )
 
         paths = [reference for what, reference in record.evidence if what == "file"]
     else:

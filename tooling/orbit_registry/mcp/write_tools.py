@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 from orbit_registry.checks.duplicates import Neighbour, refusing_copies
 from orbit_registry.errors import RefusedError, UsageError, plural
+from orbit_registry.lifecycle.touches import Touch
 from orbit_registry.mcp.read_tools import clean, shown_to_agents
 from orbit_registry.mcp.tool import WITHHELD, ToolCall, ToolResult, own_fields
-from orbit_registry.model.ids import OVERRIDES
+from orbit_registry.model.ids import OVERRIDES, RELATED
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.operations import adr as adrs
@@ -350,7 +351,14 @@ def _preview(
         for record in related
     ]
     judged = shown_to_agents(call.registry, draft)
-    data = {"written": False, "nearest": nearest, "draft": record_data(draft)}
+    touched = _touched(call, draft)
+    lines += [f"same question: {_touch_text(touch)}" for touch in touched]
+    data = {
+        "written": False,
+        "nearest": nearest,
+        "touches": [touch.as_data(draft, is_written=False) for touch in touched],
+        "draft": record_data(draft),
+    }
     if judged is not None:
         lines += judged.lines()
         data["visibility"] = judged.as_data()
@@ -389,6 +397,31 @@ def _refuse_duplicate(near: Sequence[Neighbour]) -> None:
         raise RefusedError(duplicate_message(neighbour), hint=hint)
 
 
+def _touched(call: ToolCall, record: Record) -> list[Touch]:
+    """Return the decisions on the same question as one that waits, without secrets."""
+    if not record.kind.in_document or record.phase == "closed":
+        return []
+
+    whole = record if record.prose else call.registry.whole([record])[0]
+    return [replace(touch, record=clean(touch.record)) for touch in call.registry.touches(whole)]
+
+
+def _touch_text(touch: Touch) -> str:
+    reasons = "; ".join(touch.reasons)
+    return f"{touch.record.id} ({reasons}): {touch.record.title}"
+
+
+def _touch_calls(new: Record, touch: Touch) -> list[str]:
+    """Return the calls that say how a proposal stands to a decision on the same question."""
+    old = touch.record.id
+    calls = [] if touch.record.origin else [f'supersede {{"id": "{old}", "by": "{new.id}"}}']
+    calls += [
+        f'link {{"id": "{new.id}", "rel": "{rel}", "to": "{old}"}}' for rel in (REPLACES, RELATED)
+    ]
+    fields = f'{{"distinct_from": ["{old}"]}}'
+    return [*calls, f'update {{"id": "{new.id}", "fields": {fields}}}']
+
+
 def _written_result(call: ToolCall, record: Record, instead_of: Record | None = None) -> ToolResult:
     steps = _review_commands(record, instead_of)
     waits = record.status.waits
@@ -401,11 +434,18 @@ def _written_result(call: ToolCall, record: Record, instead_of: Record | None = 
     lines += [f"note: {unmatched}" for unmatched in call.registry.unmatched(record)]
     lines += [f"A person decides: {', then '.join(steps)}"] if waits and steps else []
 
+    touched = _touched(call, record)
+    for touch in touched:
+        lines.append(f"same question: {_touch_text(touch)}")
+    if touched:
+        lines.append(f"Say how it stands to each: {'; '.join(_touch_calls(record, touched[0]))}")
+
     return ToolResult(
         {
             "written": True,
             **record_data(record),
             "visibility": None if judged is None else judged.as_data(),
+            "touches": [touch.as_data(record) for touch in touched],
         },
         "\n".join(lines),
         next=[f'show {{"id": "{record.id}"}}'],

@@ -249,6 +249,9 @@ def _edges(
     return edges, unresolved
 
 
+_OF_PART = "a part of a decision is replaced, so both count"
+
+
 def _new_records(
     workspace: Workspace,
     kind: Kind,
@@ -291,7 +294,10 @@ def _new_records(
 
             continue
 
-        outcomes.append(Outcome("taken", candidate.label, decision.id, ""))
+        is_partial = any(relation.of_part for relation in candidate.entry.relations)
+        outcomes.append(
+            Outcome("taken", candidate.label, decision.id, _OF_PART if is_partial else "")
+        )
         remarks = _remarks(candidate, decision.renumber_reason, assume)
         outcomes += (Outcome("changed", candidate.label, decision.id, remark) for remark in remarks)
         yield FileChange(path, None, text)

@@ -50,6 +50,7 @@ class Edge:
     target: str
     stated_by: str  # the record whose document says it
     as_written: str
+    of_part: bool = False  # it replaces a part of the target alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,9 +290,8 @@ def read_edges(
                 yield Edge("related_to", record, other, record, _short_line(relation.target_raw))
             continue
 
-        yield Edge(
-            rel, subject, target, record, _short_line(f"{relation.rel} {relation.target_raw}")
-        )
+        as_written = _short_line(f"{relation.rel} {relation.target_raw}")
+        yield Edge(rel, subject, target, record, as_written, relation.of_part)
 
 
 def _short_line(text: str) -> str:
@@ -306,6 +306,7 @@ def tabulate(edges: Sequence[Edge]) -> FieldsByRecord:
     """Return the edges by record, each once, supersession at both ends."""
     table: dict[str, dict[str, list[object]]] = defaultdict(lambda: defaultdict(list))
     pairs = dict.fromkeys((edge.rel, edge.subject, edge.target) for edge in edges)
+    of_part = {(edge.rel, edge.subject, edge.target) for edge in edges if edge.of_part}
     related = {(subject, target) for rel, subject, target in pairs if rel != "references"}
     for rel, subject, target in pairs:
         if rel == "references" and ((subject, target) in related or (target, subject) in related):
@@ -317,6 +318,10 @@ def tabulate(edges: Sequence[Edge]) -> FieldsByRecord:
             table[subject]["supersedes"].append(target)
             table[target]["superseded_by"].append(subject)
         else:
-            table[subject]["links"].append({"rel": rel, "to": target})
+            link = {"rel": rel, "to": target}
+            if (rel, subject, target) in of_part:
+                link["reason"] = "replaces a part"
+
+            table[subject]["links"].append(link)
 
     return table

@@ -35,11 +35,11 @@ def link(
         hint = f"the relation is between the two: `orbit link {subject} related_to {word}`"
         raise UsageError(f"`{word}` is a record, not a relation", hint=hint)
 
-    rel, inverted = _relation(records, subject, word, target)
     record = records.get(subject)
     if record.uid == records.get(target).uid:
         raise RefusedError(f"{record.id} can't be linked to itself", hint="name another record")
 
+    rel, inverted = _relation(records, subject, word, target)
     start, end = _ends(records, subject, target, inverted)
     if rel == OVERRIDES and not (end.origin and reason):
         hint = "`orbit fleet update` fetches records; give the reason with --reason TEXT"

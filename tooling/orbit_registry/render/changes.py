@@ -8,12 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from orbit_registry.checks.report import printable
 from orbit_registry.errors import listed, plural
 from orbit_registry.formats.untrusted import cut, escaped_line, inert_line
+from orbit_registry.lifecycle.audit import Audit, day_of, headline_of
+from orbit_registry.lifecycle.touches import Touch, commands_for
 from orbit_registry.matching.match import Match
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.model.diagnostic import Diagnostic, Severity
 from orbit_registry.model.fields import ID, PATH
 from orbit_registry.model.reach import Via
+from orbit_registry.model.record import Record
 from orbit_registry.model.scope import USES
+from orbit_registry.render.touched import touches_lines
 from orbit_registry.review.changes import ChangeReport, RecordChange
 
 MARKER = "<!-- orbit-diff -->"  # first line of the comment, by which the next run finds it
@@ -91,6 +95,10 @@ def changes_text(report: ChangeReport) -> str:
 
         lines += _more(len(report.records), "--format json")
 
+    for touched in report.touches:
+        lines += ["", f"{touched.record.id}  {escaped_line(touched.record.title)}"]
+        lines += [f"  {line}" for line in touches_lines(touched.record, touched.touches)]
+
     if report.collisions:
         lines += ["", "Numbers that other branches took:"]
         lines += [
@@ -124,6 +132,41 @@ def changes_text(report: ChangeReport) -> str:
     return "\n".join(lines)
 
 
+def audit_text(report: Audit) -> str:
+    """Return what a history decided as people read it in a terminal."""
+    lines = [f"{plural(report.read, 'commit')} read; {_count_of(report)}"]
+    if report.is_shallow:
+        lines.append(
+            f"this clone is shallow: what was there at {report.begins[:10]} is not judged; "
+            "fetch the history: `git fetch --unshallow`"
+        )
+    elif report.begins:
+        lines.append(
+            f"what is older than {report.begins[:10]} is not judged: "
+            f"`orbit audit --commits {report.total}` reads all"
+        )
+
+    for past in report.candidates:
+        candidate, first = past.candidate, past.commits[0]
+        lines += ["", escaped_line(f"{candidate.reason} ({candidate.place})")]
+        lines.append(escaped_line(f"  {day_of(first)} {first.name[:10]} {headline_of(first)}"))
+        if len(past.commits) > 1:
+            lines.append(f"  and {plural(len(past.commits) - 1, 'later commit')}")
+
+        lines.append(escaped_line(f"  {candidate.command}"))
+
+    return "\n".join(lines)
+
+
+def _count_of(report: Audit) -> str:
+    """Return how much looks like a decision, in words."""
+    if not report.candidates:
+        return "nothing in them looks like a decision without a record"
+
+    count = f"{len(report.candidates)} of {len(report.candidates) + report.more}"
+    return f"{count} things that look like a decision and no record explains, the strongest first"
+
+
 def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
     """Return the report as the comment; `page` gives the address of a record's file on the site,
     `file` elsewhere.
@@ -153,6 +196,12 @@ def changes_markdown(report: ChangeReport, page: Link, file: Link) -> str:
             _section(
                 "Records that change", [_change(change, page, file) for change in report.records]
             )
+        )
+
+    for touched in report.touches:
+        title = f"What {escaped(touched.record.id)} touches"
+        parts.append(
+            _section(title, [_touch(touched.record, each, page) for each in touched.touches])
         )
 
     if report.unwritten:
@@ -211,6 +260,14 @@ def _shown(change: RecordChange) -> list[str]:
     """Return where agents are shown an added record, unless its kind or status says it."""
     shown = change.visibility
     return [] if shown is None or shown.is_obvious else list(shown.lines())
+
+
+def _touch(new: Record, touch: Touch, page: Link) -> str:
+    """Return a decision on the same question, with what to do about it."""
+    record = touch.record
+    steps = "; ".join(f"{step.what}: {code(step.command)}" for step in commands_for(new, record))
+    name = f"[{escaped(record.id)}]({page(record.path)})"
+    return f"- {name} {escaped(record.title)} · {escaped('; '.join(touch.reasons))}<br>{steps}"
 
 
 def _ordered(findings: Sequence[Diagnostic]) -> list[Diagnostic]:

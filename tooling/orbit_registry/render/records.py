@@ -297,12 +297,25 @@ def status_line(status: Status) -> str:
     )
 
 
+def amendments(record: Record, records: Iterable[Record]) -> str:
+    """Return which live records amend a record, each with its reason if it states one."""
+    names = {record.id, *record.legacy_ids}
+    amending = []
+    for other in records:
+        for link in other.links:
+            if link.rel == "amends" and link.to in names and other.phase == "live":
+                amending.append(f"{other.id} ({link.reason})" if link.reason else other.id)
+
+    return ", ".join(amending)
+
+
 def record_text(
     record: Record,
     freshness: Freshness,
     outcome: str = "",
     visibility: Visibility | None = None,
     due: Due | None = None,
+    amended_by: str = "",
     built: Built | None = None,
 ) -> str:
     """Return a record as text: head, facts, prose; `outcome` is printed after its votes."""
@@ -343,6 +356,7 @@ def record_text(
                 for link in record.links
             ),
         ),
+        ("amended by", amended_by),
         ("supersedes", ", ".join(record.supersedes)),
         ("superseded by", ", ".join(record.superseded_by)),
         ("legacy ids", ", ".join(record.legacy_ids)),

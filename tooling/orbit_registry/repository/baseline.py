@@ -23,9 +23,9 @@ UNPROVED = "ORB411"
 PROTECTED = "ORB412"
 """Code of a change of what the gate protects."""
 NEVER_BASELINED = frozenset(
-    {BROKEN, "ORB290", "ORB310", "ORB410", UNPROVED, PROTECTED, "ORB1004", "ORB1008"}
+    {BROKEN, "ORB290", "ORB310", "ORB410", "ORB808", UNPROVED, PROTECTED, "ORB1004", "ORB1008"}
 )
-"""Findings about one run or change, which are never accepted."""
+"""Findings about one run, one change or a date, which are never accepted."""
 _COUNTS = re.compile(r"(?<![\w.:/-])\d+(?:[.,]\d+)*%?(?![\w/-])")
 """Numbers outside ids, paths, dates and positions."""
 _SEVERAL = " (… of them)"

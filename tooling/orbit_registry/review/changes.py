@@ -11,6 +11,7 @@ from textwrap import shorten
 from orbit_registry.checks.engine import gate
 from orbit_registry.errors import GitError, UsageError
 from orbit_registry.lifecycle.history import brought_by
+from orbit_registry.lifecycle.touches import Touch
 from orbit_registry.lifecycle.unwritten import Candidate, unwritten
 from orbit_registry.matching.match import Match, current_index, match, scope_widths
 from orbit_registry.matching.visibility import Visibility, surroundings_of, visibilities
@@ -22,6 +23,7 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.ids import short_name
 from orbit_registry.repository.reader import Reading
+from orbit_registry.review.touched import touched_by
 from orbit_registry.workspace.files import without_sites
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import ORBIT, Workspace, open_workspace
@@ -30,6 +32,7 @@ _STATE = f"{ORBIT}/state/"
 _UNSHOWN = frozenset({"updated_at", "schema_version"})  # fields that change with others
 _COMPARED = ("status", "title", "summary", "authority")  # fields whose values are shown
 _LONGEST = 80
+MOST_NEW = 10  # decisions that a change adds, whose question is compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,22 @@ class Collision:
 
 
 @dataclass(frozen=True, slots=True)
+class Touched:
+    """A decision that the change adds or accepts, and those on the same question."""
+
+    record: Record
+    touches: tuple[Touch, ...]
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {
+            "id": self.record.id,
+            "record": self.record.path,
+            "touches": [touch.as_data(self.record) for touch in self.touches],
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeReport:
     """What a change does to the records."""
 
@@ -108,6 +127,7 @@ class ChangeReport:
     collisions: tuple[Collision, ...]
     allowed: tuple[Diagnostic, ...]  # broken decisions that a comment of the change allows
     findings: tuple[Diagnostic, ...]  # what the gate finds that it did not find before the change
+    touches: tuple[Touched, ...]
     unwritten: tuple[Candidate, ...]  # what looks like a decision that no record explains
     titles: Mapping[str, str]  # of the records, by path; those of matches are escaped for agents
 
@@ -124,6 +144,7 @@ class ChangeReport:
             "matches": [{**entry.as_data(), "title": self.title(entry)} for entry in self.matches],
             "records": [change.as_data() for change in self.records],
             "collisions": [number.as_data() for number in self.collisions],
+            "touches": [touched.as_data() for touched in self.touches],
             "allowed": [
                 {
                     "path": row.location.path,
@@ -188,6 +209,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
             matches=tuple(_matches(current, files)),
             records=records,
             collisions=tuple(_collisions(git, records)),
+            touches=tuple(_touches(current, after, records)),
             unwritten=tuple(_unwritten(current, base, files, after)),
             allowed=outcome.allowed,
             findings=outcome.diagnostics,
@@ -225,6 +247,28 @@ def _matches(workspace: Workspace, files: Iterable[str]) -> list[Match]:
         return is_cited_only(entry.matched_by), widths.get(entry.row.number, 0)
 
     return sorted(project, key=position)  # stable: then in rank order
+
+
+def _touches(
+    workspace: Workspace, records: RecordSet, changes: Sequence[RecordChange]
+) -> Iterator[Touched]:
+    """Yield what the decisions that a change adds or accepts touch.
+
+    A change that brings many of them adopts a collection, in which everything is near something.
+    """
+    news = [
+        change.record
+        for change in changes
+        if change.record.kind.in_document
+        and change.record.phase != "closed"
+        and (change.what == "added" or any(field.name == "status" for field in change.fields))
+    ]
+    if len(news) > MOST_NEW:
+        return
+
+    for new, touched in zip(news, touched_by(workspace, records, news), strict=True):
+        if touched:
+            yield Touched(new, tuple(touched))
 
 
 def _unwritten(

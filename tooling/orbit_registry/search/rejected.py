@@ -5,6 +5,7 @@ the words by which a prompt or an import names one.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -268,3 +269,29 @@ def _common_stems() -> frozenset[str]:
         yaml.load(Path(__file__).with_name("common_words.yaml").read_text("utf-8")),
     )
     return frozenset(data["stems"].split())
+
+
+def taken_by(record: Record) -> tuple[str, ...]:
+    """Return what a decision takes, as words with spaces around them: its title and its choice."""
+    return _accepted(record)
+
+
+def names_in_sentence(
+    options: Iterable[RejectedOption],
+    sentences: Sequence[str],
+    count_of: Callable[[str], int],
+    number: int,
+) -> Iterator[RejectedOption]:
+    """Yield the options that one of some sentences names, each as words with spaces around them.
+
+    `count_of` says in how many of `number` decisions a word is: common words name nothing.
+    """
+    most = max(_COMMON_COUNT, _COMMON_SHARE * number)
+
+    def is_common(word: str) -> bool:
+        return len(word) < 3 or word.isdigit() or is_common_word(word) or count_of(word) >= most
+
+    for option in options:
+        names = [name for name in _phrases(option.option, is_common) if not name.startswith(EXACT)]
+        if any(f" {name} " in text for name, text in product(names, sentences)):
+            yield option

@@ -494,9 +494,17 @@ def _title(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+_COMMENT = re.compile(r"<!--[\s\S]{0,4000}?-->")
+"""What no page shows."""
+_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{1,1000}\)")
+"""A link, of which a page shows the words."""
+
+
 def snippet(text: str, query: set[str], title: str, prompts: frozenset[str]) -> str:
     """Return a line of at most `SNIPPET` characters, where most words of the query are."""
-    line = " ".join(" ".join(_prose_lines(text, prompts)).split()) or title
+    plain = _LINK.sub(r"\1", _COMMENT.sub(" ", text))
+    prose = _prose_lines(plain, prompts)
+    line = " ".join(" ".join(prose).split()) or title
     places = [word.start() for word in _WORD.finditer(line) if not query.isdisjoint(terms(word[0]))]
     room = SNIPPET - 2
 

@@ -102,7 +102,7 @@ def similar_pairs(
     if cache is None:
         counts: dict[str, Counts] = {key: Counter(terms(text)) for key, text in texts.items()}
     else:
-        counts = _counts(texts, _hashes(texts), cache)
+        counts = counts_of_texts(texts, cache)
 
     return _sorted(pair_scores(counts, threshold, only=only))
 
@@ -151,6 +151,11 @@ def _refuse_threshold(threshold: float) -> None:
     if not 0 < threshold <= 1:
         message = f"the similarity threshold is {threshold}"
         raise UsageError(message, hint="give one above 0 and at most 1")
+
+
+def counts_of_texts(texts: Mapping[str, str], cache: Cache) -> dict[str, Counts]:
+    """Return how often each term is in each text; the cache has those of unchanged texts."""
+    return _counts(texts, _hashes(texts), cache)
 
 
 def _hashes(texts: Mapping[str, str]) -> dict[str, str]:

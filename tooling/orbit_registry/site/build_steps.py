@@ -21,7 +21,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.repository.codec import MISPLACED, hides_record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.inherited import source_of
-from orbit_registry.site import console
+from orbit_registry.site import console, home
 from orbit_registry.site.config import UserConfig
 from orbit_registry.site.curated import SHELL, curated_pages, pages_with_content
 from orbit_registry.site.documents import mirrored_documents, with_first_commits, with_user_pages
@@ -205,13 +205,15 @@ def _sources(
         config.get("repository"), config.get("branch"), commit, config.get("forge"), folder
     )
     site_name = user_config.data.get("site_name") if user_config else None
-    title = publication.text(str(config.get("title") or site_name or workspace.name))
+    readme = home.readme_of(publication)
+    stated = config.get("title") or site_name or workspace.config.project or readme.title
+    title = publication.text(str(stated or _name_of(forge.repository) or workspace.name))
 
     tasks = tasks_of(records, _task_lookup(publication))
     names = pages_with_content(
         records, documents, has_tasks=bool(tasks.by_name), has_console=has_console
     )
-    sources = curated_pages(kinds, title, names)
+    sources = curated_pages(kinds, title, readme.about, names)
     generated = [*sources, "records.json", "snapshot.duckdb"]
     site = site_map(
         workspace.root,
@@ -249,6 +251,11 @@ def _sources(
         sources,
         *header,
     )
+
+
+def _name_of(repository: str | None) -> str:
+    """Return the last part of a repository's address."""
+    return (repository or "").rstrip("/").rpartition("/")[2].removesuffix(".git")
 
 
 def _place(kind: Kind) -> tuple[bool, bool]:

@@ -66,11 +66,13 @@ def _related(record: Record) -> Iterator[str]:
     yield from (link.to for link in record.links)
 
 
-def curated_pages(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> dict[str, str]:
+def curated_pages(
+    kinds: Sequence[Kind], title: str, about: str, names: Sequence[str]
+) -> dict[str, str]:
     """Return the staged pages by their file: the start page, the indexes of `kinds`,
-    and the pages with these names.
+    and the pages with these names. `about` says in a sentence what the project is, "" for none.
     """
-    pages = {"index.md": _home(kinds, title, names)}
+    pages = {"index.md": _home(kinds, title, about, names)}
     for name in names:
         page_title, content, description = PAGES[name]
         pages[f"{name}/index.md"] = _titled(page_title, content, description.format(title))
@@ -94,7 +96,7 @@ def shells() -> dict[str, str]:
     return {f"{shell_url(depth)}index.md": page for depth in SHELL_DEPTHS}
 
 
-def _home(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> str:
+def _home(kinds: Sequence[Kind], title: str, about: str, names: Sequence[str]) -> str:
     labels = [kind.labels.lower() for kind in kinds]
     listed = (
         f"{', '.join(labels[:-1])} and {labels[-1]}"
@@ -102,16 +104,15 @@ def _home(kinds: Sequence[Kind], title: str, names: Sequence[str]) -> str:
         else "".join(labels) or "records"
     )
 
-    body = [
-        f"# {escape(title)}",
-        f"The {listed} of this project, from the repository's own files.",
-        slot("counts"),
-        *([slot("paths")] if "paths" in names else []),
-        "## Changed last",
-        slot("recent"),
-    ]
+    lead = about or f"The {listed} of this project, from the repository's own files."
+    body = [f"# {escape(title)}", f'<p class="orbit-about">{escape(lead)}</p>']
+    if "paths" in names:
+        body.append(slot("paths"))
+
+    body += [slot("home"), slot("counts")]
+    description = about or f"The {listed} of {title}"
     return with_front_matter(
-        {"description": escape(f"The {listed} of {title}"), "hide": HIDDEN}, "\n\n".join(body)
+        {"description": escape(description), "hide": HIDDEN}, "\n\n".join(body)
     )
 
 

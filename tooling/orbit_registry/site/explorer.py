@@ -119,12 +119,13 @@ def _character(unit: object) -> Any:
     return unit if isinstance(unit, str) else 0
 
 
-def box(page: str, records: Iterable[Record], overlooked: str = "", most: int | None = None) -> str:
+def box(page: str, records: Sequence[Record], overlooked: str = "", most: int | None = None) -> str:
     """Return the form that asks for a path; `most` limits the records in its answer,
     and hides what to try at first. `overlooked` says how many records no edit shows.
     """
     limit = f' data-orbit-most="{most}"' if most else ""
-    examples = _examples(page, records, hidden=bool(most))
+    names = _examples(records)
+    examples = _examples_html(page, names, hidden=bool(most))
     places = f'data-orbit-paths="{relative(page, DATA)}" data-orbit-root="{relative(page, "")}"'
 
     if overlooked:
@@ -134,7 +135,8 @@ def box(page: str, records: Iterable[Record], overlooked: str = "", most: int | 
         f'<form class="orbit-explorer" {places} '
         f'data-orbit-explorer="{relative(page, PAGE)}"{limit} hidden>'
         '<label for="orbit-path">What applies to this path?</label>'
-        '<input id="orbit-path" name="path" type="text" placeholder="src/app.py" '
+        '<input id="orbit-path" name="path" type="text" '
+        f'placeholder="{escape(names[0] if names else "src/app.py")}" '
         'autocomplete="off" spellcheck="false">'
         f'<p class="orbit-said" role="status" aria-live="polite"></p><div '
         f'class="orbit-answer">{examples}</div></form>'
@@ -144,22 +146,28 @@ def box(page: str, records: Iterable[Record], overlooked: str = "", most: int | 
     )
 
 
-def _examples(page: str, records: Iterable[Record], *, hidden: bool) -> str:
-    """Return a few paths to try: it is part of the page,
-    so that nothing moves when the script begins.
-    """
+def _examples(records: Iterable[Record]) -> list[str]:
+    """Return a few paths that scopes begin with."""
     names: dict[str, None] = {}
-    globs = (glob for record in records for glob in record.globs)
-    while len(names) < MOST_EXAMPLES and (glob := next(globs, None)) is not None:
-        names |= {name: None for name in [_WILD.split(glob, maxsplit=1)[0]] if name}
+    for record in records:
+        for glob in record.globs:
+            name = _WILD.split(glob, maxsplit=1)[0]
+            if name and len(names) < MOST_EXAMPLES:
+                names[name] = None
 
-    links = (_link(relative(page, PAGE), name, escape(name)) for name in names)
+    return list(names)
+
+
+def _examples_html(page: str, names: Sequence[str], *, hidden: bool) -> str:
+    """Return the paths to try: they are part of the page, so that nothing moves when the script
+    begins.
+    """
+    if not names:
+        return ""
+
+    links = ", ".join(_link(relative(page, PAGE), name, escape(name)) for name in names)
     start = f'<p class="orbit-hint"{" hidden" * hidden}>Try '
-    return (
-        f"{start}{', '.join(links)}, or in a terminal <code>orbit match PATH</code>.</p>"
-        if any(names)
-        else ""
-    )
+    return f"{start}{links}, or in a terminal <code>orbit match PATH</code>.</p>"
 
 
 _UNSCOPED = (

@@ -15,7 +15,7 @@ from orbit_registry.site.words import title_of
 ATOM, JSON_FEED = "feed.xml", "feed.json"
 
 ENTRIES = 50
-LeadOf = Callable[[Record], str]  # says how a record's text begins
+SentenceOf = Callable[[Record], str]  # says a record in one sentence
 _BLANKS = {ord("\t"): "&#9;", ord("\n"): "&#10;"}
 """Characters that an XML parser turns into spaces in an attribute."""
 _NO_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -33,15 +33,15 @@ def newest(records: Sequence[Record], number: int = ENTRIES) -> list[Record]:
 
 
 def files(
-    records: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf
+    records: Sequence[Record], title: str, base_url: str | None, sentence_of: SentenceOf
 ) -> Iterator[tuple[str, str]]:
     """Yield the feeds of the newest records by their path in the site."""
     some = newest(records)
-    yield ATOM, atom(some, title, base_url, lead_of)
-    yield JSON_FEED, json_feed(some, title, base_url, lead_of)
+    yield ATOM, atom(some, title, base_url, sentence_of)
+    yield JSON_FEED, json_feed(some, title, base_url, sentence_of)
 
 
-def atom(some: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> str:
+def atom(some: Sequence[Record], title: str, base_url: str | None, sentence_of: SentenceOf) -> str:
     """Return the Atom feed (RFC 4287); without an address of the site links are relative to the
     feed.
     """
@@ -63,13 +63,15 @@ def atom(some: Sequence[Record], title: str, base_url: str | None, lead_of: Lead
         f"{_text(_updated(record))}</updated>"
         f"<link href={_attribute(_address(base_url, url_of(record)))}/><category "
         f"term={_attribute(record.kind.name)}/>"
-        f"<summary>{_text(_summary(record, lead_of))}</summary></entry>"
+        f"<summary>{_text(_summary(record, sentence_of))}</summary></entry>"
         for record in some
     ]
     return "\n".join([*head, *entries, "</feed>", ""])
 
 
-def json_feed(some: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> str:
+def json_feed(
+    some: Sequence[Record], title: str, base_url: str | None, sentence_of: SentenceOf
+) -> str:
     """Return the JSON Feed (version 1.1)."""
     feed: dict[str, object] = {"version": "https://jsonfeed.org/version/1.1", "title": title}
     if base_url:
@@ -80,7 +82,7 @@ def json_feed(some: Sequence[Record], title: str, base_url: str | None, lead_of:
             "id": _id(record),
             "url": _address(base_url, url_of(record)),
             "title": _title(record),
-            "content_text": _summary(record, lead_of),
+            "content_text": _summary(record, sentence_of),
             "date_modified": record.text("updated_at"),
             "tags": [record.kind.name, *record.scope.tags],
         }
@@ -94,10 +96,13 @@ def _title(record: Record) -> str:
     return f"{record.id}: {title_of(record)}"
 
 
-def _summary(record: Record, lead_of: LeadOf) -> str:
-    lead = lead_of(record)
+def _summary(record: Record, sentence_of: SentenceOf) -> str:
+    sentence = sentence_of(record)
     word = record.status.word
-    return f"{word[:1].upper()}{word[1:]}: {lead}" if lead and lead != record.title else word
+    if not sentence or sentence == record.title:
+        return word
+
+    return f"{word[:1].upper()}{word[1:]}: {sentence}"
 
 
 def _updated(record: Record) -> str:

@@ -24,6 +24,7 @@ class Form:
     branch: str = "{}"
     commit: str = "{}"
     change: str = "/commit/{}"  # the page of a commit
+    issue: str = "/issues/{}"  # the page of an issue, which leads on to a change of that number
 
 
 _GITEA = Form(
@@ -36,7 +37,11 @@ _GITEA = Form(
 FORMS: Mapping[str, Form] = {
     "github": Form("/blob/{at}/{path}", "/tree/{at}/{path}", "/edit/{at}/{path}"),
     "gitlab": Form(
-        "/-/blob/{at}/{path}", "/-/tree/{at}/{path}", "/-/edit/{at}/{path}", change="/-/commit/{}"
+        "/-/blob/{at}/{path}",
+        "/-/tree/{at}/{path}",
+        "/-/edit/{at}/{path}",
+        change="/-/commit/{}",
+        issue="/-/issues/{}",
     ),
     "gitea": _GITEA,
     "forgejo": _GITEA,
@@ -107,6 +112,12 @@ class Forge:
         if self.repository is None or self.form is None:
             return None
         return f"{self.repository}{self.form.change.format(quote(commit))}"
+
+    def issue(self, number: str) -> str | None:
+        """Return where an issue of a number can be read."""
+        if self.repository is None or self.form is None:
+            return None
+        return f"{self.repository}{self.form.issue.format(number)}"
 
     def holds(self, path: str) -> bool:
         """Say whether a path, as `posixpath.normpath` writes it, is one of the repository."""

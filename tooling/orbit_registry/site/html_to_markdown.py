@@ -41,6 +41,7 @@ _DROPPED_CLASSES = frozenset(
         "orbit-crumbs",
         "orbit-edit",
         "footnote-backref",
+        "orbit-actions",
     }
 )
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}

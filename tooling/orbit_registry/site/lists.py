@@ -11,7 +11,6 @@ from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
-from orbit_registry.site.feeds import ATOM, JSON_FEED, newest
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
@@ -25,7 +24,6 @@ from orbit_registry.site.words import (
     chip,
     date_of,
     date_source,
-    items_html,
     own_columns,
     review_chip,
     status_css,
@@ -35,7 +33,6 @@ from orbit_registry.site.words import (
 )
 
 ROWS_A_PAGE = 500
-RECENT, RECENT_FOLDED = 8, 32
 _NAMES = {"id": "Id", IN_CODE: "In the code", CITED: "Cited by"}
 
 
@@ -74,6 +71,18 @@ class Index:
         }
 
     @cached_property
+    def constant(self) -> set[str]:
+        """The kind's own columns in which all records say the same."""
+        if len(self.records) < FEWEST_RECORDS:
+            return set()
+
+        texts = {
+            column: [", ".join(words_in(record.data.get(column))) for record in self.records]
+            for column in own_columns(self.kind)
+        }
+        return {column for column, said in texts.items() if len(set(said)) == 1}
+
+    @cached_property
     def timed(self) -> bool:
         """Whether there is a timeline."""
         return timeline.has_timeline(self.kind, self.records)
@@ -90,7 +99,7 @@ class Index:
         kind, records, total = self.kind, self.pages[page], len(self.records)
         noun = kind.label.lower() if total == 1 else kind.labels.lower()
         cells = [_cells(record, page, relations, site) for record in records]
-        used = {column for row in cells for column, text, _ in row if text}
+        used = {column for row in cells for column, text, _ in row if text} - self.constant
         heads = "".join(_head(column) for column in _columns(kind) if column in used)
 
         rows = "".join(
@@ -203,6 +212,9 @@ def _row(
         if column == "date" and (source := date_source(record)):
             inner += f" <small>from {source}</small>"
 
+        if column == record.kind.headline and (sentence := relations.sentence(record)):
+            inner += f'<p class="orbit-sentence">{escape(sentence)}</p>'
+
         if column == record.kind.headline and (later := relations.replaced_by(record)):
             inner += (
                 f" <small>→ {', '.join(_linked(other, page, relations) for other in later)}</small>"
@@ -251,26 +263,6 @@ def _tile(index: Index, doubted: Container[str], page: str) -> str:
     name = (kind.label if len(records) == 1 else kind.labels).lower()
     total = f'<a href="{href}"><span class="orbit-count">{len(records):,}</span>{escape(name)}</a>'
     return f"<li>{total}<ul>{''.join(chips)}</ul></li>"
-
-
-def recent_html(records: Sequence[Record], page: str, files: Sequence[str]) -> str:
-    """Return the records that changed last; `files` have all records for programs."""
-    some = newest(records, RECENT + RECENT_FOLDED)
-    if not some:
-        return "<p>There are no records yet.</p>"
-
-    days = [(record, escape((record.text("updated_at") or "")[:10])) for record in some]
-    rows = [(record, f'<time datetime="{day}">{day}</time>') for record, day in days]
-    items = items_html(rows[:RECENT], page)
-    if before := rows[RECENT:]:
-        summary = f"<summary>{len(before)} more, back to {days[-1][1]}</summary>"
-        items += f'<details class="orbit-more">{summary}{items_html(before, page)}</details>'
-
-    feeds = (
-        f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
-    )
-    downloads = ", ".join(f'<a href="{relative(page, name)}">{name}</a>' for name in files)
-    return f'{items}<p class="orbit-note">Feeds: {feeds}. For programs: {downloads}</p>'
 
 
 def documents_html(

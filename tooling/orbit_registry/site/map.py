@@ -10,6 +10,7 @@ from typing import NamedTuple
 from orbit_registry.errors import plural
 from orbit_registry.model.ids import INVERSES, OVERRIDES
 from orbit_registry.model.record import Record
+from orbit_registry.site.arcs import drawing, edges_of
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -63,9 +64,21 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
 
     return (
         f"<p>{' and '.join(counts)} between {linked:,} records.{note}</p>"
+        f"{_drawn(by_age[::-1], relations)}"
         f"{_section('Superseded', 'Below each record are those that it supersedes.', superseded)}"
         f"{_section('Links', 'Below each record are those that it names.', links)}"
     )
+
+
+def _drawn(records: Sequence[Record], relations: Relations) -> str:
+    ids = {url_of(record): record.id for record in records}
+    cited_by = {
+        ids[url]: [citer.id for citer in citers]
+        for url, citers in relations.citers.records.items()
+        if url in ids
+    }
+    replaced_by = {record.id: relations.replaced_by(record) for record in records}
+    return drawing(records, edges_of(records, replaced_by, cited_by), PAGE)
 
 
 def _age(record: Record) -> tuple[str, tuple[object, ...]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
+from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from orbit_registry.errors import plural
@@ -16,15 +17,14 @@ from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import RecordText
 from orbit_registry.site.sanitize import headline
-from orbit_registry.site.search_data import lead
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS, relative
 from orbit_registry.snapshot.references import References, references_in_text
 
 
-def references_by(text: RecordText, forms: IdForms) -> References:
-    """Return what a record's prose names, and how it begins;
-    lines count from the start of `text.document`.
+def references_by(text: RecordText, forms: IdForms, sentence: str) -> References:
+    """Return what a record's prose names, with its sentence; lines count from the start of
+    `text.document`.
     """
     references = _references_in(text.document or text.text, text.path, forms)
     if text.document:  # it was parsed to find the prose
@@ -32,12 +32,16 @@ def references_by(text: RecordText, forms: IdForms) -> References:
         ids, links = (tuple(name for name in names if name[1] in lines) for names in references[:2])
         references = References(ids, links)
 
-    return References(references.ids, references.links, lead(text.text), text.entry)
+    return References(references.ids, references.links, sentence, text.entry)
 
 
 @lru_cache(maxsize=8)  # records of one log follow each other
 def _references_in(text: str, path: str, forms: IdForms) -> References:
     return references_in_text(text, path if is_markdown(path) else f"{path}.md", forms)
+
+
+_LISTS = frozenset({"readme", "index", "_index", "summary"})
+"""Names of files that list all decisions, and so say nothing of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,10 @@ class Citers:
     """The live records whose scope matches a document that is a page, by path."""
 
     def count(self, url: str) -> int:
-        """Return how many records and files cite what a page shows."""
-        return len(self.records.get(url, ())) + len(self.files.get(url, ()))
+        """Return how many records and files cite what a page shows, without lists of decisions."""
+        files = self.files.get(url, ())
+        listing = sum(PurePosixPath(file.path).stem.lower() in _LISTS for file in files)
+        return len(self.records.get(url, ())) + len(files) - listing
 
 
 def citers_of(

@@ -26,7 +26,17 @@ from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import FilesByGlob, files_of_scopes
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.texts import counts_of, texts_of
-from orbit_registry.site import console, explorer, feeds, health, lists, llms, search_data, timeline
+from orbit_registry.site import (
+    console,
+    explorer,
+    feeds,
+    health,
+    home,
+    lists,
+    llms,
+    search_data,
+    timeline,
+)
 from orbit_registry.site import map as record_map
 from orbit_registry.site.check import (
     DEAD_ANCHOR,
@@ -49,10 +59,17 @@ from orbit_registry.site.mentions import citers_of, references_by, tasks_html
 from orbit_registry.site.npm import FETCHING, MERMAID, mermaid_files, mermaid_key
 from orbit_registry.site.output import Output, Progress
 from orbit_registry.site.prose import TextOrigin, render
-from orbit_registry.site.record_page import about, article, article_data, contents_html, record_data
+from orbit_registry.site.record_page import (
+    about,
+    article,
+    article_data,
+    contents_html,
+    log_html,
+    record_data,
+)
 from orbit_registry.site.redirects import HEAD, redirect_pages
-from orbit_registry.site.sanitize import Policy, policy_of
-from orbit_registry.site.search_data import description_of
+from orbit_registry.site.sanitize import Policy, policy_of, unmarked
+from orbit_registry.site.search_data import line_of
 from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import DOCS, BuildContext
 from orbit_registry.site.twins import Twin, announced, write_twins
@@ -76,7 +93,7 @@ _INDENTED = re.compile(r"[ \t\r]*\n\s*")
 """The theme's indentation, a quarter of a record's page;
 a line's end is left, which is a space like any other.
 """
-_MARK = re.compile(r"@@orbit:(title|description|address|data|toc|content)@@")
+_MARK = re.compile(r"@@orbit:(title|description|address|data|toc|rail|content)@@")
 _OF_PAGE = re.compile(r'<meta (?:name|property)="(description|og:title)" content="([^"]*)"')
 _CONTENT = re.compile(r"<h1[^>]*>\s*@@orbit:content@@.*?</h1>", re.DOTALL)
 """The place for content where the theme renders the empty page like any other:
@@ -119,9 +136,10 @@ class Shell:
         base_url: str | None,
         description: str | None = None,
         data: str = "",
+        rail: str = "",
     ) -> str:
         """Return a page; `title` and `description` are text, `content`,
-        `toc` and `data` are safe HTML.
+        `toc`, `data` and `rail` are safe HTML.
         """
         values = {
             "title": escape(title),
@@ -129,6 +147,7 @@ class Shell:
             "address": escape(address_of(base_url, url)),
             "data": data,
             "toc": toc,
+            "rail": rail,
             "content": content,
         }
 
@@ -297,6 +316,7 @@ class Expansion:
             citers=citers,
             matches=self._matches(),
             checks=self._checks(),
+            sentences={record.path: self._sentence(record) for record in self.records},
         )
 
     def _checks(self) -> dict[str, dict[str, Any]]:
@@ -357,16 +377,17 @@ class Expansion:
 
     def _references(self, record: Record) -> References:
         def read() -> References:
-            return references_by(self.loader.text(record), self.site.forms)
+            text = self.loader.text(record)
+            return references_by(text, self.site.forms, line_of(record, text.text))
 
         return References.from_row(self.pages.value(record.path, self.loader.stamp(record), read))
 
-    def _lead(self, record: Record) -> str:
-        return self._references(record).lead
+    def _sentence(self, record: Record) -> str:
+        return self._references(record).sentence
 
     def _card(self, url: str) -> str:
         record = self.by_url.get(url)
-        return card_html(record, url, self._lead(record)) if record else ""
+        return card_html(record, url, self._sentence(record)) if record else ""
 
     def _cards(self, html: str, page: str) -> str:
         cards = "".join(map(self.card, cited_urls(html, page)))
@@ -434,10 +455,18 @@ class Expansion:
         content += self._cards(content, url)
         toc = contents_html(prose.headings)
 
-        description = description_of(record, text.text)
+        summary = unmarked(record.text("summary") or "")
+        description = summary or self._sentence(record) or title_of(record)
         data = self._described(url, title_of(record), description, record)
         html = self._shell(record.kind, url.count("/")).page(
-            url, f"{record.id} {title_of(record)}", content, toc, self.base_url, description, data
+            url,
+            f"{record.id} {title_of(record)}",
+            content,
+            toc,
+            self.base_url,
+            description,
+            data,
+            log_html(record.kind, view),
         )
         facts = facts_of(content, url)
         value = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]
@@ -552,10 +581,11 @@ class Expansion:
                 return record_map.map_html(records, self.relations)
             case "counts":
                 return lists.counts_html(self.indexes.values(), self.freshness, url)
-            case "recent":
-                return lists.recent_html(
-                    records, url, [RECORDS, *([SNAPSHOT] if self.database else [])]
-                )
+            case "home":
+                files = [RECORDS, SNAPSHOT] if self.database else [RECORDS]
+                decided = home.decided_html(records, self.relations, url)
+                lately = home.lately_html(records, self.relations, url, files)
+                return f'<div class="orbit-home">{decided}{lately}</div>'
             case "about":
                 path = self.origins[url].path
                 return about(
@@ -636,7 +666,7 @@ class Expansion:
             self.pages.page(SNAPSHOT, [stamps, doubts, self.context.citing], self._snapshot)
 
         for path, text in feeds.files(
-            records, self.context.sources.title, self.base_url, self._lead
+            records, self.context.sources.title, self.base_url, self._sentence
         ):
             self.out.write(path, text)
 

@@ -36,6 +36,13 @@ _NAME = re.compile(r"[A-Z](?<![\w/.#&-][A-Z])[A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/
 """What the name of a task looks like, or of a record in another tool:
 a word that ends in a number.
 """
+_ISSUE = re.compile(r"(?<![\w&/#])(?:#|GH-)([1-9][0-9]{0,6})(?![\w-])")
+_COMMIT = re.compile(r"(?<![\w/-])[0-9a-f]{40}(?![\w-])")
+_ADDRESS = re.compile(
+    r">https?://[^/<>\s]{1,100}/(?P<project>[\w./-]{1,200}?)/(?:-/)?"
+    r"(?:issues|pull|merge_requests|pulls)/(?P<number>[0-9]{1,7})</a>"
+)
+"""A link to an issue or a change whose words are its whole address."""
 _AS_IS = frozenset(
     f"<{slash}{name}>"
     for name in ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
@@ -100,6 +107,10 @@ def render(text: str, origin: TextOrigin, site: SiteMap, *, top: int | None = No
     return _Renderer(text, origin, site, top).run()
 
 
+def _with_short_addresses(html: str) -> str:
+    return _ADDRESS.sub(r">\g<project>#\g<number></a>", html)
+
+
 @dataclass
 class _Renderer:
     text: str
@@ -125,7 +136,7 @@ class _Renderer:
         self.anchors = {anchor.lower() for anchor in _ANCHOR.findall(html)}
         excluded = self._excluded_ids()
         direction = ' dir="auto"' if not html.isascii() and _FROM_RIGHT.search(html) else ""
-        may_name = _may_name(self.site.forms)
+        may_name = _may_name(self.site.forms, has_forge=self.site.forge.repository is not None)
         out: list[str] = []
 
         open_code = open_link = 0
@@ -173,7 +184,9 @@ class _Renderer:
 
             out.append(piece)
 
-        return Prose("".join(out), tuple(self.headings), tuple(self._diagnostics()))
+        return Prose(
+            _with_short_addresses("".join(out)), tuple(self.headings), tuple(self._diagnostics())
+        )
 
     def _heading_ids(self, html: str) -> Iterator[Heading]:
         counts: dict[str, int] = {}
@@ -298,7 +311,10 @@ class _Renderer:
 
         out: list[str] = []
         end = 0
-        for span, url in sorted(self._cited(piece), key=lambda pair: pair[0].start):
+        cited = list(self._cited(piece))
+        if not code:
+            cited += self._at_the_forge(piece)
+        for span, url in sorted(cited, key=lambda pair: pair[0].start):
             if (
                 url is None
                 or url == self.origin.page
@@ -307,7 +323,11 @@ class _Renderer:
             ):
                 continue
 
-            opening = citation(self.site, self.origin.page, url)
+            if url.startswith(("https://", "http://")):
+                opening = f'<a href="{escape(url)}" rel="noopener noreferrer">'
+            else:
+                opening = citation(self.site, self.origin.page, url)
+
             out += [piece[end : span.start], opening, span.of(piece), "</a>"]
             end = span.end
 
@@ -321,6 +341,16 @@ class _Renderer:
             if match[0].startswith(self.site.forms.prefixes):
                 continue  # an id, which was found as such
             yield Span(*match.span()), self.site.by_name(match[0])
+
+    def _at_the_forge(self, piece: str) -> Iterator[tuple[Span, str | None]]:
+        forge = self.site.forge
+        if forge.repository is None:
+            return
+
+        for match in _ISSUE.finditer(piece):
+            yield Span(*match.span()), forge.issue(match[1])
+        for match in _COMMIT.finditer(piece):
+            yield Span(*match.span()), forge.change(match[0])
 
     def _diagnostics(self) -> Iterator[Diagnostic]:
         if not self.broken:
@@ -347,6 +377,7 @@ class _Renderer:
 
 
 @cache
-def _may_name(forms: IdForms) -> re.Pattern[str]:
+def _may_name(forms: IdForms, *, has_forge: bool) -> re.Pattern[str]:
     """Return a pattern for the start of every citation: a text without it is not searched."""
-    return re.compile(f"{forms.first.pattern}|[A-Z][A-Za-z]{{0,15}}-?[0-9]")
+    at_forge = "|#[0-9]|[0-9a-f]{40}" if has_forge else ""
+    return re.compile(f"{forms.first.pattern}|[A-Z][A-Za-z]{{0,15}}-?[0-9]{at_forge}")

@@ -100,6 +100,15 @@ def about(
     return clean(str(module.about(cited, neighbours, applying)))
 
 
+def log_html(kind: Kind, view: Mapping[str, Any]) -> str:
+    """Return the log around a decision, for the column of the navigation; "" for other records."""
+    if not view["log"]:
+        return ""
+
+    module: Any = _environment().get_template("parts.html").module
+    return clean(str(module.log(kind.labels, view["index_url"], view["log"])))
+
+
 def _votes_drawn(view: Mapping[str, Any]) -> str:
     if not (votes := view["votes"]):
         return ""

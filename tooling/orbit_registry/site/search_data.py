@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orbit_registry.formats.markdown import content_start
+from orbit_registry.formats.sentences import paragraphs
 from orbit_registry.hook.words import STOP_WORDS
+from orbit_registry.matching.teaser import sentence_of
 from orbit_registry.model.record import Record
 from orbit_registry.search.index import norm_of
 from orbit_registry.search.text import stem
@@ -29,24 +31,18 @@ GENERATED = (
 )  # where MkDocs and Zensical write the sections of pages
 LONGEST_LEAD = 160
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_SKIPPED = re.compile(
-    r"(?:#|\||<!--|```|~~~|---|===|>\s*\[!\w+\]|[-*+]?\s*\**(?:status|date|deciders|tags"
-    r"|legacy_id)\**\s*:)",
-    re.IGNORECASE,
-)
-_ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s")
 _TAG = re.compile(r"<[^>]*>")
-_MARKS = re.compile(
-    r"!?\[([^\]]*)\]\([^)]*\)|`([^`]+)`|[`*]{1,3}|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"
-    r"|^(?:[-*+>]|\d+[.)])\s+"
-)
 
 
-def description_of(record: Record, prose: str) -> str:
-    """Return a record in one sentence, as those who list pages show it:
-    its summary, else how its prose begins.
+def line_of(record: Record, prose: str) -> str:
+    """Return what lists print below a record's title, as plain text; empty if nothing says it.
+
+    Of a decision it is what was decided, of another record how its text begins.
     """
-    return unmarked(record.text("summary") or "") or lead(prose) or title_of(record)
+    if record.kind.in_document:
+        return unmarked(sentence_of(record, prose))
+
+    return lead(prose)
 
 
 class Section(NamedTuple):
@@ -193,18 +189,5 @@ def lead(prose: str) -> str:
     """Return the first paragraph of a text that says something, without its Markdown:
     whole words, 160 characters.
     """
-    paragraph: list[str] = []
-    for line in prose[content_start(prose) :].splitlines():
-        stripped = line.strip()
-        if not stripped or _SKIPPED.match(stripped) or (paragraph and _ITEM.match(stripped)):
-            if paragraph:
-                break
-            continue
-
-        paragraph.append(_MARKS.sub(lambda mark: mark[1] or mark[2] or "", stripped))
-
-        if sum(map(len, paragraph)) > LONGEST_LEAD:
-            break
-
-    text = " ".join(" ".join(paragraph).split())
+    text = next(paragraphs(prose[content_start(prose) :]), "")
     return text if len(text) <= LONGEST_LEAD else text[:LONGEST_LEAD].rpartition(" ")[0] + " …"

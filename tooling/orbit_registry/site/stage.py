@@ -447,7 +447,7 @@ def _configure(
         theme = custom if isinstance(custom, dict) else {"name": custom or "mkdocs"}
         base = {
             "INHERIT": str(user_config.file),
-            "theme": {"name": theme.get("name", "material")},
+            "theme": _theme_of(theme, is_trusted=user_config.is_trusted),
             "nav": nav,
             "extra_css": [
                 *STYLES,
@@ -488,6 +488,15 @@ def _configure(
         config = staged_config(base, folders, base_url)
 
     out.write(CONFIG, dumped(config))
+
+
+def _theme_of(theme: Mapping[str, Any], *, is_trusted: bool) -> dict[str, Any]:
+    """Return the theme's name, without the fonts that Material loads from another host: the pages'
+    policy blocks them.
+    """
+    name = theme.get("name", "material")
+    fonts: dict[str, Any] = {} if is_trusted or name != "material" else {"font": False}
+    return {"name": name, **fonts}
 
 
 def dumped(config: Mapping[str, Any]) -> str:

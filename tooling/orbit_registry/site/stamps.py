@@ -80,6 +80,7 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
     from orbit_registry.operations.freshness.evaluate import dependency_files
     from orbit_registry.site.config import overrides
     from orbit_registry.site.documents import UNSEARCHED
+    from orbit_registry.site.home import README
 
     workspace, sources, reading = (
         context.registry.workspace,
@@ -107,6 +108,7 @@ def inputs_of(context: BuildContext, out: Path) -> Iterator[str]:
 
     files = (
         "mkdocs.yml",
+        README,
         *context.citing,
         *context.checked,
         *dependency_files(workspace, context.ground),

@@ -25,6 +25,7 @@ from orbit_registry.site.mentions import Citers
 from orbit_registry.site.prose import card_id
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
+from orbit_registry.site.twins import twin_path
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import (
     built_chip,
@@ -37,6 +38,7 @@ from orbit_registry.site.words import (
     status_css,
     tags_of,
     texts_of,
+    title_of,
     words_in,
 )
 
@@ -49,9 +51,9 @@ def cited_urls(html: str, page: str) -> list[str]:
     return list(dict.fromkeys(url for url in urls if url is not None))
 
 
-def card_html(record: Record, url: str, lead: str) -> str:
-    """Return the preview of the record at a URL; `lead` is the first line of its text."""
-    line = record.text("summary") or lead
+def card_html(record: Record, url: str, sentence: str) -> str:
+    """Return the preview of the record at a URL, with its sentence."""
+    line = record.text("summary") or sentence
     text = f"<span>{headline(line)}</span>" if line and line != record.title else ""
     day = f" <small>{escape(date_of(record))}</small>"
 
@@ -72,6 +74,7 @@ RELATIONS: Mapping[str, str] = {
 """How each relation reads as a label."""
 
 SHORT = 90  # longest field in the margin; longer ones are sections below the prose
+LOG = 13  # decisions that the page of one names beside it
 MONTHS = 24  # how far back votes are counted month by month
 _ELSEWHERE = frozenset({"source", "status_raw"})  # fields that every kind's page has
 
@@ -88,8 +91,9 @@ class Ref(TypedDict):
 class Relations:
     """Relations of records, read from both ends, their freshness and their order.
 
-    `records` are in the order of lists. `freshness`, `matches`, `checks`, `due` and `built` are by
-    the record's path; a record that is left out is fresh. `today` ends the months of votes.
+    `records` are in the order of lists. `freshness`, `matches`, `checks`, `due`, `sentences` and
+    `built` are by the record's path; a record that is left out is fresh. `today` ends the months of
+    votes.
     """
 
     def __init__(
@@ -100,11 +104,13 @@ class Relations:
         citers: Citers | None = None,
         matches: Mapping[str, FilesByGlob] = MappingProxyType({}),
         checks: Mapping[str, dict[str, Any]] = MappingProxyType({}),
+        sentences: Mapping[str, str] = MappingProxyType({}),
         due: Mapping[str, Due] = MappingProxyType({}),
         built: Mapping[str, Built] = MappingProxyType({}),
     ) -> None:
         self._freshness, self.due, self.built = freshness, due, built
         self.citers, self.matches, self.checks = citers or Citers(), matches, checks
+        self._sentences = sentences
         self.today = today or datetime.now(UTC).date()
         in_order = list(records)
         self.records = RecordSet(in_order)
@@ -115,6 +121,10 @@ class Relations:
         for record in in_order:
             by_kind[record.kind.name].append(record)
 
+        self._logs = {name: same for name, same in by_kind.items() if same[0].kind.in_document}
+        self._places = {
+            record.path: place for same in self._logs.values() for place, record in enumerate(same)
+        }
         pairs = [pair for same in by_kind.values() for pair in pairwise(same)]
         self._before = {later.path: earlier for earlier, later in pairs}
         self._after = {earlier.path: later for earlier, later in pairs}
@@ -130,6 +140,26 @@ class Relations:
     def neighbours(self, record: Record) -> tuple[Record | None, Record | None]:
         """Return the records of its kind before and after it in lists."""
         return self._before.get(record.path), self._after.get(record.path)
+
+    def sentence(self, record: Record) -> str:
+        """Return a decision in one sentence, "" without one and for other records."""
+        if not record.kind.in_document:
+            return ""
+
+        sentence = self._sentences.get(record.path, "")
+        return "" if sentence == record.title else sentence
+
+    def log_around(self, record: Record) -> Sequence[Record]:
+        """Return the decisions around one, the newest first, itself among them; none for records
+        of other kinds.
+        """
+        log = self._logs.get(record.kind.name, [])
+        if len(log) < 2:
+            return ()
+
+        place = self._places[record.path]
+        first = max(0, min(place - LOG // 2, len(log) - LOG))
+        return log[first : first + LOG][::-1]
 
     def doubts(self, record: Record) -> str:
         """Return why a live record may hold no longer, "" without a reason."""
@@ -202,12 +232,14 @@ def record_view(
     def references(ids: Sequence[str]) -> list[Ref]:
         return [reference(any_id, page, relations, site) for any_id in ids]
 
+    text_path = record.source.path if record.source else record.path
     related = {any_id for _, ids in relations.links(record) for any_id in ids}
     related |= {*relations.replaces(record), *relations.replaced_by(record)}
     return {
         "id": record.id,
         "origin": record.origin,
         "title": record.title,
+        "sentence": relations.sentence(record),
         "kind_labels": kind.labels,
         "index_url": relative(page, f"{kind.plural}/"),
         "status_word": record.status.word,
@@ -228,6 +260,9 @@ def record_view(
         "own": {column: groups.column_words(record, column, page) for column in own_columns(kind)},
         "source": _file(record.source.path, page, site) if record.source else None,
         "file": _file(record.path, page, site) | ({"edit": None} if record.source else {}),
+        "edit": site.forge.edit(text_path),
+        "read": site.forge.view(text_path),
+        "markdown": relative(page, twin_path(page)),
         "replaced_by": references(relations.replaced_by(record)),
         "today": references(relations.successors_today(record)),
         "scope": {
@@ -244,6 +279,7 @@ def record_view(
         ],
         "votes": relations.votes(record),
         "checks": relations.checks.get(record.path),
+        "log": [_in_log(other, page) for other in relations.log_around(record)],
         "neighbours": [
             link_to(neighbour, page) if neighbour else None
             for neighbour in relations.neighbours(record)
@@ -278,6 +314,18 @@ def _glob(
         "url": glob_link(page, glob),
         "count": count if shown else 0,
         "files": shown,
+    }
+
+
+def _in_log(record: Record, page: str) -> dict[str, str]:
+    url = url_of(record)
+    return {
+        "id": record.id,
+        "title": title_of(record),
+        "year": date_of(record)[:4],
+        "css": status_css(record.status),
+        "word": record.status.word,
+        "url": "" if url == page else relative(page, url),
     }
 
 
@@ -397,6 +445,7 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
         "id": record.id,
         "kind": kind.name,
         "title": record.title,
+        "sentence": relations.sentence(record),
         "status": record.status.name,
         "word": record.status.word,
         "phase": record.phase,

@@ -37,15 +37,15 @@ class References(NamedTuple):
 
     ids: tuple[tuple[str, int], ...] = ()
     links: tuple[tuple[str, int], ...] = ()
-    lead: str = ""  # the first line that says something; of records alone
+    sentence: str = ""  # what the site prints below a title; of records alone
     entry: tuple[int, int] | None = None  # the lines of a decision's entry in its document
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Self:
         """Return what a row of the cache holds: the fields in their order, as JSON has them."""
-        ids, links, lead, entry = row
+        ids, links, sentence, entry = row
         lines = tuple(entry) if entry else None
-        return cls(tuple(map(tuple, ids)), tuple(map(tuple, links)), lead, lines)
+        return cls(tuple(map(tuple, ids)), tuple(map(tuple, links)), sentence, lines)
 
 
 def references_in_text(text: str, path: str, forms: IdForms) -> References:

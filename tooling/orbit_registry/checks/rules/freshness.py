@@ -235,8 +235,9 @@ def review_due(context: CheckContext) -> Iterator[Diagnostic]:
         if due is None:
             continue
 
+        end = " --expires DATE" if "expires_at" in freshness_fields(record) else ""
         hint = (
-            f"`orbit verify {record.id}` if it still holds, else change or replace it; later: "
+            f"`orbit verify {record.id}{end}` if it still holds, else change or replace it; later: "
             f"`orbit review --snooze {record.id}`"
         )
         where = _where_stated(context, record)

@@ -6,13 +6,20 @@ WITH titles AS (
         repository, id, title, phase, status, negated
     FROM records
     WHERE kind IN ('adr', 'rule', 'learning') AND title_key IS NOT NULL
-), sided AS (
-    -- Of tabs over spaces, or of 10 backups and 12: those that take one side are against those that take another.
+), sides AS (
     SELECT
-        CONCAT(topic, ' | ') AS subject, repository, id, title,
-        CASE WHEN side = MIN(side) OVER (PARTITION BY topic) THEN 1 ELSE 0 END AS is_for
+        CONCAT(topic, ' | ') AS subject, repository, id, title, side,
+        MIN(side) OVER (PARTITION BY topic) AS first_side,
+        MIN(side) OVER (PARTITION BY topic, repository) AS own_first,
+        MAX(side) OVER (PARTITION BY topic, repository) AS own_last
     FROM titles
     WHERE side <> '' AND phase = 'live' AND NOT negated
+), sided AS (
+    -- Of tabs over spaces, or of 10 backups and 12: those that take one side are against those that take another. Who takes
+    -- several, such as phase 1 and phase 2, is against no one.
+    SELECT subject, repository, id, title, CASE WHEN side = first_side THEN 1 ELSE 0 END AS is_for
+    FROM sides
+    WHERE own_first = own_last
 ), positions AS (
     SELECT
         title_key AS subject, repository, id, title,

@@ -19,6 +19,7 @@ from orbit_registry.formats.adr.vocabulary import (
 )
 from orbit_registry.formats.markdown import Document, Heading, within
 from orbit_registry.formats.position import Position, Span
+from orbit_registry.formats.sentences import FILLER
 
 _SUBSECTIONS = frozenset(
     {"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"}
@@ -70,11 +71,6 @@ COST = re.compile(
     r"(?:(?:\r?\n){1,2}[ \t]*[-*+][ \t]+)?[^\s])",
     re.IGNORECASE,
 )
-FILLER = re.compile(
-    r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE
-)
-
-
 _STARTS = {
     "context": tuple(f"{start} " for start in word_set("context_and")),
     "decision": ("decision and", "decision:", "decision —", "decision -", "decision ("),

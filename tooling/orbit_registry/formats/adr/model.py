@@ -38,6 +38,7 @@ class Relation:
     span: Span
     text: str = ""
     weak: bool = False
+    of_part: bool = False  # it replaces a part of the other decision alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,10 +49,10 @@ from orbit_registry.formats.adr.model import (
 from orbit_registry.formats.adr.relations import (
     Phrase,
     find_phrases,
-    find_targets,
     opening_phrases,
     target_key,
     unsure_phrases,
+    value_phrases,
     wiki_links,
 )
 from orbit_registry.formats.adr.status_line import normalise_status
@@ -329,9 +329,7 @@ def _stated_relations(header: Header, facts: _Facts) -> Iterator[Relation]:
 
             for phrase in find_phrases(header.text, fact.span.start, fact.span.end):
                 position = lines.position(phrase.span.start)
-                yield Relation(
-                    phrase.rel, _target(header, phrase), position, phrase.span, phrase.text
-                )
+                yield _relation(phrase, _target(header, phrase), position, phrase.span)
         elif fact.key in _RELS:
             yield from _fact_relations(header, fact)
 
@@ -369,13 +367,21 @@ def _fact_relations(header: Header, fact: Fact) -> Iterator[Relation]:
     rel = cast(Rel, fact.key)
     lines = header.document.lines
     if fact.style != "front-matter":
-        for target, label, span in find_targets(header.text, fact.span.start, fact.span.end):
-            yield Relation(rel, target, lines.position(span.start), span, label)
+        for phrase in value_phrases(rel, header.text, fact.span.start, fact.span.end):
+            if phrase.is_sure:
+                position = lines.position(phrase.span.start)
+                yield _relation(phrase, phrase.target, position, phrase.span)
         return
 
+    position = lines.position(fact.span.start)
     for value in fact.values:
-        for target, label, _ in find_targets(value, 0, len(value)):
-            yield Relation(rel, target, lines.position(fact.span.start), fact.span, label)
+        for phrase in value_phrases(rel, value, 0, len(value)):
+            if phrase.is_sure:
+                yield _relation(phrase, phrase.target, position, fact.span)
+
+
+def _relation(phrase: Phrase, target: str, position: Position, span: Span) -> Relation:
+    return Relation(phrase.rel, target, position, span, phrase.text, of_part=phrase.of_part)
 
 
 def _linked_relations(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
@@ -390,9 +396,7 @@ def _linked_relations(header: Header, sections: Sequence[Section]) -> Iterator[R
                 if "://" in phrase.target and phrase.rel in ("implements", "related_to"):
                     continue  # an issue or a page, not a decision
                 position = document.lines.position(phrase.span.start)
-                yield Relation(
-                    phrase.rel, _target(header, phrase), position, phrase.span, phrase.text
-                )
+                yield _relation(phrase, _target(header, phrase), position, phrase.span)
 
 
 def _mentioned_relations(header: Header, facts: _Facts, outline: Outline) -> Iterator[Relation]:

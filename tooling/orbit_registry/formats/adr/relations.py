@@ -1,7 +1,7 @@
 """Phrases in a text that relate one decision to another: `Superseded by [ADR-0042](x.md)`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import cast
@@ -15,6 +15,15 @@ from orbit_registry.formats.position import Span
 PARTLY = f"(?:{choice('partly')})"
 _IN = rf"(?:[ -]{PARTLY})?"
 _CJK_IN = rf"[ ]?(?:{PARTLY}[ ]?)?"
+_DAY = r"[0-3]?[0-9](?:\.|st|[nr]d|th|er|º)?"
+_MONTH = r"[^\W\d_]{3,12}\.?"
+_WHEN = (
+    rf"(?:(?:{choice('before_dates')})[ ](?:the[ ])?)?"
+    r"(?:(?:19|20)[0-9]{2}(?:[-/.][0-9]{1,2}){0,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-](?:19|20)[0-9]{2}"
+    rf"|(?:{_DAY}[ ](?:de[ ])?)?{_MONTH}(?:[ ]{_DAY},?)?[ ](?:de[ ])?(?:19|20)[0-9]{{2}})"
+)
+_GAP = rf"(?:[*_]{{0,3}}[,:]?[ ]?[(\[]?{_WHEN}[)\]]?,?)?[*_]{{0,3}}[ ]?[:,–—-]?[ ][*_]{{0,3}}[(\[]?"
+"""What is between a verb and `by` in some texts: a date, bold marks, an opening bracket."""
 _PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
 _LEAD = 8  # longest text before such a target
 _NO_LETTER = r"(?<![^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
@@ -31,6 +40,8 @@ WITHIN = (
 """Text between that and its verb, including an insertion between two commas."""
 _MAY_BE_PLANNED = ("superseded_by", "supersedes", "amended_by", "amends")
 _FAR = 80  # characters before a verb that may name a part
+_PART_OF: Mapping[Rel, Rel] = {"superseded_by": "amended_by", "supersedes": "amends"}
+_REMARK = re.compile(r"[ ]?\([^()\n]{0,80}\)(?=[ ]?[,;&]|[ ](?:and|und|et|y|e)[ ])")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 OF_ITSELF = (
     r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ "
@@ -79,6 +90,7 @@ _GLUE = re.compile(
     r"|(?:,[ ])?(?:and|or|und|et|y|e)[ \t\r\n]{1,4}|by[ ]){0,2}[ \t\r\n]{0,4}"
 )
 _MARK = re.compile(r"[*_]{1,3}(?=[ \t])")
+_OPENING_MARK = re.compile(r"[*_]{1,3}(?=[\[A-Z0-9`])")
 _FILLER = re.compile(r"(?:[\w§./-]{1,30}[ \t\r\n]{1,3}){0,3}")
 _ID_SHAPE = re.compile(
     r"(?:\bADRs?[- #]{0,2}|^#?)[0-9]{1,9}\b|^[0-9]{3,8}-|\bRFC[- ][0-9]", re.IGNORECASE
@@ -90,6 +102,7 @@ _NUMBER_OF_ANCHOR = re.compile(r"#adr-?0*(?P<number>[0-9]{1,9})(?![0-9])", re.IG
 def _pattern(template: str) -> str:
     for name, pattern in (
         ("{CJK_IN}", _CJK_IN),
+        ("{GAP}", _GAP),
         ("{IN}", _IN),
         ("{PARTIAL}", _PARTIAL),
         ("{PARTLY}", PARTLY),
@@ -121,12 +134,15 @@ def _endings() -> tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Rel], ...
 @cache
 def _limits() -> tuple[re.Pattern[str], ...]:
     """Return the patterns that limit a verb to a part:
-    two before it, two within it, and one after its target.
+    two before it, two within it, and two after its target.
     """
     adverb = rf"{_NO_LETTER}{PARTLY}(?:\*\*|[*_])?[ ]?(?:been[ ])?\Z"
     within = rf"{_NO_LETTER}{PARTLY}(?![a-z])"
     behind = rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)"
-    patterns = (adverb, rf"{adverb}|{PART}{WITHIN}\Z", within, rf"{within}|{PART}", behind)
+    # Of `Superseded by ADR-9, section 3` it is a section of the successor.
+    behind_part = rf"{behind}|[ ]?[(,][ ]?(?:{PART})"
+    before = rf"{adverb}|{PART}{WITHIN}\Z"
+    patterns = (adverb, before, within, rf"{within}|{PART}", behind, behind_part)
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
 
@@ -197,22 +213,23 @@ def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
         return phrase
     if not is_sure(text, start, limit, phrase.verb, phrase.span):
         return replace(phrase, is_sure=False)
-    if phrase.rel not in ("superseded_by", "supersedes"):
+    if phrase.rel not in _PART_OF:
         return phrase
 
     is_passive = phrase.rel == "superseded_by"
-    partly_before, part_before, has_partly, has_part, partly_behind = _limits()
+    partly_before, part_before, has_partly, has_part, partly_behind, part_behind = _limits()
     far = max(start, phrase.verb.start - _FAR)
     before = (part_before if is_passive else partly_before).search(text, far, phrase.verb.start)
     inside = has_partly if is_passive else has_part
 
     between = ((phrase.verb.start, phrase.span.start), (phrase.span.end, phrase.verb.end))
     is_limited = before is not None or any(inside.search(text, *part) for part in between)
-    if not is_limited and partly_behind.match(text, phrase.span.end, limit) is None:
+    behind = partly_behind if is_passive else part_behind
+    if not is_limited and behind.match(text, phrase.span.end, limit) is None:
         return phrase
 
     verb = Span(before.start() if before is not None else phrase.verb.start, phrase.verb.end)
-    rel: Rel = "amended_by" if is_passive else "amends"
+    rel = _PART_OF[phrase.rel]
     return Phrase(rel, phrase.target, phrase.text, phrase.span, verb, True)
 
 
@@ -226,6 +243,7 @@ def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
         rel = cast(Rel, match.lastgroup)
         mark = _MARK.match(text, match.end(), limit)  # `**Superseded by** ADR-9`
         at = _skip(_GLUE, text, mark.end() if mark else match.end(), limit)
+        at = _skip(_OPENING_MARK, text, at, limit)  # `Superseded by **ADR-9**`
         target = _target(text, at, limit) or _target(text, _skip(_FILLER, text, at, limit), limit)
 
         while target is not None:
@@ -309,6 +327,28 @@ def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Sp
     while target is not None:
         yield target
         target = _target(text, _skip(_GLUE, text, target[2].end, end), end)
+
+
+def value_phrases(rel: Rel, text: str, start: int, end: int) -> Iterator[Phrase]:
+    """Yield the decisions that the value of a key names, each as its remark limits it:
+    `Supersedes: ADR-8 (in part), ADR-9`.
+    """
+    at = start
+    while at < end:
+        targets = list(find_targets(text, at, end))
+        if not targets:
+            return
+
+        for name, label, span in targets:
+            verb = Span(start, start)
+            yield _limited(text, at, end, Phrase(rel, name, label, span, verb))
+            at = span.end
+
+        remark = _REMARK.match(text, at, end)
+        if remark is None:
+            return
+
+        at = remark.end()
 
 
 def target_key(target: str) -> tuple[str, str | None]:

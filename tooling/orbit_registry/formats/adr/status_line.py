@@ -14,8 +14,8 @@ from orbit_registry.formats.adr.relations import (
     PARTLY,
     WITHIN,
     find_phrases,
-    find_targets,
     unsure_phrases,
+    value_phrases,
 )
 from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, choice, plain, word_set
 from orbit_registry.formats.position import Span
@@ -134,7 +134,8 @@ def _status(text: str) -> Status:
     if opens == "supersedes" or of_part:
         return "unknown"  # `Ersetzt ADR-3`: what it does to another one
 
-    if opens == "superseded_by" or (
+    is_deprecated = plain(_first_word(bare)) == "deprecated"  # in favour of another one
+    if (opens == "superseded_by" and not is_deprecated) or (
         taken_over and (phrase is None or phrase.rel == "superseded_by")
     ):
         return "superseded"  # the word comes last: `被 ADR-0045 取代`
@@ -165,6 +166,11 @@ def _status(text: str) -> Status:
             return "unknown"
 
     return "unknown"
+
+
+def _first_word(text: str) -> str:
+    match = _WORD.match(text)
+    return match.group() if match else ""
 
 
 def _opens_with(text: str, at: int) -> bool:
@@ -253,8 +259,13 @@ def value_facts(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:
         return
     raw = span.of(text)
     yield Fact(key, raw, span, style, (raw,) if raw else ())
-    if key == "superseded_by" and any(find_targets(text, span.start, span.end)):
-        yield Fact("superseding", raw, whole_line(text, span), style)
+    if key != "superseded_by":
+        return
+
+    for phrase in value_phrases("superseded_by", text, span.start, span.end):
+        if phrase.rel == key and phrase.is_sure:
+            yield Fact("superseding", raw, whole_line(text, span), style)
+            return
 
 
 def _pieces(text: str, span: Span) -> list[Span]:

@@ -1,0 +1,35 @@
+"""Markdown of other generators becomes what their readers see, and never literal marks."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.formats import yaml
+from orbit_registry.formats.dialects import common_markdown
+from orbit_registry.formats.markdown_html import render_html
+
+CASES = Path(__file__).parents[2] / "cases" / "dialects.yaml"
+
+
+def _fence(code: str, _: str) -> str:
+    return f"[{code}]"
+
+
+@pytest.mark.parametrize("case", yaml.load(CASES.read_text("utf-8")), ids=lambda case: case["text"])
+def test_a_dialect_is_rendered(case: dict[str, str]) -> None:
+    assert render_html(case["text"], _fence)[0] == case["html"]
+
+
+def test_lines_keep_their_numbers() -> None:
+    text = 'one\n<Badge a="b" />\nimport X from "y"\n=== "Tab"\n    last\n'
+    assert len(common_markdown(text).split("\n")) == len(text.split("\n"))
+
+
+@pytest.mark.parametrize("mark", ["<A ", "<A a=", "<A/>", "`<A", ":::a\n", "!!! a\n", '=== "'])
+def test_marks_without_an_end_cost_no_more_than_others(mark: str) -> None:
+    started = time.process_time()
+    common_markdown(mark * 5_000)
+    assert time.process_time() - started < 1

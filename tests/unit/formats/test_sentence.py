@@ -1,0 +1,31 @@
+"""The sentence of a decision: what its text says was decided."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.formats import yaml
+from orbit_registry.formats.adr.sentence import LONGEST, SHORTEST, sentence_of
+
+CASES = Path(__file__).parents[2] / "cases" / "decision_sentences.yaml"
+
+
+@pytest.mark.parametrize("case", yaml.load(CASES.read_text("utf-8")), ids=lambda case: case["text"])
+def test_a_decision_is_said_in_one_sentence(case: dict[str, str]) -> None:
+    assert sentence_of(case["text"]) == case["says"]
+
+
+def test_a_long_sentence_ends_with_a_whole_word() -> None:
+    sentence = sentence_of("## Decision\n\nWe will " + "carefully " * 60)
+    assert sentence.endswith("carefully …")
+    assert SHORTEST <= len(sentence) <= LONGEST
+
+
+@pytest.mark.parametrize("mark", ["[", "*a", "`", "<a ", "[[", "![", "("])
+def test_marks_without_an_end_cost_no_more_than_others(mark: str) -> None:
+    started = time.process_time()
+    sentence_of("## Decision\n\n" + mark * 20_000)
+    assert time.process_time() - started < 1

@@ -1,0 +1,103 @@
+"""The start page: what was decided, and what happened to each record last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from orbit_registry.model.kind import load_kinds
+from orbit_registry.model.record import Record
+from orbit_registry.site.home import decided_html, event_of, lately_html
+from orbit_registry.site.views import Relations
+
+KINDS = load_kinds()
+DAY = "2026-05-04T10:00:00Z"
+
+
+def _record(number: int = 1, kind: str = "adr", **data: Any) -> Record:
+    prefix = KINDS[kind].prefix
+    values: dict[str, object] = {
+        "id": f"{prefix}{number:04}" if prefix.endswith("-") else f"{prefix}-{number:04}",
+        "title": f"Title {number}",
+        "status": "accepted" if kind == "adr" else "active",
+        "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": DAY,
+    }
+    return Record(KINDS[kind], values | data, f".orbit/{kind}/{number}/record.yaml")
+
+
+@pytest.mark.parametrize(
+    ("data", "event"),
+    [
+        ({}, ("2026-05-04", "edited", "")),
+        (
+            {"approval": {"approved_at": DAY, "approved_by": "Ada"}},
+            ("2026-05-04", "accepted", "Ada"),
+        ),
+        (
+            {"approval": {"approved_at": "2026-02-01T00:00:00Z", "approved_by": "Ada"}},
+            ("2026-05-04", "edited", ""),
+        ),
+        (
+            {
+                "status": "proposed",
+                "created_at": DAY,
+                "created_by": {"name": "Bo", "role": "human"},
+            },
+            ("2026-05-04", "proposed", "Bo"),
+        ),
+        ({"status": "rejected"}, ("2026-05-04", "rejected", "")),
+        (
+            {"status": "superseded", "superseded_by": ["ADR-0007"]},
+            ("2026-05-04", "superseded by ADR-0007", ""),
+        ),
+        (
+            {"date": "2024-03-02", "created_by": {"name": "Ada", "role": "import"}},
+            ("2024-03-02", "accepted", ""),
+        ),
+        (
+            {
+                "date": "2024-03-02",
+                "created_by": {"name": "Ada", "role": "import"},
+                "status": "superseded",
+                "superseded_by": ["ADR-0008"],
+            },
+            ("2025-01-05", "superseded by ADR-0008", ""),
+        ),
+    ],
+)
+def test_an_event_has_a_day_a_verb_and_a_person(
+    data: dict[str, object], event: tuple[str, str, str]
+) -> None:
+    record, successor = _record(**data), _record(8, date="2025-01-05")
+    assert event_of(record, Relations([record, successor]))[:3] == event
+
+
+def test_a_learning_is_added() -> None:
+    record = _record(kind="learning", created_at=DAY)
+    assert event_of(record, Relations([record])).verb == "added"
+
+
+def test_edits_are_folded_below_what_was_decided() -> None:
+    records = [_record(number) for number in (1, 2)]
+    records += [_record(3, created_at="2024-01-01T00:00:00Z", status="rejected")]
+    html = lately_html(records, Relations(records), "", ())
+    assert html.index("ADR-0003") < html.index("<summary>2 more") < html.index("ADR-0002")
+
+
+def test_of_edits_alone_the_newest_are_on_the_page() -> None:
+    records = [_record(number) for number in range(1, 13)]
+    html = lately_html(records, Relations(records), "", ())
+    assert html.index("ADR-0005") < html.index("<summary>4 more") < html.index("ADR-0004")
+
+
+def test_the_newest_live_decisions_stand_with_their_sentences() -> None:
+    records = [_record(number, date=f"2026-01-0{number}") for number in range(1, 9)]
+    records.append(_record(9, date="2026-02-01", status="proposed"))
+    sentences = {record.path: f"We do <{record.id}>." for record in records}
+    html = decided_html(records, Relations(records, sentences=sentences), "")
+    assert "We do &lt;ADR-0008&gt;." in html
+    assert "ADR-0009" not in html
+    assert "ADR-0002" not in html
+    assert "9 decisions, 8 of them live" in html

@@ -1,0 +1,99 @@
+"""What a decision says in one sentence, and the text of its sections.
+
+It reads lines, not a parsed document: an index of a thousand decisions needs a sentence of each.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from orbit_registry.formats.adr.headings import section_key
+from orbit_registry.formats.adr.vocabulary import VOCABULARY, plain, word_set
+from orbit_registry.formats.sentences import paragraphs, sentences
+from orbit_registry.formats.untrusted import cut
+
+SHORTEST, LONGEST = 20, 220
+"""Characters of a sentence: a shorter one needs the next, a longer one is cut."""
+_LONGEST_SECTION = 6000
+"""Characters of a section that are read; a sentence stands near its start."""
+_PARAGRAPHS = 4
+"""Paragraphs of a section among which the one that decides is looked for."""
+_HEADING = re.compile(
+    r"^(?:(?P<mark>#{1,6})[ \t]+(?P<name>.+?)[ \t#]*$|(?P<bold>\*\*|__)(?P<run_in>[^*_\n"
+    r"]{1,50}?)[.:]?(?P=bold)[.:]?)",
+    re.MULTILINE,
+)
+_OUTCOMES = word_set("outcomes")
+_DECIDES = re.compile(rf"(?<!\w)(?:{'|'.join(VOCABULARY['deciding_words'])})(?!\w)", re.IGNORECASE)
+
+
+def section_of(text: str, key: str) -> str:
+    """Return the text of the first section with a key; empty if there is none."""
+    return next((body for _, body in _sections(text, key)), "")
+
+
+def sentence_of(text: str) -> str:
+    """Return what a decision's text says was decided, in plain text of 20 to 220 characters.
+
+    It is the first sentence of the section that decides, or the first near it that says so:
+    `Chosen option: …`, `We will …`. Empty if no section decides.
+    """
+    sections = list(_sections(text, "decision"))
+    sections.sort(key=lambda section: _is_outcome(section[0]), reverse=True)
+    sentences = (_sentence(_above_others(body)) for _, body in sections)
+    return next(filter(None, sentences), "")
+
+
+def _is_outcome(name: str) -> bool:
+    words = plain(name)
+    return any(outcome in words for outcome in _OUTCOMES)
+
+
+def _sections(text: str, key: str) -> Iterator[tuple[str, str]]:
+    """Yield the sections with a key: the words of the heading, and the text below it."""
+    headings = list(_HEADING.finditer(text))
+    for position, heading in enumerate(headings):
+        name = heading["name"] or heading["run_in"]
+        if section_key(name) != key:
+            continue
+
+        level = _level(heading)
+        following = (other.start() for other in headings[position + 1 :] if _level(other) <= level)
+        yield name, text[heading.end() : next(following, len(text))]
+
+
+def _level(heading: re.Match[str]) -> int:
+    return len(heading["mark"] or "#######")
+
+
+def _above_others(body: str) -> str:
+    """Return a section's text up to a heading of another standard section within it."""
+    body = body[:_LONGEST_SECTION]
+    for heading in _HEADING.finditer(body):
+        if heading["mark"] and section_key(heading["name"]) not in ("decision", "other"):
+            return body[: heading.start()]
+
+    return body
+
+
+def _sentence(body: str) -> str:
+    near_the_start = islice(paragraphs(body), _PARAGRAPHS)
+    candidates = [sentence for paragraph in near_the_start for sentence in sentences(paragraph)]
+    deciding = (n for n, sentence in enumerate(candidates) if _DECIDES.search(sentence))
+
+    chosen = ""
+    for sentence in candidates[next(deciding, 0) :]:
+        chosen = f"{chosen} {sentence}".strip()
+        if len(chosen) >= SHORTEST:
+            return _fitting(chosen)
+
+    return ""
+
+
+def _fitting(sentence: str) -> str:
+    """Return a sentence that fits: a longer one ends with a whole word and an ellipsis."""
+    if len(sentence) <= LONGEST:
+        return sentence
+
+    words, blank, _ = sentence[: LONGEST - 1].rpartition(" ")
+    return f"{words.rstrip(',;:—–- ')} …" if blank else cut(sentence, LONGEST)

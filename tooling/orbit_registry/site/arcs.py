@@ -1,0 +1,117 @@
+"""A drawing of decisions in the order of their age, with an arc for each relation.
+
+It is made when the site is built and runs no script. Small screens have the lists below it.
+"""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import NamedTuple
+
+from orbit_registry.model.record import Record
+from orbit_registry.site.sitemap import url_of
+from orbit_registry.site.urls import relative
+from orbit_registry.site.words import status_css, title_of
+
+STEP, RADIUS, MARGIN = 22, 5, 14
+"""Pixels between two dots, of a dot's radius, and around the drawing."""
+TALLEST = 170
+"""Pixels of the highest arc."""
+LABEL = 66
+"""Pixels below the dots, for their ids."""
+SUPERSEDES, RELATES, CITES = "supersedes", "relates", "cites"
+FEWEST, MOST = 3, 60
+"""So few records make no drawing; of more than so many, the newest are drawn."""
+
+
+class Edge(NamedTuple):
+    """An arc from one record to another, by their ids; what it says is one of the words above."""
+
+    source: str
+    target: str
+    word: str
+
+
+def edges_of(
+    records: Sequence[Record],
+    replaced_by: dict[str, list[str]],
+    cited_by: dict[str, list[str]],
+) -> list[Edge]:
+    """Return one edge a pair of records: a supersession before a relation before a citation.
+
+    `replaced_by` and `cited_by` have ids by id.
+    """
+    ids = {record.id for record in records}
+    said: dict[frozenset[str], Edge] = {}
+    candidates = [
+        *(Edge(new, old, SUPERSEDES) for old, later in replaced_by.items() for new in later),
+        *(Edge(record.id, link.to, RELATES) for record in records for link in record.links),
+        *(Edge(citer, cited, CITES) for cited, citers in cited_by.items() for citer in citers),
+    ]
+    for edge in candidates:
+        if edge.source != edge.target and {edge.source, edge.target} <= ids:
+            said.setdefault(frozenset(edge[:2]), edge)
+
+    return list(said.values())
+
+
+def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
+    """Return the drawing of the newest records that edges join, in their order; "" for too few."""
+    joined = {name for edge in edges for name in edge[:2]}
+    chosen = [record for record in records if record.id in joined][-MOST:]
+    ids = {record.id for record in chosen}
+    edges = [edge for edge in edges if ids.issuperset(edge[:2])]
+    if len(chosen) < FEWEST or not edges:
+        return ""
+
+    places = {record.id: MARGIN + STEP * number for number, record in enumerate(chosen)}
+    widest = max(abs(places[edge.source] - places[edge.target]) for edge in edges)
+    tallest = min(TALLEST, widest // 2)
+    base = MARGIN + tallest
+    width = 2 * MARGIN + STEP * (len(chosen) - 1)
+    arcs = "".join(_arc(edge, places, base, tallest / widest**0.6) for edge in edges)
+    dots = "".join(_dot(record, places[record.id], base, page) for record in chosen)
+    label = f"Relations of {len(chosen)} records, in the order of their age"
+    return (
+        f'<div class="orbit-arcs orbit-scroll"><svg role="group" aria-label="{label}" '
+        f'width="{width}" height="{base + LABEL}" viewBox="0 0 {width} {base + LABEL}">'
+        f"{arcs}{dots}</svg></div>"
+        f'<p class="orbit-note orbit-arcs-key">{_key(edges)}</p>'
+    )
+
+
+def _arc(edge: Edge, places: dict[str, int], base: int, scale: float) -> str:
+    left, right = sorted((places[edge.source], places[edge.target]))
+    height = round(scale * (right - left) ** 0.6)  # a far arc is not as much higher as it is wider
+    top = base - RADIUS - height * 4 // 3
+    start = base - RADIUS
+    return (
+        f'<path class="orbit-arc-{edge.word}" '
+        f'd="M{left} {start}C{left} {top} {right} {top} {right} {start}">'
+        f"<title>{escape(f'{edge.source} {edge.word} {edge.target}')}</title></path>"
+    )
+
+
+def _dot(record: Record, x: int, base: int, page: str) -> str:
+    href = escape(relative(page, url_of(record)))
+    name = escape(f"{record.id} {title_of(record)} ({record.status.word})")
+    y = base + RADIUS + 8
+    # orbit: allow ADR-0084 because an id is one short word, which needs no room to wrap
+    label = f'<text x="{x}" y="{y}" transform="rotate(60 {x} {y})">{escape(record.id)}</text>'
+    return (
+        f'<a href="{href}" class="{status_css(record.status)}"><title>{name}</title>'
+        f'<circle cx="{x}" cy="{base}" r="{RADIUS}"/>{label}</a>'
+    )
+
+
+def _key(edges: Iterable[Edge]) -> str:
+    used = {edge.word for edge in edges}
+    parts = [
+        f'<span class="orbit-arc-{word}">{text}</span>'
+        for word, text in (
+            (SUPERSEDES, "supersedes"),
+            (RELATES, "is related"),
+            (CITES, "cites"),
+        )
+        if word in used
+    ]
+    return f"An arc: {', '.join(parts)}. The newest is at the right."
