@@ -1,5 +1,5 @@
 """Runs a benchmark from the root: `python -m tests.bench`, or `… compare`, `… recall`,
-`… right-record`, `… first-edits`, `… sites`, `… fleet`, `… unwritten`.
+`… right-record`, `… first-edits`, `… sites`, `… fleet`, `… unwritten`, `… built`.
 """
 
 import sys
@@ -33,6 +33,11 @@ if sys.argv[1:2] == ["unwritten"]:
     from tests.bench.unwritten import main as unwritten
 
     sys.exit(unwritten(sys.argv[2:]))
+
+if sys.argv[1:2] == ["built"]:
+    from tests.bench.built import main as built
+
+    sys.exit(built(sys.argv[2:]))
 
 if sys.argv[1:2] == ["compare"]:
     from tests.bench.compare import main as compare

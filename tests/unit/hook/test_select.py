@@ -78,7 +78,7 @@ def index_of(
             data.get("project", ""),
             compiled_pattern(data.get("error", "")),
         )
-        row[fields.NOTE] = data.get("note", "")
+        row[fields.NOTE], row[fields.REVIEW] = data.get("note", ""), data.get("review", "")
         row[fields.PLACE] = str(data.get("place", 4))
         for field, key in (
             (fields.AGENTS, "agents"),
@@ -137,6 +137,19 @@ def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]
     assert case.get("ways", {}).items() <= ways.items()
     texts = {match.row.values[fields.ID]: match.text for match in selection.matches}
     assert case.get("texts", {}).items() <= texts.items()
+
+
+@pytest.mark.parametrize(("now", "mark"), [(999.0, ""), (1000.0, " (review due since 2027-03)")])
+def test_a_record_to_be_looked_at_again_is_shown_whole_and_says_so(
+    tmp_path: Path, now: float, mark: str
+) -> None:
+    text = "- [a] words\n  more: docs/a.md"
+    record = {"globs": ["src/**"], "teaser": text, "note": "Cost: time.", "review": "1000 2027-03"}
+    index = index_of(tmp_path, {"a": record})
+
+    (match,) = select(index, Context(BRIEF, now, paths=("src/a.py",))).matches
+
+    assert match.text == f"- [a] words{mark}\n  note: Cost: time.\n  more: docs/a.md"
 
 
 CROWD = {f"w{number:02}": {"globs": ["src/**"], "wide": [0]} for number in range(12)}

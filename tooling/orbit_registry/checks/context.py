@@ -456,11 +456,11 @@ class Inputs:
         enforced = list(map(to_row, self.enforced))
         added = list(self.added or ())
         due = [f"{path} {verdict}" for path, verdict in sorted(self.due.items())]
+        built = [[path, to_row(verdict)] for path, verdict in sorted(self.built.items())]
         in_code = [*map(to_row, self.bad_citations), sorted(self.added_lines)]
 
         settings = [repr(self.config), repr(self.workspace.config.raw)]
         settings.append(state_of_model(self.workspace))
-        built = [[path, to_row(verdict)] for path, verdict in sorted(self.built.items())]
 
         return digest(
             self.now.date().isoformat(),

@@ -161,8 +161,11 @@ def _supersede_command(kind: Kind) -> click.Command:
         if len(places) > MOST_LINES:
             text += f"\n  and {len(places) - MOST_LINES} more: `orbit check` lists them"
 
-        cited_in = [{"path": path, "line": number} for path, number, _ in places]
-        emit(output, [{**record_data(old), "cited_in": cited_in}, record_data(new)], text)
+        data = record_data(old)
+        if places:
+            data["cited_in"] = [{"path": path, "line": number} for path, number, _ in places]
+
+        emit(output, [data, record_data(new)], text)
 
     return supersede
 

@@ -141,7 +141,7 @@ _PEOPLE = re.compile(
     r"\b(?:team|meeting|review(?:s|er|ers)?|process|workflow|on-?call|naming|convention|guidelines?"
     r"|policy|policies|strategy|principles?|governance|ownership|responsibilit\w+|decision records?"
     r"|architecture decisions?|adrs?|code owners?|pull requests?|branching|commit messages?"
-    r"|versioning|release cadence|documentation)\b",
+    r"|versioning|release cadence|documentation|diagrams?|visuali[sz]ations?|wiki)\b",
     re.IGNORECASE,
 )
 
@@ -157,9 +157,14 @@ def built(record: Record, evidence: Evidence) -> Built:
     new = _sum(_telling_of_proposed(standing, evidence))
     waits = record.phase == "pending" and record.status.waits
 
-    back = [] if waits else _taken_back(record, signs, new)
-    if back:
-        return Built(State.TAKEN_BACK, back[0], tuple(back[1:MOST_SHOWN]))
+    reverted = [sign.words for sign in signs if sign.undone is Undone.REVERTED]
+    gone = [sign.words for sign in signs if _is_gone(sign)]
+    is_thin = not waits and new < ENOUGH_FOR_PROPOSED
+    if reverted and is_thin:
+        return Built(State.TAKEN_BACK, reverted[0], tuple(reverted[1:MOST_SHOWN]))
+    if gone and is_thin:
+        # Written anew elsewhere or given up: both look alike.
+        return Built(State.UNKNOWN, gone[0], shown)
     if waits and new >= ENOUGH_FOR_PROPOSED:
         return Built(State.PROPOSED, f"it is {record.status.name}, but the code has it", shown)
     if waits:
@@ -170,18 +175,8 @@ def built(record: Record, evidence: Evidence) -> Built:
     return _silence(record, evidence, shown)
 
 
-def _taken_back(record: Record, signs: Sequence[Sign], new: int) -> list[str]:
-    """Return what undid the commits that made a decision, if nothing new shows it without them."""
-    reverted = [sign.words for sign in signs if sign.undone is Undone.REVERTED]
-    if reverted and new < ENOUGH_FOR_PROPOSED:
-        return reverted
-
-    # A decision to end something is followed by files that are gone.
-    if _FORBIDS.match(record.title) or new >= ENOUGH_FOR_PROPOSED:
-        return []
-
-    naming = [sign for sign in signs if sign.kind is Kind.COMMIT]
-    return [sign.words for sign in naming if sign.undone is Undone.GONE]
+def _is_gone(sign: Sign) -> bool:
+    return sign.kind is Kind.COMMIT and sign.undone is Undone.GONE
 
 
 def _weight(sign: Sign) -> int:

@@ -143,20 +143,24 @@ def _title_names(title: str) -> Iterator[tuple[str, bool]]:
     for match in matches:
         word = match[0]
         before = part[: match.start()].rstrip('`"*')
-        follows = end >= 0 and re.fullmatch(
-            r"(?:,| and|, and|[ ]&)?[ ]`?", part[end : match.start()]
-        )
+        joint = part[end : match.start()] if end >= 0 else "."
+        follows = re.fullmatch(r"(?:,| and|, and|[ ]&)?[ ]`?", joint) is not None
         is_code = part[: match.start()].endswith("`")
-        is_adopted = is_code or _ADOPTING.search(before) is not None or bool(follows)
+        starts = _ADOPTING.search(before) is not None
+        if word.lower() in _SMALL:
+            continue
+        if (starts or follows) and word[:1].isupper():
+            end = match.end()
         if not is_looked_for(word) or is_common(word) or word.lower() in _KEYWORDS:
             continue
 
+        is_adopted = is_code or starts or follows
         is_name = re.search(r"[a-z0-9][A-Z]|[A-Z]{2}|_", word) is not None
         is_name |= is_sentence and word[:1].isupper() and bool(before.strip())
+        if is_code:
+            end = match.end()
         if is_adopted or is_name:
             yield word, is_adopted
-        if is_adopted and (is_code or is_name or word[:1].isupper()):
-            end = match.end()
 
 
 def is_common(name: str) -> bool:
@@ -183,9 +187,9 @@ when which with without your
 """
 _SMALL = frozenset(_SMALL_WORDS.split())
 _KEYWORD_WORDS = """
-async await bool boolean class const enum export extends false func function implements import
-interface int lambda module namespace null package private protected public readonly return self
-static string struct super this true type typeof undefined void
+adr adrs api async await bool boolean class const enum export extends false func function github
+gitlab implements import interface int lambda module namespace null package private protected public
+readonly return self static string struct super this true type typeof undefined void
 """
 _KEYWORDS = frozenset(_KEYWORD_WORDS.split())
 

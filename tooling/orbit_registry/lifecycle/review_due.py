@@ -98,14 +98,19 @@ def dated(record: Record) -> tuple[date, str] | None:
 
     None where it states none, or someone has looked at it since.
     """
-    last = last_look(record)
     days = []
-    for text in (record.review_terms.by, _end(record)):
+    dates = ((record.review_terms.by, last_look(record)), (_end(record), _answered_at(record)))
+    for text, last in dates:
         day = first_day(text)
         if day is not None and (last is None or last.date() < day):
             days.append((day, text))
 
     return min(days, default=None)
+
+
+def _answered_at(record: Record) -> datetime | None:
+    """Return when someone answered the end of a record: `orbit verify` can give another one."""
+    return time_in(record.data.get("reviewed_at"))
 
 
 def _end(record: Record) -> str:

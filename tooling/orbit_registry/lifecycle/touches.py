@@ -13,10 +13,8 @@ from statistics import fmean, pstdev
 
 from orbit_registry.errors import listed
 from orbit_registry.formats.untrusted import cut, inert_line
-from orbit_registry.judgements.in_force import in_force
 from orbit_registry.model.ids import OVERRIDES, RELATED
 from orbit_registry.model.record import Record
-from orbit_registry.model.record_set import RecordSet
 from orbit_registry.search.rejected import names_in_sentence, taken_by
 from orbit_registry.search.similarity import Counts, TermWeights, Vector
 from orbit_registry.search.text import stem, words
@@ -98,8 +96,7 @@ def touches(
 
     `texts` are by the paths of the records, `own` is the new one's.
     """
-    graph = RecordSet(records)
-    others = [record for record in graph if _is_compared(record, new, graph)]
+    others = [record for record in records if _is_compared(record, new)]
     around = _Surroundings.of(new, own, others, texts)
 
     touched: list[Touch] = []
@@ -147,9 +144,9 @@ def counted(plain: str, title: str, counts: Counts) -> Text:
     return Text(plain, weighed)
 
 
-def _is_compared(record: Record, new: Record, graph: RecordSet) -> bool:
+def _is_compared(record: Record, new: Record) -> bool:
     is_other = record.uid != new.uid and record.path != new.path
-    return is_other and record.kind.name == new.kind.name and in_force(record, graph).is_in_force
+    return is_other and record.kind.name == new.kind.name and record.phase == "live"
 
 
 def _is_settled(record: Record, new: Record) -> bool:

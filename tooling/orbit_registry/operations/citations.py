@@ -121,7 +121,7 @@ def names_in_source(text: str, path: str, forms: IdForms) -> list[SourceName]:
     """Return what a file of code or configuration cites, by place: ids, documents by their file
     names, with or without `.md`.
     """
-    names = [(each.span.start, each.id, not each.weak) for each in find_citations(text, forms)]
+    names = [(each.span.start, each.id, _is_sure(each)) for each in find_citations(text, forms)]
     names += [(start, name, True) for start, name, _ in marked_numbers(text, forms)]
     names += [(start, name, True) for start, name in _document_names(text)]
     names += [(match.start(), match[0], False) for match in _SLUG.finditer(text)]
@@ -139,6 +139,12 @@ def names_in_source(text: str, path: str, forms: IdForms) -> list[SourceName]:
             result.append(SourceName(name, position.line, position.column, is_sure, is_history))
 
     return result
+
+
+def _is_sure(citation: Citation) -> bool:
+    """Say whether nothing but a record is meant: an id, or a number with zeros as in `ADR 0012`."""
+    number = citation.id.rpartition("-")[2]
+    return not citation.weak or (number.startswith("0") and number.isdigit() and len(number) > 2)
 
 
 def _is_spoken(spoken: Sequence[Span] | None, offset: int) -> bool:

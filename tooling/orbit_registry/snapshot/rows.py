@@ -22,6 +22,7 @@ from orbit_registry.model.freshness import (
     expires_at,
     fingerprint_inputs,
     freshness_fields,
+    freshness_time,
 )
 from orbit_registry.model.rank import priority_of, vote_key
 from orbit_registry.model.record import Record
@@ -553,7 +554,8 @@ def _anchored(pattern: str) -> tuple[Row, ...]:
 
 
 def _freshness(record: Record) -> list[Row]:
-    value, end = freshness_fields(record), expires_at(record)
+    value = freshness_fields(record)
+    end = freshness_time(record, "expires_at") or expires_at(record)
     if not value and end is None:
         return []
 

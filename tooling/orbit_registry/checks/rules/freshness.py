@@ -235,8 +235,9 @@ def review_due(context: CheckContext) -> Iterator[Diagnostic]:
         if due is None:
             continue
 
+        end = " --expires DATE" if "expires_at" in freshness_fields(record) else ""
         hint = (
-            f"`orbit verify {record.id}` if it still holds, else change or replace it; later: "
+            f"`orbit verify {record.id}{end}` if it still holds, else change or replace it; later: "
             f"`orbit review --snooze {record.id}`"
         )
         where = _where_stated(context, record)
@@ -305,7 +306,7 @@ def accepted_without_trace(context: CheckContext) -> Iterator[Diagnostic]:
 
 @check("ORB813", Severity.NOTE, "`orbit adr deprecate ID`, or supersede it, if that was meant")
 def taken_back(context: CheckContext) -> Iterator[Diagnostic]:
-    """The commits that built an accepted decision were reverted, or left no file."""
+    """The commits that built an accepted decision were reverted."""
     for record, in_code in _in_state(context, State.TAKEN_BACK):
         if context.facts.against is not None:
             continue
