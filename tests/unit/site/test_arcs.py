@@ -43,9 +43,13 @@ def test_records_without_an_arc_are_left_out_and_names_are_escaped() -> None:
     assert "<ADR" not in html
 
 
-def test_too_few_or_too_many_records_have_lists_alone() -> None:
+def test_two_records_have_lists_alone() -> None:
     assert drawing(_decisions(2), [Edge("ADR-0001", "ADR-0002", "cites")], "map/") == ""
-    records = _decisions(MOST + 1)
-    edges = [Edge("ADR-0001", record.id, "cites") for record in records[1:]]
-    assert drawing(records, edges, "map/") == ""
-    assert drawing(records, [], "map/") == ""
+    assert drawing(_decisions(5), [], "map/") == ""
+
+
+def test_of_many_records_the_newest_are_drawn() -> None:
+    records = _decisions(MOST + 2)
+    edges = [Edge(records[-1].id, record.id, "cites") for record in records[:-1]]
+    drawn = re.findall(r"<text[^>]*>([^<]*)<", drawing(records, edges, "map/"))
+    assert drawn == [record.id for record in records[-MOST:]]

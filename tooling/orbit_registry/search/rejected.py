@@ -5,6 +5,7 @@ the words by which a prompt or an import names one.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -292,5 +293,5 @@ def names_in_sentence(
 
     for option in options:
         names = [name for name in _phrases(option.option, is_common) if not name.startswith(EXACT)]
-        if any(f" {name} " in sentence for name in names for sentence in sentences):
+        if any(f" {name} " in text for name, text in product(names, sentences)):
             yield option

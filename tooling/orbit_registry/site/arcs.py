@@ -19,8 +19,8 @@ TALLEST = 170
 LABEL = 66
 """Pixels below the dots, for their ids."""
 SUPERSEDES, RELATES, CITES = "supersedes", "relates", "cites"
-FEWEST, MOST = 3, 150
-"""So many decisions with relations make a drawing."""
+FEWEST, MOST = 3, 60
+"""So few records make no drawing; of more than so many, the newest are drawn."""
 
 
 class Edge(NamedTuple):
@@ -55,12 +55,12 @@ def edges_of(
 
 
 def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
-    """Return the drawing of the records that edges join, in their order; "" for too few or too
-    many.
-    """
+    """Return the drawing of the newest records that edges join, in their order; "" for too few."""
     joined = {name for edge in edges for name in edge[:2]}
-    chosen = [record for record in records if record.id in joined]
-    if not FEWEST <= len(chosen) <= MOST:
+    chosen = [record for record in records if record.id in joined][-MOST:]
+    ids = {record.id for record in chosen}
+    edges = [edge for edge in edges if ids.issuperset(edge[:2])]
+    if len(chosen) < FEWEST or not edges:
         return ""
 
     places = {record.id: MARGIN + STEP * number for number, record in enumerate(chosen)}
@@ -94,11 +94,12 @@ def _arc(edge: Edge, places: dict[str, int], base: int, scale: float) -> str:
 def _dot(record: Record, x: int, base: int, page: str) -> str:
     href = escape(relative(page, url_of(record)))
     name = escape(f"{record.id} {title_of(record)} ({record.status.word})")
-    turned = f"rotate(60 {x} {base + RADIUS + 8})"
+    y = base + RADIUS + 8
+    # orbit: allow ADR-0084 because an id is one short word, which needs no room to wrap
+    label = f'<text x="{x}" y="{y}" transform="rotate(60 {x} {y})">{escape(record.id)}</text>'
     return (
         f'<a href="{href}" class="{status_css(record.status)}"><title>{name}</title>'
-        f'<circle cx="{x}" cy="{base}" r="{RADIUS}"/>'
-        f'<text x="{x}" y="{base + RADIUS + 8}" transform="{turned}">{escape(record.id)}</text></a>'
+        f'<circle cx="{x}" cy="{base}" r="{RADIUS}"/>{label}</a>'
     )
 
 
