@@ -116,7 +116,7 @@ class Surroundings:
         keys = {path: record.digest for path, record in by_path.items()}
         cache = self.workspace.cache
         rows = cache.values("decision names", keys, lambda path: to_row(names_in(by_path[path])))
-        return {path: Names(*[tuple(part) for part in row]) for path, row in rows.items()}
+        return {path: Names(*map(tuple, row)) for path, row in rows.items()}
 
     @cached_property
     def sought(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
