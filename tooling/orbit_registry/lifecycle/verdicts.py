@@ -59,7 +59,7 @@ def _states(
     workspace: Workspace, reading: Reading, apart: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield what may differ from the commit: the files that git lists as changed, and records,
-    without those that stand apart.
+    without those in folders apart.
     """
     options = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
     prefix = workspace.git.prefix
