@@ -87,7 +87,9 @@ def run_all(project: Path, command: str) -> None:
 
 @pytest.mark.parametrize("way", ["supersede", "amend", "relate", "distinct"])
 @pytest.mark.parametrize("status", ["accepted", "proposed"])
-def test_each_command_settles_how_two_decisions_stand(project: Path, way: str, status: str) -> None:
+def test_after_each_command_the_decision_is_not_listed(
+    project: Path, way: str, status: str
+) -> None:
     new = added(project, "--body-file", "new.md", "--status", status)
     (row,) = new["touches"]
     assert row["id"] == "ADR-0001"

@@ -33,11 +33,11 @@ def diff(revisions: str, output: str, forge: str | None) -> None:
     """Show what a change does to the records.
 
     It lists the accepted records that apply to the changed files, the narrowest scopes first; the
-    records that the change adds, changes or removes; numbers that other branches took; what the
-    gate finds that it did not find before; and at most three things that look like a decision and
-    that no record explains, each with the command that starts the record. Without HEAD it compares
-    the work tree. The change begins where HEAD left BASE. The exit code is 0 whatever it finds:
-    `orbit check --against BASE` is the gate.
+    records that the change adds, changes or removes; accepted decisions on the question of a new
+    one; numbers that other branches took; what the gate finds that it did not find before; and at
+    most three things that look like a decision and that no record explains, each with the command
+    that starts the record. Without HEAD it compares the work tree. The change begins where HEAD
+    left BASE. The exit code is 0 whatever it finds: `orbit check --against BASE` is the gate.
 
     --post needs GITHUB_TOKEN in a workflow of GitHub, and ORBIT_GITLAB_TOKEN in a job of GitLab.
 

@@ -13,7 +13,8 @@ _COMMON_WORDS = (
     "not of on one only or our over record should take than that the their through to use using "
     "we when with"
 )
-_COMMON = frozenset(_COMMON_WORDS.split())
+COMMON = frozenset(_COMMON_WORDS.split())
+"""Words of titles that tell no decision from another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +46,4 @@ def same_decision(document: DecisionText, record: DecisionText) -> bool:
 
 
 def _telling(text: str) -> frozenset[str]:
-    return frozenset(normalised(text).split()) - _COMMON
+    return frozenset(normalised(text).split()) - COMMON

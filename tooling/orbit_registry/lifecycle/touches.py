@@ -13,6 +13,7 @@ from statistics import fmean, pstdev
 
 from orbit_registry.errors import listed
 from orbit_registry.formats.untrusted import cut, inert_line
+from orbit_registry.judgements.same_decision import COMMON
 from orbit_registry.model.ids import OVERRIDES, RELATED
 from orbit_registry.model.record import Record
 from orbit_registry.search.rejected import names_in_sentence, taken_by
@@ -23,8 +24,8 @@ MOST = 5
 """Decisions of one list: more is a list that people learn to skip."""
 
 ALIKE, APART = 0.12, 2.5
-"""How alike two texts are that are about one question, and by how many standard deviations they
-stand out among the others, where there are `FEW`.
+"""How alike two texts are that are about one question, and by how many standard deviations more so
+than the others, where there are `FEW`.
 """
 ALIKE_LONGER, APART_LONGER, PLAIN_LENGTH = 0.05, 0.5, 100
 """What both gain for each doubling of a text beyond that many terms: long texts share more words
@@ -39,6 +40,7 @@ HALF = 0.5
 
 TITLE_WEIGHT = 2  # what a word of the title counts more than one of the text
 _ONE_TERM = 2  # a likeness counts at most so many times what is left of it without its best term
+_COMMON = frozenset(map(stem, COMMON))
 _BY_OPTION, _BY_USES, _BY_PATHS = 0.5, 0.2, 0.1  # what each adds to the likeness in the order
 _NARROW = 3  # most decisions with a package that leads to them whatever their texts say
 _SHORTEST = 3  # letters of a word that a reason names
@@ -134,8 +136,14 @@ def commands_for(new: Record, touched: Record) -> list[Step]:
 
 
 def counted(plain: str, title: str, counts: Counts) -> Text:
-    """Return a text whose title weighs more; numbers say nothing about a question."""
-    weighed = Counter({term: count for term, count in counts.items() if not term.isdigit()})
+    """Return a text whose title weighs more; numbers and `use` say nothing about a question."""
+    weighed = Counter(
+        {
+            term: count
+            for term, count in counts.items()
+            if not term.isdigit() and term not in _COMMON
+        }
+    )
     for word in words(title):
         term = stem(word)
         if term in weighed:
@@ -145,12 +153,14 @@ def counted(plain: str, title: str, counts: Counts) -> Text:
 
 
 def _is_compared(record: Record, new: Record) -> bool:
+    """Say whether a record is another decision that counts: its document may name no status."""
     is_other = record.uid != new.uid and record.path != new.path
-    return is_other and record.kind.name == new.kind.name and record.phase == "live"
+    counts = record.phase != "closed" and record.status.pushed
+    return is_other and record.kind.name == new.kind.name and counts
 
 
 def _is_settled(record: Record, new: Record) -> bool:
-    """Say whether one of the two already says how it stands to the other."""
+    """Say whether one of the two already says how it relates to the other."""
     return _names(new, record) or _names(record, new)
 
 
@@ -174,6 +184,7 @@ class _Surroundings:
 
     new: Record
     own: Text
+    taken: tuple[str, ...]  # what the new decision takes, as words
     likenesses: Mapping[str, _Likeness]
     limit: float
     frequencies: Mapping[str, int]  # how many of the others have a term
@@ -192,7 +203,7 @@ class _Surroundings:
             uses.update(set(record.uses))
 
         limit = _limit(own, likenesses.values())
-        return cls(new, own, likenesses, limit, frequencies, uses)
+        return cls(new, own, taken_by(new), likenesses, limit, frequencies, uses)
 
 
 def _touch(record: Record, around: _Surroundings) -> Touch | None:
@@ -269,11 +280,12 @@ def _options(record: Record, around: _Surroundings) -> Iterator[str]:
     def count_of(word: str) -> int:
         return around.frequencies.get(stem(word.lower()), 0)
 
-    for option in names_in_sentence(record.rejected, taken_by(new), count_of, number):
+    for option in names_in_sentence(record.rejected, around.taken, count_of, number):
         yield f"it rejected {_named(option.option)}, which this one takes"
 
     options = dict.fromkeys((*new.options.rejected, *new.rejected))
-    for option in names_in_sentence(options, taken_by(record), count_of, number):
+    taken = taken_by(record) if options else ()
+    for option in names_in_sentence(options, taken, count_of, number):
         yield f"it takes {_named(option.option)}, which this one rejects"
 
 

@@ -412,7 +412,7 @@ def _touch_text(touch: Touch) -> str:
 
 
 def _touch_calls(new: Record, touch: Touch) -> list[str]:
-    """Return the calls that say how a proposal stands to a decision on the same question."""
+    """Return the calls that say how a proposal relates to a decision on the same question."""
     old = touch.record.id
     calls = [] if touch.record.origin else [f'supersede {{"id": "{old}", "by": "{new.id}"}}']
     calls += [
@@ -438,7 +438,7 @@ def _written_result(call: ToolCall, record: Record, instead_of: Record | None = 
     for touch in touched:
         lines.append(f"same question: {_touch_text(touch)}")
     if touched:
-        lines.append(f"Say how it stands to each: {'; '.join(_touch_calls(record, touched[0]))}")
+        lines.append(f"Say how it relates to each: {'; '.join(_touch_calls(record, touched[0]))}")
 
     return ToolResult(
         {

@@ -14,7 +14,7 @@ def touches_lines(
     if not touched:
         return
 
-    yield "accepted decisions on the same question:"
+    yield "decisions on the same question:"
     for touch in touched:
         reasons = "; ".join(touch.reasons)
         yield escaped_line(f"  {touch.record.id}  {touch.record.title}  ({reasons})")
@@ -24,6 +24,6 @@ def touches_lines(
 
     nearest = touched[0].record
     more = ", and so for the others" if len(touched) > 1 else ""
-    yield f"say how it stands to {nearest.id}{more}:"
+    yield f"say how it relates to {nearest.id}{more}:"
     for step in commands_for(new, nearest):
         yield f"  {step.what}: `{step.command}`"
