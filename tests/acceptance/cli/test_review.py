@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import write, write_record
 
 from orbit_registry.formats.yaml import load
 from orbit_registry.registry import Registry
@@ -193,3 +194,26 @@ def test_nothing_is_accepted_by_an_unknown_person(
 
     shell("accept", rule, "--yes", "--by", "Grace Example")
     assert on_disk(shell, rule)["approval"]["approved_by"] == "Grace Example"
+
+
+def test_an_accepted_decision_lists_those_on_its_question_as_the_schema_says(shell: Any) -> None:
+    texts = (
+        ("Keep sessions in Redis", "accepted", "Sessions of customers are keys in Redis."),
+        ("Keep sessions of customers in Redis", "proposed", "Sessions are keys in Redis."),
+    )
+    for number, (title, status, text) in enumerate(texts, 71):
+        path = f"docs/design/registry/{number}-sessions.md"
+        body = f"## Decision\n\n{text}\n\n## Consequences\n\n- Cost: time.\n"
+        write(shell.root, path, f"# {title}\n\n{body}")
+        write_record(
+            shell.root,
+            f".orbit/adrs/ADR-{number:04d}/adr.yaml",
+            id=f"ADR-{number:04d}",
+            title=title,
+            status=status,
+            source={"path": path, "format": "plain", "authority": "document"},
+        )
+
+    code, answer = shell.json("adr", "accept", "ADR-0072", "--by", "Ada")
+    assert code == 0
+    assert answer["data"][0]["touches"][0]["id"] == "ADR-0071"

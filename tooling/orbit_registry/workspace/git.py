@@ -343,6 +343,19 @@ class Git:
         """Say whether the clone is shallow."""
         return self.ask("rev-parse", "--is-shallow-repository") == "true"
 
+    def require(self) -> None:
+        """Refuse a folder that is in no repository.
+
+        Raises:
+            GitError: There is no repository, or git can't read it.
+        """
+        if self.top is None and not self.is_refused:
+            _run_git(["--version"], self.folder)  # fails where there is no git
+            hint = "run it in a work tree of git, or make one: `git init`"
+            raise GitError("there is no git repository here", hint=hint)
+
+        self.run("rev-parse", "--git-dir")
+
     def head(self) -> str | None:
         """Return the commit checked out; None before the first one and outside a repository."""
         if self.top is None:
