@@ -1,12 +1,14 @@
 """Review of pending records through the commands."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.files import write, write_record
+from tests.files import commit, write, write_record
 
 from orbit_registry.formats.yaml import load
 from orbit_registry.registry import Registry
@@ -217,3 +219,34 @@ def test_an_accepted_decision_lists_those_on_its_question_as_the_schema_says(she
     code, answer = shell.json("adr", "accept", "ADR-0072", "--by", "Ada")
     assert code == 0
     assert answer["data"][0]["touches"][0]["id"] == "ADR-0071"
+
+
+def test_a_condition_that_is_added_waits_for_later_commits(shell: Any) -> None:
+    write(shell.root, "src/cluster/a.py", "A = 1\n")
+    commit(shell.root, "Add a cluster")
+    decision = "ADR-0071"
+    path = "docs/design/registry/71-one-machine.md"
+    write(shell.root, path, "# Keep one machine\n\n## Decision\n\nOne will do.\n")
+    write_record(
+        shell.root,
+        f".orbit/adrs/{decision}/adr.yaml",
+        id=decision,
+        title="Keep one machine",
+        status="accepted",
+        created_at="2020-01-01T00:00:00Z",
+        source={"path": path, "format": "plain", "authority": "document"},
+    )
+    assert shell("adr", "update", decision, "--revisit-when", "path: src/cluster")[0] == 0
+    commit(shell.root, "Say when to look at it again")
+    assert shell.json("list", "--due")[1]["data"] == []
+
+    write(shell.root, "src/cluster/a.py", "A = 2\n")
+    monday = "2099-01-05T00:00:00Z"
+    subprocess.run(
+        ["git", "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qam", "Change it"],
+        cwd=shell.root,
+        check=True,
+        env={**os.environ, "GIT_COMMITTER_DATE": monday, "GIT_AUTHOR_DATE": monday},
+    )
+    (row,) = shell.json("list", "--due")[1]["data"]
+    assert row["id"] == decision
