@@ -86,3 +86,12 @@ def test_without_git_it_says_so(words: list[str], tmp_path: Path) -> None:
         "error: there is no git repository here",
         "  hint: run it in a work tree of git, or make one: `git init`",
     ]
+
+
+def test_a_checkout_of_another_user_is_refused_with_the_remedy(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    message = orbit(project, "audit", code=1)
+    assert message.startswith("error: git refuses to read this checkout")
+    assert "safe.directory" in message

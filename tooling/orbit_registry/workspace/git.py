@@ -349,12 +349,12 @@ class Git:
         Raises:
             GitError: There is no repository, or git can't read it.
         """
-        if self.top is None and not self.is_refused:
+        if self.is_refused:
+            raise GitError(REFUSED, hint=how_to_allow(self))
+        if self.top is None:
             _run_git(["--version"], self.folder)  # fails where there is no git
             hint = "run it in a work tree of git, or make one: `git init`"
             raise GitError("there is no git repository here", hint=hint)
-
-        self.run("rev-parse", "--git-dir")
 
     def head(self) -> str | None:
         """Return the commit checked out; None before the first one and outside a repository."""
