@@ -21,6 +21,8 @@ COLLECTIONS = (
 )
 """Those that `test_import_corpora` does not check after it has imported them."""
 
+REVIEW_DUE = "ORB808"  # no baseline holds it, and the day decides which decisions have it
+
 
 def committed(root: Path, git: Git) -> None:
     git(root, "init", "-q")
@@ -120,4 +122,5 @@ def test_an_adopted_collection_has_no_errors(
         for diagnostic in diagnostics
         if diagnostic.severity is Severity.ERROR
     ] == []
-    assert Registry.open(root).check().diagnostics == ()
+    later = Registry.open(root).check().diagnostics
+    assert [str(each) for each in later if each.code != REVIEW_DUE] == []

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.adr.sentence import section_of
 from orbit_registry.lifecycle.history import Step, first_parents, steps
 from orbit_registry.lifecycle.signs import Sign, SignKind
 from orbit_registry.lifecycle.unwritten import (
@@ -24,7 +25,6 @@ from orbit_registry.lifecycle.unwritten import (
     plain_name,
     shortlist,
 )
-from orbit_registry.matching.teaser import section_of
 from orbit_registry.workspace.git import Git, commits_touching
 
 MOST_COMMITS = 50_000

@@ -93,7 +93,9 @@ class Shell:
             normalised(text, self.root).replace(str(self.root.parent), "ABOVE"),
         )
         text = re.sub(r"(?<=until )20[\d-]+T[\d:]+Z", "WHEN", text)
-        text = re.sub(r"\b(?=[a-f]*\d)[0-9a-f]{12}\b|(?<=commit )[0-9a-f]{7}\b", self.commit, text)
+        text = re.sub(
+            r"\b(?=[a-f]*\d)[0-9a-f]{12}\b|(?<=commit )[0-9a-f]{7,8}\b", self.commit, text
+        )
         return text + "\n" * (text[-1:] not in ("", "\n")) + f"[{code}]\n" * bool(code)
 
     def commit(self, name: re.Match[str]) -> str:

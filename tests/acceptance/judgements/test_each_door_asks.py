@@ -239,6 +239,10 @@ def negated(function: Callable[..., bool]) -> Callable[..., bool]:
 
 CHECK = command("check", "--all", "--format", "json")
 NEW = ("learning", "new", "--dry-run", "--format", "json")
+RETRO = (
+    *("retro", "--loop", "L-9", "--project", "shop"),
+    *("--outcome", "story:shop:S-4=requeued,attempts=2,tool=codex", "--struggled"),
+)
 Case = tuple[str, str, object, Build, Mapping[str, Door]]
 CASES: list[Case] = [
     (
@@ -252,6 +256,7 @@ CASES: list[Case] = [
             "add": add("Never retry failed uploads to the shop"),
             "propose": command("propose", "--dry-run"),
             "consolidate": command("propose", "--consolidate", "--dry-run"),
+            "retro": command(*RETRO, "Never retry any failed uploads to the shop"),
         },
     ),
     ("judgements.contradicts", "position_of", turned_position, moments, {"fleet": fleet}),
@@ -405,4 +410,4 @@ def plain(answer: str, root: Path) -> str:
     answer = answer.replace(str(root), "ROOT")
     answer = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d+ s\b", "TIME", answer)
     answer = re.sub(r"\b[0-9a-f]{32}\b", "UID", answer)
-    return re.sub(r"\b(?:L|N)-(?!aaaaa|bbbbb)[0-9a-z]{5}\b", "ID", answer)
+    return re.sub(r"\b[A-Z]{1,2}-(?!aaaaa|bbbbb)[0-9a-z]{5}\b", "ID", answer)

@@ -106,20 +106,23 @@ def test_a_value_of_another_type_is_no_value(
 
 
 def test_only_values_of_new_keys_are_made(folder: Path) -> None:
-    made: list[int] = []
+    made: list[str] = []
 
-    def make(name: int) -> list[int]:
+    def make(name: str) -> list[str]:
         made.append(name)
         return [name]
 
-    def values(keys: dict[int, str]) -> dict[int, list[int]]:
+    def values(keys: dict[str, str]) -> dict[str, list[str]]:
         cache = Cache(folder / "own/cache.sqlite", "1")
         try:
             return cache.values("words", keys, make)
         finally:
             cache.close()
 
-    assert values({1: "a", 2: "b"}) == {1: [1], 2: [2]}
-    assert values({1: "a", 2: "c"}) == {1: [1], 2: [2]}
-    assert values({3: "a", 2: "b"}) == {3: [1], 2: [2]}
-    assert made == [1, 2, 2]
+    assert values({"a": "1", "b": "2"}) == {"a": ["a"], "b": ["b"]}
+    assert values({"a": "1", "b": "3"}) == {"a": ["a"], "b": ["b"]}
+    assert values({"b": "3"}) == {"b": ["b"]}
+    assert made == ["a", "b", "b"]
+    with sqlite3.connect(folder / "own/cache.sqlite") as db:
+        assert db.execute("SELECT name, key FROM named").fetchall() == [("a", "1"), ("b", "3")]
+    db.close()

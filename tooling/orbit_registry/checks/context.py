@@ -829,7 +829,8 @@ def changes_of(inputs: Inputs, policy: Policy, records: RecordSet) -> list[Chang
     changes = [*changed_records(sides), *changed_settings(policy, workspace.config)]
     changes += changed_publication(policy, sides)
     head = Policy(workspace.git, "HEAD")
-    changes += changed_files(policy, head, changed, [*records])
+    plurals = frozenset(kind.plural for kind in workspace.kinds)
+    changes += changed_files(policy, head, changed, [*records], plurals)
     places = {*chain.from_iterable(map(text_paths, [*inputs.before, *records]))}
     changes += changed_submodules(inputs.facts.submodules, {*places, policy.keys_path})
     return changes

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, islice
@@ -17,13 +17,14 @@ from orbit_registry.formats.adr.headings import section_key
 from orbit_registry.formats.codeowners import OWNER_FILES
 from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.formats.yaml import load
+from orbit_registry.model.freshness import freshness_fields
 from orbit_registry.model.kind import KindTable
-from orbit_registry.model.record import SUPERSEDED, Record
+from orbit_registry.model.record import SUPERSEDED, UNREAD_STATUS, Record
 from orbit_registry.repository.codec import data_in, list_in
 from orbit_registry.repository.documents import Document, Documents, prose_in, with_prose
-from orbit_registry.repository.policy import Policy, is_within, record_at, setting_of
+from orbit_registry.repository.policy import AGENT_FILES, Policy, is_within, record_at, setting_of
 from orbit_registry.workspace.config import Config, config_of
-from orbit_registry.workspace.workspace import CONFIG, ORBIT
+from orbit_registry.workspace.workspace import CONFIG, ORBIT, RESERVED_NAMES
 
 Contents = Mapping[str, bytes]
 """What files hold in one commit, by their names from the project's root."""
@@ -171,7 +172,11 @@ def digest_of(*values: object) -> str:
 
 
 def changed_files(
-    policy: Policy, head: Policy, changed: Iterable[str], records: Sequence[Record]
+    policy: Policy,
+    head: Policy,
+    changed: Collection[str],
+    records: Sequence[Record],
+    kinds: frozenset[str],
 ) -> Iterator[Change]:
     """Yield the files of policy that a change alters."""
     if not policy.raw:
@@ -182,6 +187,20 @@ def changed_files(
             name = row["path"]
             if path == name or (name.endswith("/") and path.startswith(name)):
                 yield Change(f"this change {row['words']}: {path}", _file(path))
+
+    keys = {policy.keys_path, head.keys_path}
+    for path in sorted(set(changed) - keys):
+        folder = path.removeprefix(f"{ORBIT}/").partition("/")[0]
+        if path.startswith(f"{ORBIT}/") and folder not in kinds | RESERVED_NAMES:
+            message = f"this change adds or changes {path}, which is no record: no check reads it"
+            yield Change(message, _file(path))
+        elif folder == "state" and path.startswith(f"{ORBIT}/"):
+            message = f"this change brings {path}, which belongs to one machine"
+            yield Change(message, _file(path))
+
+    for path in sorted(AGENT_FILES.intersection(changed)):
+        if head.mentions(path) < policy.mentions(path):
+            yield Change(f"this change takes Orbit out of {path}", _file(path))
 
     if policy.keys_path == head.keys_path and policy.keys != head.keys:
         message = f"this change alters the allowed keys: {policy.keys_path}"
@@ -329,13 +348,17 @@ def _differences(
 
     of = f"{name} ({before.status.name} {before.kind.label.lower()})"
     for field in sorted({*before.data, *after.data}):
-        if field in _table()["free"] or field in ("checks", "freshness") or field.startswith("x-"):
+        if _is_free(field) or field in ("checks", "freshness"):
             continue
         if before.data.get(field) != after.data.get(field):
             yield f"changes the {field} of {of}", (field,), False
 
+    if _authority(before) != _authority(after):
+        yield f"changes whether {name} or its document decides", ("source",), False
     if _expiry(before) != _expiry(after):
-        yield f"changes when {name} expires", ("freshness",), False
+        yield f"changes when {name} expires or counts as stale", ("freshness",), False
+    elif _verified(after) < _verified(before):
+        yield f"sets back when {name} was verified", ("freshness",), True
 
     if after.source is not None and before.prose and not after.prose:
         return  # its document is not there, which is another error
@@ -381,9 +404,21 @@ def _checks(record: Record) -> list[Mapping[str, Any]]:
     return [entry for entry in entries if isinstance(entry, Mapping)]
 
 
-def _expiry(record: Record) -> object:
-    freshness = record.data.get("freshness")
-    return freshness.get("expires_at") if isinstance(freshness, Mapping) else None
+def _is_free(field: str) -> bool:
+    return field in _table()["free"] or (field.startswith("x-") and field != UNREAD_STATUS)
+
+
+def _authority(record: Record) -> str:
+    return record.source.authority if record.source is not None else ""
+
+
+def _expiry(record: Record) -> tuple[object, object]:
+    freshness = freshness_fields(record)
+    return freshness.get("expires_at"), freshness.get("volatility")
+
+
+def _verified(record: Record) -> str:
+    return str(freshness_fields(record).get("verified_at") or "")
 
 
 def approved_text(record: Record) -> tuple[str, str]:
@@ -426,13 +461,13 @@ def record_state(record: Record | None) -> str:
     if not record.stated_status.pushed:
         return record.stated_status.phase
 
-    free = frozenset(_table()["free"])
     fields = {
         name: value
         for name, value in record.data.items()
-        if name not in free and name != "freshness" and not name.startswith("x-")
+        if name != "freshness" and not _is_free(name)
     }
-    return digest_of(record.kind.name, fields, _expiry(record), approved_text(record)[0])
+    facts = (fields, _expiry(record), _authority(record))
+    return digest_of(record.kind.name, *facts, approved_text(record)[0])
 
 
 def record_subject(kinds: KindTable, *sides: Record | None) -> Subject:

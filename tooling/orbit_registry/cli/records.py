@@ -288,11 +288,12 @@ def print_record(registry: Registry, record: Record, output: str) -> None:
     in_code = registry.built().get(record.path) if record.kind.in_document else None
     data = {
         **visibility_data(judged, record),
-        "built": None if in_code is None else in_code.as_data(),
         "freshness_state": state,
         "freshness_reasons": render.reasons_data(freshness),
         "outcome": became or None,
     }
+    if record.kind.in_document:
+        data["built"] = None if in_code is None else in_code.as_data()
 
     retirement = registry.collection.records.retirement(record)
     commands = (

@@ -56,7 +56,7 @@ _COMMON_WORDS = (
     "decide decision do does enable for everywhere from have how in instead into introduce is it "
     "its keep must of on only or our over permit pick prefer record select shall should so start "
     "switch than that the their them this to use via we when where which while will with you your "
-    "nutze nutzen verwende verwenden wir"
+    "nutze nutzen utiliser usar usare verwende verwenden wir"
 )
 _COMMON = frozenset(
     map(stem, _COMMON_WORDS.split())

@@ -164,6 +164,6 @@ def _parts_of(token: Token) -> tuple[str, str]:
         return "note", "Note"
 
     kind = parts["kind"].lower()
-    stated = _TITLE.search(parts["attributes"] or "")
-    title = parts["boxed"] or parts["title"] or (stated[1] if stated else "")
+    attribute = _TITLE.search(parts["attributes"] or "")
+    title = parts["boxed"] or parts["title"] or (attribute[1] if attribute else "")
     return kind, title or kind.capitalize()

@@ -82,7 +82,7 @@ def plain_text(text: str) -> str:
         literal.append(marked[2] or marked[3])
         return f"\x00{len(literal) - 1}\x00"
 
-    # Code and escaped marks mean themselves: they stand aside while the others are read.
+    # Code and escaped marks mean themselves: they are put away while the others are read.
     text = _LITERAL.sub(keep, text)
     text = _TAG.sub("", _IMAGE.sub("", text))
     text = _FOOTNOTE.sub("", _WIKI.sub(r"\1", text))
@@ -90,7 +90,7 @@ def plain_text(text: str) -> str:
     for _ in range(2):  # strong words within stressed ones
         text = _EMPHASIS.sub(lambda marked: marked[2] or marked[3], text)
 
-    text = re.sub("\x00([0-9]+)\x00", lambda kept: literal[int(kept[1])], unescape(text))
+    text = re.sub("\x00([0-9]+)\x00", lambda mark: literal[int(mark[1])], unescape(text))
     return _NUMBER.sub("", " ".join(text.split()).lstrip(":;,.–— "))
 
 

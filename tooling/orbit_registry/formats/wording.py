@@ -56,12 +56,14 @@ _WORD = re.compile(
 _DENYING = (
     "not no never none nothing nobody neither nor without "  # codespell:ignore nobody
     "cannot nowhere nicht nichts nie niemals niemand "
-    "kein keine keinem keinen keiner keines ohne weder"
+    "kein keine keinem keinen keiner keines ohne weder "
+    "ne pas jamais aucun aucune nunca jamás ningún ninguna non nessun nessuna não nenhum nenhuma "
+    "niet nooit geen"
 )
 NEGATIONS = frozenset(_DENYING.split())
 _AUXILIARIES = (
-    "always immer do does did is are be was were can must should shall will would may might has "
-    "have had it"
+    "all always any ever immer do does did is are be was were can must should shall will would "
+    "may might has have had it"
 )
 SUPPORT = frozenset(_AUXILIARIES.split())
 """Words that come and go with a negation: `retry`, `do not retry`."""
@@ -79,8 +81,9 @@ AFFIRMING = frozenset(_AFFIRMING_WORDS.split())
 _BEFORE_A_VERB = frozenset(("always", "please", "we", "wir"))
 _ANTONYM_WORDS = (
     "allowed/forbidden, ascending/descending, centralised/decentralised, enabled/disabled, "
-    "include/exclude, increase raise/decrease lower, lock/unlock, mandatory required/optional, "
-    "manual/automatic, manually/automatically, maximum/minimum, public/private, "
+    "include/exclude, least/most, increase raise/decrease lower, lock/unlock, "
+    "mandatory required/optional, manual/automatic, manually/automatically, maximum/minimum, "
+    "public/private, "
     "synchronous/asynchronous, synchronously/asynchronously, erhöhe/senke, öffentlich/privat"
 )
 ANTONYMS = [pair.split("/") for pair in _ANTONYM_WORDS.split(", ")]
@@ -112,25 +115,34 @@ def _numbers() -> dict[str, str]:
 
 _NUMBERS = _numbers()
 _CHOOSING_WORDS = (
-    "a after ahead always an anstatt anstelle auf before build but by change choose convert "
-    "deploy durch ersetze ersetzen ersetzt execute for from gegen i im in instead into keep load "
-    "make migrate move nach nicht nimm nutze of on only our over pick place port prefer put "
-    "rather replace replaced replaces run should sondern start statt substitute swap switch take "
-    "than that the to use uses using vom von vor we wechsle with write zu zum zur"
+    "a after ahead always an anstatt anstelle anziché au auf before build but by change che "
+    "choose con convert de deploy di door durch em en ersetze ersetzen ersetzt execute for from "
+    "gegen i im in instead into invece keep lieu load lugar make migrate move nach nicht nimm "
+    "nutze of on only our over par para per pick plaats place plutôt por port pour prefer put que "
+    "rather reemplazar remplacer replace replaced replaces run should sondern sostituire start "
+    "statt substituir substitute sustituir swap switch take than that the to usar usare use uses "
+    "using utiliser van vervang verwenden vez vom von vor we wechsle with write zu zum zur"
 )
 CHOOSING = frozenset(_CHOOSING_WORDS.split())
 """Words that say which of two is chosen, and those around them."""
+_NO_VERB = "".join(rf"(?<!\b{word} )" for word in sorted(SUPPORT))
+"""Of `tests must not run` it is the verb that is denied."""
+_INSTEAD = (
+    "instead of|rather than|statt|anstatt|anstelle von|plutôt que|au lieu de|en lugar de|en vez de"
+    "|invece di|invece che|anziché|em vez de|em lugar de|in plaats van"
+)
 _ORDERS = [
     re.compile(pattern)
     for pattern in (
-        r"\A(?:instead of|rather than|statt|anstatt|anstelle von) (?P<refused>.+?) "
-        r"(?:use|take|choose|prefer|nutze|nimm|we) (?P<preferred>.+)",
-        r"\b(?:replace|substitute|swap|ersetze|ersetzen) (?P<refused>.+?) "
-        r"(?:with|by|for|durch|gegen) (?P<preferred>.+)",
+        rf"\A(?:{_INSTEAD}) (?P<refused>.+?) "
+        r"(?:use|take|choose|prefer|nutze|nimm|we|utiliser|usar|usare) (?P<preferred>.+)",
+        r"\b(?:replace|substitute|swap|ersetze|ersetzen|remplacer|reemplazar|sustituir|sostituire"
+        r"|substituir|vervang) (?P<refused>.+?) "
+        r"(?:with|by|for|durch|gegen|par|por|con|door) (?P<preferred>.+)",
         r"\b(?:from|vom|von) (?P<refused>.+?) (?:to|into|zu|zum|zur|auf|nach) (?P<preferred>.+)",
         r"\b(?:not|nicht) (?!only|nur)(?P<refused>.+?) (?:but|sondern) (?P<preferred>.+)",
-        r"(?P<preferred>.+?) (?:instead of|rather than|in place of|ahead of|over|before|replaces"
-        r"|statt|anstatt|anstelle von|vor|ersetzt|not|nicht) (?P<refused>.+)",
+        rf"(?P<preferred>.+?) (?:{_INSTEAD}|in place of|ahead of|over|before|replaces|vor|ersetzt"
+        rf"|{_NO_VERB}(?:not|nicht)) (?P<refused>.+)",
         r"(?P<refused>.+?) (?:after|nach|replaced by|ersetzt durch) (?P<preferred>.+)",
     )
 ]

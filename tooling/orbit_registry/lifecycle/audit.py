@@ -92,7 +92,7 @@ def audit(workspace: Workspace, most: int, progress: Callable[[int, int], None])
         for name in dict.fromkeys(map(name_of, step.news)):
             commits[name].append(step.commit)
 
-    # What is there no more needs no record.
+    # What is gone needs no record.
     still = set(map(key_of, signs_of(signs_at(git, "HEAD"))))
     current = [sign for key, sign in signs.items() if key in still]
     groups: defaultdict[str, list[Sign]] = defaultdict(list)

@@ -70,7 +70,7 @@ class PastCommit(NamedTuple):
     @property
     def short(self) -> str:
         """The abbreviated hash."""
-        return self.name[:8]
+        return self.name[:7]
 
     @property
     def plain_subject(self) -> str:

@@ -30,6 +30,7 @@ from orbit_registry.lifecycle.commits import History, PastCommit, is_code
 from orbit_registry.lifecycle.names import Names, forms_of, names_in, phrase_key, words_of
 from orbit_registry.model.record import Record
 from orbit_registry.search.source_files import SourceFiles
+from orbit_registry.workspace.cache import to_row
 from orbit_registry.workspace.files import inside, read_bytes, without_sites
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -111,7 +112,11 @@ class Surroundings:
     @cached_property
     def names(self) -> Mapping[str, Names]:
         """What each decision names, by the record's path."""
-        return {record.path: names_in(record) for record in self.records}
+        by_path = {record.path: record for record in self.records}
+        keys = {path: record.digest for path, record in by_path.items()}
+        cache = self.workspace.cache
+        rows = cache.values("decision names", keys, lambda path: to_row(names_in(by_path[path])))
+        return {path: Names(*map(tuple, row)) for path, row in rows.items()}
 
     @cached_property
     def sought(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
@@ -262,6 +267,13 @@ class _Plan:
     decided: float | None
     files_of: Mapping[str, Sequence[str]]
 
+    @property
+    def is_compared(self) -> bool:
+        """Whether it matters if older files had the names before: of an accepted decision two names
+        tell enough.
+        """
+        return self.record.phase == "pending" or sum(map(bool, self.files_of.values())) < 2
+
     @classmethod
     def of(cls, around: Surroundings, record: Record) -> _Plan:
         most = max(FEW_FILES, MOST_SHARE * len(around.files))
@@ -317,7 +329,7 @@ class _Before:
         wanted: dict[str, tuple[str, str]] = {}
         for plan in plans:
             commit = _commit_before(around, plan)
-            if commit is None:
+            if commit is None or not plan.is_compared:
                 continue
 
             for files in plan.files_of.values():
@@ -342,8 +354,8 @@ class _Before:
             return plan.decided >= self.around.history.start - BEFORE
 
         older = _older(self.around, plan, files)
-        if len(older) > MOST_COMPARED:
-            return False
+        if not older or not plan.is_compared or len(older) > MOST_COMPARED:
+            return not older
 
         forms = frozenset(self.around.sought[plan.record.path][name])
         earlier = [self.words.get((commit.name, path), frozenset()) for path in older]

@@ -48,7 +48,7 @@ _WHAT = {
 }
 """How a reason calls a sign, and several ones."""
 _TITLES = {
-    SignKind.FOLDER: "Give {} a package",
+    SignKind.FOLDER: "Make {} a package",
     SignKind.SCHEMA: "Describe data and interfaces with {}",
     SignKind.LICENCE: "License the project under {}",
     SignKind.PERMISSION: "Let a workflow have {}",
@@ -302,8 +302,10 @@ def _is_new_package(sign: Sign, old: _Tree, new: _Tree) -> bool:
         return subject not in old.subjects
 
     name = plain_name(sign.name)
+    family = family_of(name)
     is_own = name in new.own or any(name.startswith(f"{own}/") for own in new.own)
-    return not sign.group and not is_own and family_of(name) not in old.families
+    is_part = family != name and (SignKind.DEPENDENCY, family) in new.counts
+    return not sign.group and not is_own and not is_part and family not in old.families
 
 
 def _is_new_folder(sign: Sign, old: _Tree, new: _Tree) -> bool:

@@ -25,7 +25,9 @@ def verdicts(workspace: Workspace, reading: Reading) -> Mapping[str, Built]:
         return {}
 
     try:
-        key = digest(head, workspace.config.raw, sorted(_states(workspace, reading)))
+        apart = _apart(reading, decisions)
+        states = sorted(_states(workspace, reading, apart))
+        key = digest(head, workspace.config.raw, states)
     except GitStoppedError:
         raise
     except GitError:
@@ -40,18 +42,37 @@ def _is_judged(record: Record) -> bool:
     return record.kind.in_document and not record.origin and record.phase != "closed"
 
 
-def _states(workspace: Workspace, reading: Reading) -> Iterator[tuple[str, str]]:
-    """Yield what may differ from the commit: the files that git lists as changed, and records."""
+def _apart(reading: Reading, decisions: Sequence[Record]) -> frozenset[str]:
+    """Return the files of other records than decisions, which change no verdict.
+
+    A check may look at any file.
+    """
+    if any("checks" in record.data for record in decisions):
+        return frozenset()
+
+    entries = [entry for entry in reading.entries if not entry.kind.in_document]
+    paths = {entry.path for entry in entries}
+    return frozenset(paths | {entry.votes_path for entry in entries})
+
+
+def _states(
+    workspace: Workspace, reading: Reading, apart: frozenset[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield what may differ from the commit: the files that git lists as changed, and records,
+    without those in folders apart.
+    """
     options = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
     prefix = workspace.git.prefix
     rows = workspace.git.run_names("status", *options, "--", ".")
-    changed = [row[3 + len(prefix) :] for row in rows if row.startswith(prefix, 3)]
+    listed = [row[3 + len(prefix) :] for row in rows if row.startswith(prefix, 3)]
+    changed = [path for path in listed if path not in apart]
     for path, state in workspace.cache.hashes(workspace.root, changed).items():
         yield path, state.sha256
 
     yield from ((path, "") for path in changed)
     for path, state in reading.states.items():
-        yield path, state.sha256
+        if path not in apart:
+            yield path, state.sha256
 
 
 def _judged(workspace: Workspace, reading: Reading) -> dict[str, object]:

@@ -184,7 +184,8 @@ def show(call: ToolCall) -> ToolResult:
         judged = shown_to_agents(registry, full_record)
         data["visibility"] = None if judged is None else judged.as_data()
         in_code = registry.built().get(full_record.path) if record.kind.in_document else None
-        data["built"] = None if in_code is None else in_code.as_data()
+        if record.kind.in_document:
+            data["built"] = None if in_code is None else in_code.as_data()
         whole = replace(record, prose="")
         amended_by = render.amendments(whole, registry.collection.records)
         head = render.record_text(

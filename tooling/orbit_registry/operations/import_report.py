@@ -127,7 +127,7 @@ class TakeoverReport:
         if self.format == "orbit":  # its records name their files
             return "`orbit check`, then `orbit list`"
 
-        if any("say where they apply" in note for note in self.notes):
+        if any("; say where " in note for note in self.notes):
             return "`orbit check`"  # there is no suggestion
 
         return "`orbit check`, then `orbit scope suggest`: which files the decisions apply to"

@@ -227,11 +227,13 @@ def _record(text: str | None, kind: Kind, path: str) -> Record | None:
 _UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))
 
 
-def free_of_secrets(records: Iterable[Record]) -> list[Record]:
-    """Return the records, those with a secret redacted."""
+def free_of_secrets(
+    records: Iterable[Record], clean: Collection[str] = frozenset()
+) -> list[Record]:
+    """Return the records, those with a secret redacted; `clean` are paths of such as have none."""
     result: list[Record] = []
     for record in records:
-        if may_hold_secret(_text_of(record)):
+        if record.path not in clean and may_hold_secret(_text_of(record)):
             record = redacted(record, without_secrets)
 
         result.append(record)

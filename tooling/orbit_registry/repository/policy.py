@@ -36,6 +36,12 @@ from orbit_registry.workspace.workspace import CONFIG, INHERITED, ORBIT, Workspa
 
 MAILMAP = ".mailmap"
 KINDS = f"{ORBIT}/kinds/"
+_AGENT_FILES = """
+.claude/settings.json .codex/config.toml .codex/hooks.json .cursor/hooks.json .cursor/mcp.json
+.gemini/settings.json .github/hooks/orbit.json .mcp.json .opencode/plugin/orbit.js opencode.json
+"""
+AGENT_FILES = frozenset(_AGENT_FILES.split())
+"""Settings of coding agents that start Orbit."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,11 @@ class Policy:
         """Return whose approval a change of a file needs; it is named from the project's root."""
         return owner_groups(self.owner_sections, posixpath.normpath(self.git.prefix + path))
 
+    def mentions(self, path: str) -> int:
+        """Return how often a file names Orbit, whatever the case."""
+        content = self.git.read(self.commit, path) or b""
+        return content.lower().count(b"orbit")
+
     def requires_as(self, other: Policy) -> bool:
         """Say whether both ask for the same approvals."""
         same = mapping_in(self.raw, "approval") == mapping_in(other.raw, "approval")
@@ -129,7 +140,7 @@ def concerns_policy(
 ) -> bool:
     """Say whether a change touches a record, a document of one, or what the gate obeys."""
     keys = str(workspace.config.setting("approval", "allowed_signers"))
-    others = {*OWNER_FILES, MAILMAP, keys, *documents}
+    others = {*OWNER_FILES, *AGENT_FILES, MAILMAP, keys, *documents}
     if any(path.startswith(f"{ORBIT}/") or path in others for path in changed):
         return True
     for submodule in submodules:

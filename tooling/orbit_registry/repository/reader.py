@@ -236,7 +236,19 @@ class Reading:
     @cached_property
     def clean(self) -> Sequence[Record]:
         """The records with their prose, those with a secret redacted."""
-        return free_of_secrets(self.filled)
+        clean = {entry.path for entry in self.entries if self._is_clean(entry)}
+        return free_of_secrets(self.filled, clean)
+
+    def _is_clean(self, entry: RecordFolder) -> bool:
+        """Say whether the cache keeps all texts of a record, which it does of none with a secret.
+
+        A text from a document or another file is read on its own.
+        """
+        has_more = entry.has_body or entry.source or entry.kind.has_source
+        if has_more or (entry.has_votes and not self.states[entry.votes_path].is_clean):
+            return False
+
+        return self.states[entry.path].is_clean
 
     def record(self, entry: RecordFolder) -> Record | None:
         """Return one record; None where its file has none."""

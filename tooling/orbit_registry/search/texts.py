@@ -108,12 +108,13 @@ def _remembered(
     if cache is None:
         return [list(map(value_in, texts_of(record))) for record in records]
 
-    def make(number: int) -> list[Any]:
-        return list(map(value_in, texts_of(records[number])))
+    by_path = {record.path: record for record in records}
 
-    keys = {number: _key(record) for number, record in enumerate(records)}
-    values = cache.values(namespace, keys, make)
-    return [values[number] for number in keys]
+    def make(path: str) -> list[Any]:
+        return list(map(value_in, texts_of(by_path[path])))
+
+    values = cache.values(namespace, {path: _key(by_path[path]) for path in by_path}, make)
+    return [values[record.path] for record in records]
 
 
 def _key(record: Record) -> str:

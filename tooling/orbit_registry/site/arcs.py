@@ -41,7 +41,7 @@ def edges_of(
     `replaced_by` and `cited_by` have ids by id.
     """
     ids = {record.id for record in records}
-    said: dict[frozenset[str], Edge] = {}
+    by_pair: dict[frozenset[str], Edge] = {}
     candidates = [
         *(Edge(new, old, SUPERSEDES) for old, later in replaced_by.items() for new in later),
         *(Edge(record.id, link.to, RELATES) for record in records for link in record.links),
@@ -49,9 +49,9 @@ def edges_of(
     ]
     for edge in candidates:
         if edge.source != edge.target and {edge.source, edge.target} <= ids:
-            said.setdefault(frozenset(edge[:2]), edge)
+            by_pair.setdefault(frozenset(edge[:2]), edge)
 
-    return list(said.values())
+    return list(by_pair.values())
 
 
 def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
@@ -81,7 +81,7 @@ def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
 
 def _arc(edge: Edge, places: dict[str, int], base: int, scale: float) -> str:
     left, right = sorted((places[edge.source], places[edge.target]))
-    height = round(scale * (right - left) ** 0.6)  # a far arc is not as much higher as it is wider
+    height = round(scale * (right - left) ** 0.6)  # a far arc grows less in height than in width
     top = base - RADIUS - height * 4 // 3
     start = base - RADIUS
     return (

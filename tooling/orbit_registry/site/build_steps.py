@@ -206,8 +206,8 @@ def _sources(
     )
     site_name = user_config.data.get("site_name") if user_config else None
     readme = home.readme_of(publication)
-    stated = config.get("title") or site_name or workspace.config.project or readme.title
-    title = publication.text(str(stated or _name_of(forge.repository) or workspace.name))
+    name = config.get("title") or site_name or workspace.config.project or readme.title
+    title = publication.text(str(name or _name_of(forge.repository) or workspace.name))
 
     tasks = tasks_of(records, _task_lookup(publication))
     names = pages_with_content(

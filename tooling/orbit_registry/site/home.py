@@ -31,7 +31,7 @@ class Readme(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What happened to a record last: a day, a verb, and who did it ("" if nobody is named)."""
+    """What happened to a record last: a day, a verb, and who did it ("" if no person is named)."""
 
     day: str
     verb: str
@@ -91,7 +91,7 @@ def _all(decisions: Sequence[Record], live: Sequence[Record]) -> str:
 
 def _decision(record: Record, relations: Relations, page: str) -> str:
     sentence = relations.sentence(record)
-    said = f'<p class="orbit-sentence">{escape(sentence)}</p>' if sentence else ""
+    line = f'<p class="orbit-sentence">{escape(sentence)}</p>' if sentence else ""
     day = date_of(record)
     time = f' <time datetime="{escape(day)}">{escape(day)}</time>' if day else ""
     name = f'<span class="orbit-name">{headline(record.title)}</span>'
@@ -99,13 +99,13 @@ def _decision(record: Record, relations: Relations, page: str) -> str:
         f'<a href="{escape(relative(page, url_of(record)))}">'
         f'<span class="orbit-id">{escape(record.id)}</span> {name}</a>'
     )
-    return f"<li>{link}{time}{said}</li>"
+    return f"<li>{link}{time}{line}</li>"
 
 
 def event_of(record: Record, relations: Relations) -> Event:
     """Return what happened to a record last, as its fields tell it.
 
-    Of a decision that was adopted as it is, the day is the one that its document states.
+    Of a decision that was adopted unchanged, the day is the one that its document states.
     """
     created, updated = (_day(record, name) for name in ("created_at", "updated_at"))
     status = record.status.word

@@ -80,7 +80,7 @@ class Index:
             column: [", ".join(words_in(record.data.get(column))) for record in self.records]
             for column in own_columns(self.kind)
         }
-        return {column for column, said in texts.items() if len(set(said)) == 1}
+        return {column for column, values in texts.items() if len(set(values)) == 1}
 
     @cached_property
     def timed(self) -> bool:

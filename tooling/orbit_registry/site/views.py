@@ -74,7 +74,7 @@ RELATIONS: Mapping[str, str] = {
 """How each relation reads as a label."""
 
 SHORT = 90  # longest field in the margin; longer ones are sections below the prose
-LOG = 13  # decisions that the page of one names beside it
+LOG = 13  # decisions that the page of one names next to it
 MONTHS = 24  # how far back votes are counted month by month
 _ELSEWHERE = frozenset({"source", "status_raw"})  # fields that every kind's page has
 

@@ -68,7 +68,7 @@ ENDINGS = "[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|men
 
 def _make_search(connection: duckdb.DuckDBPyConnection) -> None:
     """Weigh the words of the texts that were filled in, and make the macro `search`."""
-    connection.executemany("INSERT INTO stop_words VALUES (?)", [[word] for word in STOP_WORDS])
+    connection.execute("INSERT INTO stop_words SELECT unnest(?::VARCHAR[])", [[*STOP_WORDS]])
     text = SEARCH.read_text("utf-8")
     for name, value in _VALUES.items():
         text = text.replace(f"@{name}@", value.replace("'", "''"))

@@ -8,12 +8,12 @@ import sqlite3
 import time
 import weakref
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, cast, get_args, get_origin, get_type_hints
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.formats.secrets import has_secret
@@ -28,9 +28,9 @@ CREATE TABLE IF NOT EXISTS files (
 CREATE TABLE IF NOT EXISTS memos (
     namespace TEXT PRIMARY KEY, key TEXT, checksum INTEGER, value TEXT
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS parts (
-    namespace TEXT, key TEXT, checksum INTEGER, value TEXT,
-    PRIMARY KEY (namespace, key)
+CREATE TABLE IF NOT EXISTS named (
+    namespace TEXT, name TEXT, key TEXT, checksum INTEGER, value TEXT,
+    PRIMARY KEY (namespace, name)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS version (code TEXT);
 """
@@ -41,13 +41,10 @@ as some file systems store whole seconds.
 """
 LOCK_WAIT_SECONDS = 0.2
 LARGEST = 200_000_000
-"""Bytes from which on it is made anew: values of files that are gone, and of checks that changed,
-stay until then.
-"""
+"""Bytes from which on it is made anew: values of files that are gone stay until then."""
 Parse = Callable[[str, bytes], object]
 Memo = Callable[[str, str, Callable[[], object]], Any]
 """What `Cache.memo` does: a namespace, a key and what makes the value."""
-Name = TypeVar("Name", bound=Hashable)
 
 
 class FileValue(NamedTuple):
@@ -59,6 +56,7 @@ class FileValue(NamedTuple):
     size: int = 0
     mtime_ns: int = 0
     error: OrbitError | None = None  # the error of reading it
+    is_clean: bool = False  # whether no text in the value holds a secret, as far as is known
 
 
 class Cache:
@@ -102,7 +100,7 @@ class Cache:
 
             if connection.execute("SELECT code FROM version").fetchall() != [(self._version,)]:
                 with _transaction(connection):
-                    for table in ("files", "memos", "parts", "version"):
+                    for table in ("files", "memos", "named", "version"):
                         connection.execute(f"DELETE FROM {table}")
                     connection.execute("INSERT INTO version VALUES (?)", [self._version])
         except BaseException:
@@ -161,7 +159,8 @@ class Cache:
             stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
             row = stored.get(path)
             if row is not None and row[:3] == stamp:
-                results[path] = FileValue(path, json.loads(row[5]), row[3], *stamp[:2])
+                value = json.loads(row[5])
+                results[path] = FileValue(path, value, row[3], *stamp[:2], is_clean=True)
                 continue
 
             try:
@@ -178,7 +177,7 @@ class Cache:
                 value = parse(path, content)
                 text = _storable(value)
 
-            results[path] = FileValue(path, value, digest, *stamp[:2])
+            results[path] = FileValue(path, value, digest, *stamp[:2], is_clean=text is not None)
 
             if text is not None and path.isprintable():
                 is_settled = max(stamp[1:]) + SETTLED_NS < now
@@ -213,35 +212,39 @@ class Cache:
         return value
 
     def values(
-        self, namespace: str, keys: Mapping[Name, str], make: Callable[[Name], object]
-    ) -> dict[Name, Any]:
+        self, namespace: str, keys: Mapping[str, str], make: Callable[[str], object]
+    ) -> dict[str, Any]:
         """Return a value for each name: the stored one of its key, else what `make` returns.
 
-        A key says all that a value is made from, so that names with one key share a value.
+        A key says all that a value is made from. A name keeps only the value of its newest key.
         """
-        stored = self._parts(namespace, [*keys.values()])
+        stored = self._named(namespace, keys)
+        values: dict[str, Any] = {}
         rows: list[tuple[object, ...]] = []
         for name, key in keys.items():
-            if key not in stored:
-                stored[key] = make(name)
-                text = _storable(stored[key])
-                if text is not None:
-                    rows.append((namespace, key, _checksum(key, text), text))
+            if name in stored:
+                values[name] = stored[name]
+                continue
 
-        self._write("INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?)", rows)
-        return {name: stored[key] for name, key in keys.items()}
+            values[name] = make(name)
+            text = _storable(values[name])
+            if text is not None and name.isprintable():
+                rows.append((namespace, name, key, _checksum(key, text), text))
 
-    def _parts(self, namespace: str, keys: Sequence[str]) -> dict[str, Any]:
+        self._write("INSERT OR REPLACE INTO named VALUES (?, ?, ?, ?, ?)", rows)
+        return values
+
+    def _named(self, namespace: str, keys: Mapping[str, str]) -> dict[str, Any]:
         rows = self._rows(
-            "SELECT parts.key, checksum, parts.value FROM json_each(?) AS names "
-            "CROSS JOIN parts ON namespace = ? AND parts.key = names.value",
-            json.dumps(keys),
+            "SELECT named.name, named.key, checksum, named.value FROM json_each(?) AS names "
+            "CROSS JOIN named ON namespace = ? AND named.name = names.value",
+            json.dumps([name for name in keys if name.isprintable()]),
             namespace,
         )
         return {
-            key: json.loads(text)
-            for key, checksum, text in rows
-            if checksum == _checksum(key, text)
+            name: json.loads(text)
+            for name, key, checksum, text in rows
+            if key == keys[name] and checksum == _checksum(key, text)
         }
 
     def recall(self, namespace: str, key: str) -> Any:

@@ -15,7 +15,7 @@ from orbit_registry.formats.untrusted import cut
 SHORTEST, LONGEST = 20, 220
 """Characters of a sentence: a shorter one needs the next, a longer one is cut."""
 _LONGEST_SECTION = 6000
-"""Characters of a section that are read; a sentence stands near its start."""
+"""Characters of a section that are read; a sentence is near its start."""
 _PARAGRAPHS = 4
 """Paragraphs of a section among which the one that decides is looked for."""
 _HEADING = re.compile(
