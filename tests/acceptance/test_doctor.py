@@ -316,3 +316,15 @@ def test_a_library_that_is_gone_is_a_problem(
 
     assert run(["doctor"]) == 1
     assert "duckdb is not installed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["hook", "test", "claude"]], ids=" ".join)
+def test_a_home_that_cannot_be_read_is_no_fault_of_orbit(
+    workspace: Path, words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    nowhere = "/" + "a" * 300  # no system can look into it
+    for name in ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.setenv(name, nowhere)
+
+    assert run(words) in (0, 1)
+    assert "Traceback" not in capsys.readouterr().err

@@ -12,6 +12,7 @@ import pkgutil
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from io import BufferedReader
@@ -225,8 +226,16 @@ def texts_of(value: object) -> Iterator[str]:
 
 
 def newest_first(paths: Iterable[Path]) -> list[Path]:
-    """Return the existing files, the one that was written last first."""
-    dated = [(path.stat().st_mtime, path) for path in paths if path.is_file()]
+    """Return the existing files, the one that was written last first.
+
+    In a home of another user there are none.
+    """
+    dated: list[tuple[float, Path]] = []
+    with suppress(OSError):
+        for path in paths:
+            if path.is_file():
+                dated.append((path.stat().st_mtime, path))
+
     return [path for _, path in sorted(dated, reverse=True)]
 
 

@@ -150,7 +150,7 @@ def transcript(root: "Path", session: str, agent: str = "") -> "Path | None":
     if not name.replace("-", "").isalnum():  # it becomes a part of a pattern
         return None
 
-    paths = sorted(_sessions().glob(f"*/*/*/rollout-*-{name}.jsonl"))
+    paths = sorted(_transcripts(f"rollout-*-{name}.jsonl"))
     return paths[0] if paths else None
 
 
@@ -160,7 +160,7 @@ def sessions(root: "Path") -> "list[Path]":
     from itertools import islice
 
     folder = json.dumps(str(root)).encode()
-    paths = sorted(_sessions().glob("*/*/*/rollout-*.jsonl"), reverse=True)
+    paths = sorted(_transcripts("rollout-*.jsonl"), reverse=True)
     return list(islice((path for path in paths if folder in _first_line(path)), MOST_SESSIONS))
 
 
@@ -288,6 +288,14 @@ def _first_line(path: "Path") -> bytes:
             return file.readline(20_000)
     except OSError:
         return b""
+
+
+def _transcripts(pattern: str) -> "list[Path]":
+    """Return the transcripts of a pattern; none where the home is another user's."""
+    try:
+        return list(_sessions().glob(f"*/*/*/{pattern}"))
+    except OSError:
+        return []
 
 
 def _sessions() -> "Path":

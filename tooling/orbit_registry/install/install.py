@@ -298,12 +298,15 @@ def launcher_text() -> str:
 
 
 def file_text(path: Path) -> str | None:
-    """Return a settings file's text with its line endings; None if there is no file."""
-    if path.is_symlink():
+    """Return a settings file's text with its line endings; None if there is no file.
+
+    A home folder of another user, as in some containers, has none.
+    """
+    if os.path.islink(path):  # noqa: PTH114
         raise RefusedError(
             f"{path} is a symbolic link", hint="make the change by hand in the file it leads to"
         )
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110
         return None
 
     return decode(read_bytes(path, limit=LARGEST), path)
