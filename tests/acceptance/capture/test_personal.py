@@ -8,6 +8,7 @@ from tests.acceptance.capture.conftest import SESSION, Project
 
 from orbit_registry.errors import WorkspaceNotFoundError
 from orbit_registry.hook.project import project_root
+from orbit_registry.matching.personal import personal_workspace
 from orbit_registry.registry import Registry
 from orbit_registry.workspace.workspace import find_workspace
 
@@ -143,3 +144,11 @@ def test_a_broken_personal_workspace_is_ignored(project: Project, home: Path) ->
     (home / ".orbit/config.yaml").write_text("format: another\n", "utf-8")
     project_id = learn(project.root, "Round to cents")
     assert project_id in shown(project)
+
+
+def test_a_home_that_cannot_be_read_has_no_personal_records(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/" + "a" * 300)  # no system can look into it
+
+    assert personal_workspace(Registry.open(project.root).workspace) is None

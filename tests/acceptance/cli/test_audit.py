@@ -76,3 +76,22 @@ def test_what_was_not_read_is_said(project: Path, tmp_path: Path) -> None:
     subprocess.run(words, check=True)
     assert "`git fetch --unshallow`" in orbit(shallow, "audit")
     assert _audit(shallow)["is_shallow"]
+
+
+@pytest.mark.parametrize("words", [["audit"], ["diff", "main"]], ids=" ".join)
+def test_without_git_it_says_so(words: list[str], tmp_path: Path) -> None:
+    make_workspace(tmp_path)
+    message = orbit(tmp_path, *words, code=1)
+    assert message.splitlines() == [
+        "error: there is no git repository here",
+        "  hint: run it in a work tree of git, or make one: `git init`",
+    ]
+
+
+def test_a_checkout_of_another_user_is_refused_with_the_remedy(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    message = orbit(project, "audit", code=1)
+    assert message.startswith("error: git refuses to read this checkout")
+    assert "safe.directory" in message

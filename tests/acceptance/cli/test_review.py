@@ -1,11 +1,14 @@
 """Review of pending records through the commands."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.files import commit, write, write_record
 
 from orbit_registry.formats.yaml import load
 from orbit_registry.registry import Registry
@@ -193,3 +196,57 @@ def test_nothing_is_accepted_by_an_unknown_person(
 
     shell("accept", rule, "--yes", "--by", "Grace Example")
     assert on_disk(shell, rule)["approval"]["approved_by"] == "Grace Example"
+
+
+def test_an_accepted_decision_lists_those_on_its_question_as_the_schema_says(shell: Any) -> None:
+    texts = (
+        ("Keep sessions in Redis", "accepted", "Sessions of customers are keys in Redis."),
+        ("Keep sessions of customers in Redis", "proposed", "Sessions are keys in Redis."),
+    )
+    for number, (title, status, text) in enumerate(texts, 71):
+        path = f"docs/design/registry/{number}-sessions.md"
+        body = f"## Decision\n\n{text}\n\n## Consequences\n\n- Cost: time.\n"
+        write(shell.root, path, f"# {title}\n\n{body}")
+        write_record(
+            shell.root,
+            f".orbit/adrs/ADR-{number:04d}/adr.yaml",
+            id=f"ADR-{number:04d}",
+            title=title,
+            status=status,
+            source={"path": path, "format": "plain", "authority": "document"},
+        )
+
+    code, answer = shell.json("adr", "accept", "ADR-0072", "--by", "Ada")
+    assert code == 0
+    assert answer["data"][0]["touches"][0]["id"] == "ADR-0071"
+
+
+def test_a_condition_that_is_added_waits_for_later_commits(shell: Any) -> None:
+    write(shell.root, "src/cluster/a.py", "A = 1\n")
+    commit(shell.root, "Add a cluster")
+    decision = "ADR-0071"
+    path = "docs/design/registry/71-one-machine.md"
+    write(shell.root, path, "# Keep one machine\n\n## Decision\n\nOne will do.\n")
+    write_record(
+        shell.root,
+        f".orbit/adrs/{decision}/adr.yaml",
+        id=decision,
+        title="Keep one machine",
+        status="accepted",
+        created_at="2020-01-01T00:00:00Z",
+        source={"path": path, "format": "plain", "authority": "document"},
+    )
+    assert shell("adr", "update", decision, "--revisit-when", "path: src/cluster")[0] == 0
+    commit(shell.root, "Say when to look at it again")
+    assert shell.json("list", "--due")[1]["data"] == []
+
+    write(shell.root, "src/cluster/a.py", "A = 2\n")
+    monday = "2099-01-05T00:00:00Z"
+    subprocess.run(
+        ["git", "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qam", "Change it"],
+        cwd=shell.root,
+        check=True,
+        env={**os.environ, "GIT_COMMITTER_DATE": monday, "GIT_AUTHOR_DATE": monday},
+    )
+    (row,) = shell.json("list", "--due")[1]["data"]
+    assert row["id"] == decision

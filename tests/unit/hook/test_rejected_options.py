@@ -121,6 +121,16 @@ def test_a_prompt_that_names_none(tmp_path: Path, text: str) -> None:
     assert shown(index_of(tmp_path, decision(1, "Use a table", *NAMES)), text=text) == []
 
 
+@pytest.mark.parametrize("text", ["Switch the orders to MySQL", "switch the orders to mysql"])
+def test_a_name_that_capitals_part_is_named_although_its_rest_is_accepted(
+    tmp_path: Path, text: str
+) -> None:
+    index = index_of(tmp_path, decision(1, "Use PostgreSQL for orders", "MySQL"))
+
+    assert list(map(option_of, shown(index, text=text))) == ["MySQL"]
+    assert shown(index, text="Use an SQL view for the report") == []
+
+
 def test_what_is_shown_says_how_to_reopen_the_question(tmp_path: Path) -> None:
     index = index_of(tmp_path, decision(1, "Use a table", "Redis", "Valkey"))
 

@@ -55,6 +55,7 @@ def test_it_names_what_no_record_explains(case: Mapping[str, Any]) -> None:
     rows = _candidates(case)
     assert [list(each.names) for each in rows] == case["named"]
     assert [name for each in rows for name in each.more] == case.get("more", [])
+    assert case.get("title", "") in [*(each.title for each in rows), ""]
 
 
 def _commands() -> Iterator[list[str]]:

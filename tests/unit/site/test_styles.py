@@ -57,3 +57,7 @@ def test_nothing_is_fetched_from_elsewhere() -> None:
     for file in (path for path in overrides().rglob("*") if path.is_file()):
         text = file.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "://" not in text, file
+
+
+def test_a_date_of_the_start_page_stays_in_one_line() -> None:
+    assert ".orbit-decided time { white-space: nowrap; }" in CSS

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -11,6 +12,7 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.formats.position import YamlProblemError
 from orbit_registry.formats.yaml import load
 from orbit_registry.model.kind import Kind
+from orbit_registry.model.votes import format_time
 from orbit_registry.repository.codec import list_in, mapping_in
 from orbit_registry.repository.writer import FIXED
 from orbit_registry.workspace.files import RECORD_LIMIT, decode, read_text
@@ -252,6 +254,10 @@ def merged_edit(
                 }
             else:
                 result[name] = _merge_lists(result, name, value)
+
+        if fields.get("revisit_when"):
+            # What was committed until today is known to who says what a review waits for.
+            result["reviewed_at"] = format_time(datetime.now(UTC))
 
         for name, _, location in _LISTS:
             removed = values.get(f"remove_{name.replace('-', '_')}", ())

@@ -54,8 +54,11 @@ def options_named(index: "Index", text: str, names: "Iterable[str]") -> dict[int
     Each has the option's position.
     """
     matches: dict[int, int] = {}
-    query = words(" ".join([word for word in text[:LONGEST_TEXT].split() if "/" not in word]))
-    _add_matches(index, matches, query, frozenset(), query)
+    bare = " ".join([word for word in text[:LONGEST_TEXT].split() if "/" not in word])
+    # Capitals part `MySQL`, and its first part is a common word; `mysql` is one.
+    for form in dict.fromkeys((bare, bare.lower())):
+        query = words(form)
+        _add_matches(index, matches, query, frozenset(), query)
 
     for name in names:
         whole, joined, single = forms_of(name)

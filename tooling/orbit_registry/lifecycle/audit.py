@@ -72,9 +72,10 @@ def audit(workspace: Workspace, most: int, progress: Callable[[int, int], None])
     """Return what the history decided, is there still, and no record explains.
 
     Raises:
-        GitError: There is no commit, or git failed.
+        GitError: There is no repository or no commit, or git failed.
     """
     git = workspace.git
+    git.require()
     if git.head() is None:
         raise GitError("there is no commit to read", hint="commit the project first")
 

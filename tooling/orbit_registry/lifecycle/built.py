@@ -212,9 +212,11 @@ def _silence(record: Record, evidence: Evidence, shown: tuple[str, ...]) -> Buil
         return Built(State.UNKNOWN, "there is no code here", shown)
     if evidence.missing:
         names = " or ".join(f"`{name}`" for name in evidence.missing[:MOST_SHOWN])
-        return Built(State.NO_TRACE, f"no file has {names}, and no commit names it", shown)
+        why = f"no file has {names}, and no commit names the decision"
+        return Built(State.NO_TRACE, why, shown)
     if evidence.unseen >= FEWEST_UNSEEN and not evidence.seen:
-        why = f"no file has any of the {evidence.unseen} names in its text, and no commit names it"
+        names = f"any of the {evidence.unseen} names in its text"
+        why = f"no file has {names}, and no commit names the decision"
         return Built(State.NO_TRACE, why, shown)
 
     return Built(State.UNKNOWN, "it names too little that code would have", shown)

@@ -28,6 +28,7 @@ from orbit_registry.formats.syntax import language_of
 from orbit_registry.lifecycle.built import Evidence, Kind, Sign, Undone
 from orbit_registry.lifecycle.commits import History, PastCommit, is_code
 from orbit_registry.lifecycle.names import Names, forms_of, names_in, phrase_key, words_of
+from orbit_registry.lifecycle.subjects import package_names
 from orbit_registry.model.record import Record
 from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.cache import to_row
@@ -128,7 +129,9 @@ class Surroundings:
         sought: dict[str, dict[str, Sequence[str]]] = {}
         for record in self.records:
             names = self.names[record.path]
-            forms = {name: forms_of(name) for name in (*names.adopted, *_scope_names(record))}
+            forms = {name: forms_of(name) for name in _scope_names(record)}
+            for name in names.adopted:
+                forms[name] = [*forms_of(name), *package_names(name)]
             for name in names.identifiers:
                 if self.records_by_name[name.lower()] <= most:
                     forms.setdefault(name, forms_of(name))
@@ -397,28 +400,36 @@ def _gathered(around: Surroundings, plan: _Plan, before: _Before) -> Evidence:
         if files:
             kind = Kind.TITLE if name in about else Kind.NAME
             is_new = before.is_new(plan, name, files)
-            signs.append(Sign(kind, f"{_where(around, files, name)} has `{name}`", is_new))
+            forms = around.sought[record.path][name]
+            signs.append(Sign(kind, _has(around, files[0], name, forms), is_new))
 
     return Evidence(signs, missing, unseen, seen, has_code=around.has_code)
 
 
-def _where(around: Surroundings, files: Sequence[str], name: str) -> str:
-    """Return the place of a name: the file and its line."""
-    path = files[0]
+def _has(around: Surroundings, path: str, name: str, forms: Sequence[str]) -> str:
+    """Say in words that a file has a name: on which line, and in which other form."""
     try:
         content = read_bytes(inside(around.workspace.root, path), limit=SOURCE_LIMIT)
     except OrbitError:
-        return path
+        return f"{path} has `{name}`"
 
     text = content.decode("utf-8", "replace").lower()
     joined = [name.replace(" ", sign) for sign in ("_", "-", "")]
     for form in (*forms_of(name), *joined):
         at = text.find(form)
         if at >= 0:
-            line = text.count("\n", 0, at) + 1
-            return f"{path}:{line}"
+            return f"{path}:{_line(text, at)} has `{name}`"
 
-    return path
+    for form in forms:
+        match = re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", text)
+        if match is not None:
+            return f"{path}:{_line(text, match.start())} has `{form}`, which is {name}"
+
+    return f"{path} has `{name}`"
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
 
 
 def _citations(around: Surroundings, record: Record) -> Iterator[Sign]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from orbit_registry.lifecycle.subjects import short_package_names
 from orbit_registry.model.record import Record
 from orbit_registry.search.rejected import accepted_part, is_common_word
 
@@ -236,9 +237,10 @@ def _is_denied(text: str, path: str) -> bool:
 
 def words_of(text: str) -> set[str]:
     """Return the names that a file has, in lower case, their parts, and the pairs of these."""
+    short = short_package_names(SHORTEST - 1)
     words: set[str] = set()
     for token in set(_TOKEN.findall(text)):
-        if len(token) < SHORTEST - 1:
+        if len(token) < SHORTEST - 1 and token.lower() not in short:
             continue
 
         words.add(token.lower())

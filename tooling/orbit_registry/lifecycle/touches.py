@@ -5,6 +5,7 @@ first, with what says so. What to do about one is in `commands_for`.
 """
 
 import math
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,12 +41,14 @@ HALF = 0.5
 
 TITLE_WEIGHT = 2  # what a word of the title counts more than one of the text
 _ONE_TERM = 2  # a likeness counts at most so many times what is left of it without its best term
-_COMMON = frozenset(map(stem, (*COMMON, "cost")))  # each decision states a cost
+_JOINING = ("although", "because", "however", "since", "therefore", "whereas", "while")
+_COMMON = frozenset(map(stem, (*COMMON, *_JOINING, "cost")))  # each decision states a cost
 _BY_OPTION, _BY_USES, _BY_PATHS = 0.5, 0.2, 0.1  # what each adds to the likeness in the order
 _NARROW = 3  # most decisions with a package that leads to them whatever their texts say
 _SHORTEST = 3  # letters of a word that a reason names
 _SHOWN = 3  # words and globs that a reason names
 _LONGEST = 80
+_NAME = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +299,13 @@ def _named(option: str) -> str:
 def _shared_words(own: Text, terms: Sequence[str]) -> list[str]:
     """Return a phrase with the strongest terms that both texts have, as the new one writes them."""
     forms: dict[str, str] = {}
-    for word in words(own.plain):
-        if len(word) >= _SHORTEST:
-            forms.setdefault(stem(word), word)
+    for name in _NAME.findall(own.plain):
+        parts = words(name)
+        for word in parts:
+            if len(word) >= _SHORTEST:
+                forms.setdefault(stem(word), word if len(parts) == 1 else name)
 
-    shown = [forms[term] for term in terms if term in forms][:_SHOWN]
+    shown = list(dict.fromkeys(forms[term] for term in terms if term in forms))[:_SHOWN]
     return [f"both are about {listed(shown, _SHOWN)}"] if shown else []
 
 

@@ -8,17 +8,21 @@ import posixpath
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
-from functools import cache
 from itertools import chain
-from pathlib import Path
-from typing import Any, NamedTuple, cast
 
 from orbit_registry.errors import listed
-from orbit_registry.formats import yaml
 from orbit_registry.lifecycle.signs import Sign, SignKind
+from orbit_registry.lifecycle.subjects import (
+    HOST,
+    IGNORED,
+    NO_SUBJECT,
+    VERSION,
+    Subject,
+    plain_name,
+    subject_named,
+)
 from orbit_registry.model.record import Record
 from orbit_registry.search.rejected import is_common_word
 
@@ -55,8 +59,6 @@ _TITLES = {
 }
 _PACKAGES = (SignKind.DEPENDENCY, SignKind.SERVICE)
 
-_VERSION = re.compile(r"/v\d+$|\.v\d+$")
-_HOST = re.compile(r"^(?:github|gitlab|bitbucket)\.com/|^(?:go|golang)\.[\w.]+/")
 _AFFIX = re.compile(
     r"^(?:go|py|python|node|lib|ruby|php)-|-(?:go|py|python|rs|ruby|js|node|client|server|binary"
     r"|sdk|driver|core|cli)$|[.-]js$"
@@ -67,18 +69,6 @@ _MAIN_WORDS = "app cli client common core js node react sdk server vue"
 _MAIN = frozenset(_MAIN_WORDS.split())
 """Packages of a scope that people call by the scope: `@nestjs/core` is NestJS."""
 _ADOPTING = r"(?:adopt|choose|introduce|pick|use|using|to|on|with)"
-
-
-class Subject(NamedTuple):
-    """What people decide on by name, its role as the end of a title, and how strong it is."""
-
-    name: str
-    role: str
-    weight: int
-
-
-_NO_SUBJECT = Subject("", "", 0)
-_IGNORED = Subject("", "no decision", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +146,7 @@ class _Tree:
     def __init__(self, signs: Sequence[Sign]) -> None:
         self.signs = frozenset(signs)
         self.counts = Counter(map(key_of, signs))
-        self.subjects = set(map(subject_of, signs)) - {_NO_SUBJECT}
+        self.subjects = set(map(subject_of, signs)) - {NO_SUBJECT}
         self.folders = [sign for sign in signs if sign.kind is SignKind.FOLDER]
         self.own = {plain_name(sign.name) for sign in signs if sign.kind is SignKind.OWN}
         packages = [sign for sign in signs if sign.kind in (*_PACKAGES, SignKind.OWN)]
@@ -243,7 +233,7 @@ def is_named(sign: Sign, text: str) -> bool:
 
 def names_of(sign: Sign) -> list[str]:
     """Return the names by which a text may name what a sign is about."""
-    plain = _VERSION.sub("", plain_name(sign.name))
+    plain = VERSION.sub("", plain_name(sign.name))
     scope, _, last = plain.rpartition("/")
     bare = _AFFIX.sub("", last)
     if not scope.startswith("@"):
@@ -296,9 +286,9 @@ def _is_news(sign: Sign, old: _Tree, new: _Tree) -> bool:
 
 def _is_new_package(sign: Sign, old: _Tree, new: _Tree) -> bool:
     subject = subject_of(sign)
-    if sign.group == "indirect" or subject == _IGNORED:
+    if sign.group == "indirect" or subject == IGNORED:
         return False
-    if subject is not _NO_SUBJECT:
+    if subject is not NO_SUBJECT:
         return subject not in old.subjects
 
     name = plain_name(sign.name)
@@ -320,7 +310,7 @@ def family_of(name: str) -> str:
 
     Of a name that is no part of anything it is the name.
     """
-    name = _HOST.sub("", _VERSION.sub("", name))
+    name = HOST.sub("", VERSION.sub("", name))
     scope, *below = name.split("/")
     if below and (name.startswith("@") or "." in scope):
         return scope
@@ -336,11 +326,6 @@ def key_of(sign: Sign) -> tuple[SignKind, str]:
     return sign.kind, plain_name(sign.name)
 
 
-def plain_name(name: str) -> str:
-    """Return the form in which names are compared."""
-    return name.lower().replace("_", "-").replace(":", "/")
-
-
 def _option(sign: Sign) -> tuple[str, str] | None:
     """Return the option of the command that says where the record applies."""
     if sign.kind is SignKind.FOLDER:
@@ -351,7 +336,7 @@ def _option(sign: Sign) -> tuple[str, str] | None:
         return "--path", sign.path
 
     # The name by which files import it, as far as the package's name tells.
-    name = _VERSION.sub("", sign.name).partition(":")[0]
+    name = VERSION.sub("", sign.name).partition(":")[0]
     if sign.path.endswith((".toml", ".txt", ".in", ".cfg")) and "/" not in name:
         name = name.removesuffix("-binary").replace("-", "_").lower()
 
@@ -361,45 +346,6 @@ def _option(sign: Sign) -> tuple[str, str] | None:
 def subject_of(sign: Sign) -> Subject:
     """Return what a package or an image is known for."""
     if sign.kind not in _PACKAGES:
-        return _NO_SUBJECT
+        return NO_SUBJECT
 
-    return _subject(plain_name(sign.name), sign.kind is SignKind.SERVICE)
-
-
-@cache
-def _subject(name: str, is_image: bool) -> Subject:
-    forms = [name, _HOST.sub("", _VERSION.sub("", name))]
-    if is_image or not name.startswith("@"):
-        forms.append(forms[1].rpartition("/")[2])
-
-    exact, globs = _subjects()
-    for form in forms:
-        if form in exact:
-            return exact[form]
-
-    for form in forms:
-        for glob, subject in globs.items():
-            if fnmatchcase(form, glob):
-                return subject
-
-    return _NO_SUBJECT
-
-
-@cache
-def _subjects() -> tuple[Mapping[str, Subject], Mapping[str, Subject]]:
-    """Return the subjects by name and by glob, the longest first."""
-    text = Path(__file__).with_name("subjects.yaml").read_text("utf-8")
-    data = cast(Mapping[str, Any], yaml.load(text))
-    rows = [(_IGNORED, data["ignored"])]
-    for role in data["roles"]:
-        for name, names in role["subjects"].items():
-            rows.append((Subject(name, role["for"], role["weight"]), names))
-
-    exact: dict[str, Subject] = {}
-    globs: dict[str, Subject] = {}
-    for subject, names in rows:
-        for word in plain_name(names.replace('"', "")).split():
-            table = globs if "*" in word else exact
-            table.setdefault(word, subject)
-
-    return exact, dict(sorted(globs.items(), key=lambda row: -len(row[0])))
+    return subject_named(plain_name(sign.name), sign.kind is SignKind.SERVICE)

@@ -61,7 +61,9 @@ def personal_workspace(workspace: Workspace) -> Workspace | None:
     None where there is none that can be used, or it is this one.
     """
     home = user_home()
-    if home.resolve() == workspace.root.resolve() or not (home / ORBIT / "config.yaml").is_file():
+    # In a container the home folder is often another user's: what can't be read is not there.
+    is_there = os.path.isfile(home / ORBIT / "config.yaml")  # noqa: PTH113
+    if home.resolve() == workspace.root.resolve() or not is_there:
         return None
 
     try:

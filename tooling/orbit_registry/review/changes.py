@@ -220,7 +220,7 @@ def compare(workspace: Workspace, revisions: str) -> ChangeReport:
 def _commit(git: Git, revision: str) -> str:
     commit = git.commit(revision)
     if commit is None:
-        git.run("rev-parse", "--git-dir")  # fails where git is missing, or there is no repository
+        git.require()
         raise UsageError(
             f"{revision!r} names no commit here",
             hint="fetch it first, or name a branch or commit you have",

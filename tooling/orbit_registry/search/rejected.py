@@ -271,6 +271,11 @@ def _common_stems() -> frozenset[str]:
     return frozenset(data["stems"].split())
 
 
+def _loses_words(name: str) -> bool:
+    """Say whether a name loses a common word where its capitals part it: `my` of `MySQL`."""
+    return any("".join(words(part)) != "".join(words(part.lower())) for part in name.split())
+
+
 def taken_by(record: Record) -> tuple[str, ...]:
     """Return what a decision takes, as words with spaces around them: its title and its choice."""
     return _accepted(record)
@@ -292,6 +297,8 @@ def names_in_sentence(
         return len(word) < 3 or word.isdigit() or is_common_word(word) or count_of(word) >= most
 
     for option in options:
-        names = [name for name in _phrases(option.option, is_common) if not name.startswith(EXACT)]
+        # Of `MySQL` only `sql` is left, which is in `PostgreSQL` too; the sentences have `mysql`.
+        text = option.option.lower() if _loses_words(option.option) else option.option
+        names = [name for name in _phrases(text, is_common) if not name.startswith(EXACT)]
         if any(f" {name} " in text for name, text in product(names, sentences)):
             yield option

@@ -343,6 +343,19 @@ class Git:
         """Say whether the clone is shallow."""
         return self.ask("rev-parse", "--is-shallow-repository") == "true"
 
+    def require(self) -> None:
+        """Refuse a folder that is in no repository.
+
+        Raises:
+            GitError: There is no repository, or git can't read it.
+        """
+        if self.is_refused:
+            raise GitError(REFUSED, hint=how_to_allow(self))
+        if self.top is None:
+            _run_git(["--version"], self.folder)  # fails where there is no git
+            hint = "run it in a work tree of git, or make one: `git init`"
+            raise GitError("there is no git repository here", hint=hint)
+
     def head(self) -> str | None:
         """Return the commit checked out; None before the first one and outside a repository."""
         if self.top is None:
