@@ -29,3 +29,14 @@ def test_marks_without_an_end_cost_no_more_than_others(mark: str) -> None:
     started = time.process_time()
     sentence_of("## Decision\n\n" + mark * 20_000)
     assert time.process_time() - started < 1
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize("mark", ["`", "``", "` ", "`` ", "`a``"])
+def test_many_backticks_cost_little(mark: str) -> None:
+    from orbit_registry.formats.dialects import common_markdown
+    from orbit_registry.formats.sentences import plain_text
+
+    for _ in range(10):
+        plain_text(mark * 1000)
+        common_markdown("<" + mark * 1000)
