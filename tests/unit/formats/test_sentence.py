@@ -40,3 +40,14 @@ def test_many_backticks_cost_little(mark: str) -> None:
     for _ in range(10):
         plain_text(mark * 1000)
         common_markdown("<" + mark * 1000)
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize("mark", ["#", " ", " #"])
+def test_a_long_heading_costs_little(mark: str) -> None:
+    from orbit_registry.lifecycle.names import deciding_part
+
+    text = f"# Decision{mark * 50_000}z\n\nWe will use one queue for all mail.\n"
+
+    assert sentence_of(text) == ""
+    assert deciding_part(text).strip() == "We will use one queue for all mail."
