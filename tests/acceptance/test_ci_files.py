@@ -186,3 +186,12 @@ def test_the_action_installs_what_its_lock_names_by_hash(
     script = next(row["run"] for row in ACTION["runs"]["steps"] if row.get("name") == INSTALL)
     assert lock in script
     assert re.findall(r"--require-hashes|--no-deps", script) == ["--require-hashes", "--no-deps"]
+
+
+def test_no_module_of_a_change_runs_in_place_of_pythons() -> None:
+    # `python -m venv` runs the `venv/` of the folder that it starts in, which is the change's.
+    scripts = [row.get("run", "") for row in ACTION["runs"]["steps"]]
+    scripts += [file.read_text("utf-8") for file in (ROOT / "templates").glob("*.yml")]
+
+    started = re.findall(r"(?:\$PYTHON\"|python3?)((?: -\w)* -m \w+)", "\n".join(scripts))
+    assert set(started) == {" -I -m venv", " -P -m pip"}

@@ -106,7 +106,7 @@ def test_every_agents_hook_comes_and_goes(
     )
     path = Path(state["path"])
     assert (state["installed"], state["proven"]) == (False, agent.proven)
-    assert state["proven"] is (" was run: " in state["evidence"])
+    assert state["proven"] is ("tested with " in state["evidence"])
     path.parent.mkdir(parents=True)
     path.write_bytes(THEIRS[name].encode())
     dry = said("install", "--dry-run")[1]["data"]

@@ -29,3 +29,25 @@ def test_marks_without_an_end_cost_no_more_than_others(mark: str) -> None:
     started = time.process_time()
     sentence_of("## Decision\n\n" + mark * 20_000)
     assert time.process_time() - started < 1
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize("mark", ["`", "``", "` ", "`` ", "`a``"])
+def test_many_backticks_cost_little(mark: str) -> None:
+    from orbit_registry.formats.dialects import common_markdown
+    from orbit_registry.formats.sentences import plain_text
+
+    for _ in range(10):
+        plain_text(mark * 1000)
+        common_markdown("<" + mark * 1000)
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize("mark", ["#", " ", " #"])
+def test_a_long_heading_costs_little(mark: str) -> None:
+    from orbit_registry.lifecycle.names import deciding_part
+
+    text = f"# Decision{mark * 50_000}z\n\nWe will use one queue for all mail.\n"
+
+    assert sentence_of(text) == ""
+    assert deciding_part(text).strip() == "We will use one queue for all mail."

@@ -154,6 +154,23 @@ def test_newest_commits_follow_a_moved_file(git_repo: Path, git: Run) -> None:
     ]
 
 
+@pytest.mark.parametrize("time", ["", " 9999999999999 +0000", " 99999999999999999999999 +0000"])
+def test_a_commit_of_any_clock_has_a_day(git_repo: Path, git: Run, time: str) -> None:
+    write(git_repo, "docs/a.md", "a\n")
+    commit(git_repo, "Add")
+    lines = git(git_repo, "cat-file", "commit", "HEAD").split("\n")
+    lines = [f"committer a <a@b.c>{time}" if line[:9] == "committer" else line for line in lines]
+    write(git_repo, "commit.txt", "\n".join(lines))
+    made = git(git_repo, "hash-object", "-t", "commit", "-w", "--literally", "commit.txt").strip()
+    git(git_repo, "update-ref", "HEAD", made)
+
+    last = next(newest_commits(Git(git_repo)))
+    times = [last.at, *dates_of(Git(git_repo), ["docs/a.md"])["docs/a.md"]]
+
+    assert last.name == made
+    assert {datetime.fromtimestamp(at, UTC).year for at in times} <= {1970, 9999}
+
+
 def test_a_merge_has_the_changes_of_records_alone(git_repo: Path, git: Run) -> None:
     git(git_repo, "checkout", "-qb", "side")
     for name in (".orbit/adrs/ADR-0001/adr.yaml", "src/x.py"):

@@ -28,7 +28,7 @@ _COMPONENT = re.compile(
 )
 """A component within a line. `List<String>` has no attribute and no end: it is text."""
 _IMPORT = re.compile(r"^import\s+[\w{},*\s]{1,200}\s+from\s+['\"][^'\"]{1,200}['\"];?\s*$")
-_SPAN = re.compile(r"(`+)[^`].*?\1")
+_SPAN = re.compile(r"(?<!`)(`++).+?(?<!`)\1(?!`)")
 _LONGEST_LINE = 4096  # longer lines are no tags
 _KINDS = {
     "abstract": "abstract",

@@ -9,6 +9,7 @@ import configparser
 import json
 import re
 import tomllib
+from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
@@ -56,7 +57,14 @@ _NAME_ALONE = re.compile(r"\s*(@?[A-Za-z][\w./:@-]*)\s*")
 _TOML_KEY = re.compile(
     r"""(?m)^[ \t]*(?:\[\[?(?P<table>[^\]\n]*)\]|(?P<key>"[^"\n]+"|'[^'\n]+'|[\w-]+)[ \t]*[.=])"""
 )
-_JSON_KEY = re.compile(r'(?P<text>"(?:\\.|[^"\\])*")(?P<colon>\s*:)?|[{}]')
+_JSON_KEY = re.compile(r'(?P<text>"(?:\\[\s\S]?|[^"\\])*+"?)(?P<colon>\s*+:)?|[{}]')
+"""A text without an end goes up to the end of the file, so that nothing is read twice."""
+_DEEP_KEY = re.compile(r"(?:\.[ \t]*[\w\"'-]+[ \t]*){100}")
+"""The parser's time grows with the square of a key's parts; no tool writes so many."""
+_LONGEST_LINE = 500
+"""Characters ahead of a name, and after it, that say whether it is for tests."""
+_MOST_UNPLACED = 1_000
+"""Names whose spelling is not where it is expected; those beyond have no place."""
 
 
 def is_manifest(path: str) -> bool:
@@ -70,16 +78,24 @@ def dependencies(path: str, text: str) -> Iterator[Dependency]:
     Raises:
         ManifestError: It can't be parsed.
     """
-    offset = 0
+    names = list(_names(path, text))
+    if not names:
+        return
+
+    offset = unplaced = 0
     keys = _keys_by_table(path, text)
-    for name, spelling, table, group in _names(path, text):
+    ends = [match.start() for match in re.finditer("\n", text)]
+    for name, spelling, table, group in names:
         if starts := keys[table, spelling]:
             start = starts.popleft()
-        else:
+        elif unplaced < _MOST_UNPLACED:
             start = text.find(spelling, offset)
+            unplaced += start < 0
             offset = start = start if start >= 0 else max(text.find(spelling), 0)
+        else:
+            start = 0
 
-        yield Dependency(name, spelling, start, text.count("\n", 0, start) + 1, group)
+        yield Dependency(name, spelling, start, bisect_left(ends, start) + 1, group)
 
 
 def _keys_by_table(path: str, text: str) -> defaultdict[tuple[str, str], deque[int]]:
@@ -101,7 +117,7 @@ def _keys_by_table(path: str, text: str) -> defaultdict[tuple[str, str], deque[i
             if match["colon"] and depth == 1:
                 table = match["text"][1:-1]
             elif match["colon"] and depth == 2:
-                keys[table, match["text"]].append(match.start())
+                keys[table, match["text"].replace("\\/", "/")].append(match.start())
 
     return keys
 
@@ -116,11 +132,17 @@ def _names(path: str, text: str) -> _Names:
         return
 
     try:
-        yield from reader(text)
+        for row in reader(text):
+            if not all(isinstance(value, str) for value in row):
+                raise TypeError("a name of a package is a text")
+
+            yield row
     except (
         ValueError,
         AttributeError,
+        IndexError,
         KeyError,
+        MemoryError,  # Python's parser, of an expression that is too deep
         TypeError,
         RecursionError,
         SyntaxError,
@@ -143,6 +165,13 @@ def _reader(path: str) -> Callable[[str], _Names] | None:
     return None
 
 
+def _toml(text: str) -> dict[str, Any]:
+    if _DEEP_KEY.search(text):
+        raise ValueError("a key has too many parts")
+
+    return tomllib.loads(text)
+
+
 def _requirement(texts: Any, group: str = "") -> _Names:
     for text in texts if isinstance(texts, list) else ():
         if isinstance(text, str) and (match := _REQUIREMENT.match(text)):
@@ -150,7 +179,7 @@ def _requirement(texts: Any, group: str = "") -> _Names:
 
 
 def _pyproject(text: str) -> _Names:
-    data: Mapping[str, Any] = tomllib.loads(text)
+    data: Mapping[str, Any] = _toml(text)
     project = data.get("project", {})
     yield from _requirement(project.get("dependencies"))
     yield from _requirement(data.get("build-system", {}).get("requires"), "build")
@@ -175,7 +204,7 @@ def _pyproject(text: str) -> _Names:
         yield from _requirement(table.get("extra-dependencies"), group)
 
 
-_COMPILED = re.compile(r"(?m)pip-compile|pip compile|^\s+# via |--hash=")
+_COMPILED = re.compile(r"(?m)pip-compile|pip compile|^[ \t]+# via |--hash=")
 _FROZEN = re.compile(r"(?i)#.*added by pip freeze")
 
 
@@ -243,7 +272,7 @@ def _setup_py(text: str) -> _Names:
 
 
 def _pipfile(text: str) -> _Names:
-    data: Mapping[str, Any] = tomllib.loads(text)
+    data: Mapping[str, Any] = _toml(text)
     for group, name in (("", "packages"), ("dev", "dev-packages")):
         for key in data.get(name, {}):
             yield _Named(key, key, name, group)
@@ -337,7 +366,11 @@ def _vcpkg(text: str) -> _Names:
 
 
 def _pom(text: str) -> _Names:
-    for block in _POM_DEPENDENCY.findall(_without_comments("a.xml", text)):
+    for block in _without_comments("a.xml", text).split("<dependency>")[1:]:
+        block, end, _ = block.partition("</dependency>")
+        if not end:
+            continue
+
         group = re.search(r"<groupId>\s*([^<\s]+)", block)
         artifact = re.search(r"<artifactId>\s*([^<\s]+)", block)
         if artifact is not None:
@@ -345,9 +378,6 @@ def _pom(text: str) -> _Names:
             scope = re.search(r"<scope>\s*([^<\s]+)", block)
             tested = "test" if scope is not None and scope[1] == "test" else ""
             yield _Named(name, artifact[0], group=tested)
-
-
-_POM_DEPENDENCY = re.compile(r"<dependency>([\s\S]*?)</dependency>")
 
 
 def _package_json(text: str) -> _Names:
@@ -365,7 +395,7 @@ def _package_json(text: str) -> _Names:
 
 
 def _cargo(text: str) -> _Names:
-    data: Mapping[str, Any] = tomllib.loads(text)
+    data: Mapping[str, Any] = _toml(text)
     for table in (data, data.get("workspace", {}), *data.get("target", {}).values()):
         for group, name in (
             ("", "dependencies"),
@@ -378,7 +408,7 @@ def _cargo(text: str) -> _Names:
 
 
 def _catalogue(text: str) -> _Names:
-    for value in tomllib.loads(text).get("libraries", {}).values():
+    for value in _toml(text).get("libraries", {}).values():
         if isinstance(value, str):
             yield _Named(":".join(value.split(":")[:2]), value)
         else:
@@ -412,12 +442,17 @@ def _by_regex(row: Mapping[str, str]) -> Callable[[str], _Names]:
         plain = _without_comments(syntax, text)
         for match in compiled.finditer(plain):
             name = ":".join(group for group in match.groups() if group)
-            start = plain.rfind("\n", 0, match.start(1)) + 1
-            line = plain[start : match.end()] + plain[match.end() :].partition("\n")[0]
-            is_for_tests = _FOR_TESTS.search(line) is not None
+            is_for_tests = _FOR_TESTS.search(_line_around(plain, match)) is not None
             yield _Named(name, match[match.lastindex or 0], group="test" if is_for_tests else "")
 
     return read
+
+
+def _line_around(text: str, match: re.Match[str]) -> str:
+    start = max(match.start(1) - _LONGEST_LINE, 0)
+    before = text[start : match.start(1)].rpartition("\n")[2]
+    after = text[match.end() : match.end() + _LONGEST_LINE].partition("\n")[0]
+    return f"{before}{text[match.start(1) : match.end()]}{after}"
 
 
 def _without_comments(syntax: str, text: str) -> str:

@@ -427,7 +427,8 @@ def has_secret(value: object, text: str) -> bool:
     if not may_hold_secret(text):
         return False
 
-    return any(any(find_secrets(part)) for part in _texts(value))
+    # Lists of words are many texts: one search of all takes a tenth of one each.
+    return any(find_secrets("\n".join(_texts(value))))
 
 
 def _texts(value: object) -> Iterator[str]:

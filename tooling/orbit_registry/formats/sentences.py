@@ -30,7 +30,7 @@ _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])")
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])")
 _FOOTNOTE = re.compile(r"\[\^[^\]]{1,40}\]")
 _WIKI = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]]*)\]\]")
-_LITERAL = re.compile(r"(`+)[ ]?(.+?)[ ]?\1|\\([!-/:-@\[-`{-~])")
+_LITERAL = re.compile(r"(?<!`)(`++)[ ]?(.+?)[ ]?(?<!`)\1(?!`)|\\([!-/:-@\[-`{-~])")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])|~~(.+?)~~")
 _INTRODUCTIONS = (":", " because", " since", " weil", " car", " porque", " parce que")
 """Ends of a line that the first item of a list completes."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.sources import is_source
-from orbit_registry.workspace.git import Git
+from orbit_registry.workspace.git import Git, seconds_in
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 MOST_COMMITS = 20_000
@@ -217,9 +217,10 @@ def _commits(texts: Sequence[str]) -> Iterator[tuple[int, list[object], list[_Fi
         time, parents, message = texts[index + 1 : index + 4]
         changes, index = _changes(texts, index + 4)
         is_merge = " " in parents
-        row = _row(mark[1:], int(time), message.strip(), [] if is_merge else changes)
+        at = seconds_in(time)
+        row = _row(mark[1:], at, message.strip(), [] if is_merge else changes)
         row.append(not parents)
-        yield int(time), row, changes
+        yield at, row, changes
 
 
 def _changes(texts: Sequence[str], index: int) -> tuple[list[_FileChange], int]:

@@ -45,7 +45,7 @@ _NOT_TAKEN = re.compile(
 )
 _LINK = re.compile(r"\]\([^()\s]*\)|<?https?://[^\s>)]+>?")
 _QUOTE = re.compile(r"^[ \t]{0,3}>.*\n?", re.MULTILINE)
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+)$", re.MULTILINE)
 _OTHER_SECTION = re.compile(
     r"context|background|problem|motivation|option|alternative|considered|driver|pros|cons\b"
     r"|reference|link|status|history|related|more information|appendix|question"
@@ -125,7 +125,7 @@ def _sections(prose: str) -> Iterator[tuple[str, str]]:
     for position, heading in enumerate(headings):
         level = len(heading[1])
         parents = [(depth, name) for depth, name in parents if depth < level]
-        parents.append((level, heading[2]))
+        parents.append((level, heading[2].rstrip(" \t#")))
         end = headings[position + 1].start() if position + 1 < len(headings) else len(prose)
         names = [name for depth, name in parents if depth > 1 or len(headings) == 1]
         # "Options" below a decision are not what was decided.

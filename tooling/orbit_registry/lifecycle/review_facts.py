@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.lifecycle.review_due import Change, Due, Facts, looked_at, review_due
+from orbit_registry.model.freshness import AHEAD
 from orbit_registry.model.record import Record
 from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.cache import digest
@@ -19,22 +20,25 @@ def due_reviews(
     workspace: Workspace, records: Iterable[Record], now: datetime | None = None
 ) -> dict[str, Due]:
     """Return why records are due, by path; the records are read with their documents."""
-    today = (now or datetime.now(UTC)).astimezone(UTC).date()
+    now = (now or datetime.now(UTC)).astimezone(UTC)
     in_question = [record for record in records if record.phase != "closed"]
     conditional = [record for record in in_question if record.review_terms.when]
-    facts = _facts(workspace, conditional) if conditional else Facts()
+    facts = _facts(workspace, conditional, now) if conditional else Facts()
 
     due: dict[str, Due] = {}
     for record in in_question:
-        verdict = review_due(record, today, facts)
+        verdict = review_due(record, now.date(), facts)
         if verdict is not None:
             due[record.path] = verdict
 
     return due
 
 
-def _facts(workspace: Workspace, records: Sequence[Record]) -> Facts:
-    """Return the commits since the first of the records was looked at, and who imports what."""
+def _facts(workspace: Workspace, records: Sequence[Record], now: datetime) -> Facts:
+    """Return the commits since the first of the records was looked at, and who imports what.
+
+    A commit of a clock that is ahead is left out: no look at a record would be later.
+    """
     tracked, untracked = workspace.git.files()
     files = frozenset((*(tracked or ()), *untracked))
     importers = _importers(workspace, records, sorted(files))
@@ -56,6 +60,7 @@ def _facts(workspace: Workspace, records: Sequence[Record]) -> Facts:
     changes = [
         Change(short, datetime.fromtimestamp(at, UTC), message, names)
         for short, at, message, names in rows
+        if at <= (now + AHEAD).timestamp()
     ]
     return Facts(changes, files, importers, frozenset(known))
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -48,6 +49,8 @@ class Sign:
 
 LONGEST_FILE = 1_000_000
 """Characters of a manifest that are read; a longer one is made by a program."""
+MOST_OF_A_FILE = 500
+"""Services or permissions of a file that are read; each costs a search for its line."""
 
 _FOR_TESTS = re.compile(r"(?:^|[-_./])(?:dev|test|tests|lint|docs?|ci|typing|bench)(?=[-_./]|$)")
 _TESTS = re.compile(r"(?:^|[-_.])tests?(?:$|[-_.])")
@@ -98,9 +101,9 @@ def signs_in(path: str, text: str = "") -> list[Sign]:
     elif _LICENCE_FILE.fullmatch(name):
         signs += _licence(path, text)
     else:
-        signs += _services(path, text)
+        signs += islice(_services(path, text), MOST_OF_A_FILE)
         if _WORKFLOW.fullmatch(path):
-            signs += _permissions(path, text)
+            signs += islice(_permissions(path, text), MOST_OF_A_FILE)
 
     return signs
 

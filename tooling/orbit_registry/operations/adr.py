@@ -25,6 +25,7 @@ from orbit_registry.formats.markdown import parse_markdown
 from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.model.review import may_state_review
 from orbit_registry.model.votes import format_time
 from orbit_registry.operations.adr_style import (
     ANY_TITLE,
@@ -466,8 +467,14 @@ def amend_adr(
 
         amended = FileChange(document.path, document.text, after)
 
+        terms = record.review_terms
+        is_reviewed = bool(review_by or terms.by or terms.when) or may_state_review(document.text)
+
         def edit(data: dict[str, object]) -> Mapping[str, object]:
-            review: dict[str, object] = {"reviewed_at": format_time(datetime.now(UTC))}
+            # Who changes a decision has looked at it, which matters where a look is asked for.
+            review: dict[str, object] = {}
+            if is_reviewed:
+                review["reviewed_at"] = format_time(datetime.now(UTC))
             if review_by is not None:
                 review["review_by"] = review_by
 

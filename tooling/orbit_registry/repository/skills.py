@@ -29,7 +29,7 @@ LIMIT, MOST = 200_000, 500  # limits: bytes of a page, and pages of a folder
 _PATH = re.compile(rf"(?:{'|'.join(map(re.escape, SKILL_FOLDERS))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
 _HEAD = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
 _SECTION = re.compile(
-    r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*#*[ \t]*$",
+    r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*+#*+[ \t]*+$",
     re.I | re.M,
 )
 _HEADING = re.compile(r"^(#{1,6})[ \t]", re.M)

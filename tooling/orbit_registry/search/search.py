@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 SNIPPET = 150  # characters a snippet has at most
 _WORD = re.compile(r"\S+")
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)$")
 _HEADER_LINE = re.compile(
     r"[ \t>|]*(?:[-*+][ \t]+)?[*_]{0,2}([^\W\d_][\w -]{1,30}?)[*_]{0,2}[ \t]*[:：|]"
 )
@@ -536,7 +536,7 @@ def _prose_lines(text: str, prompts: frozenset[str]) -> Iterator[str]:
     for line in text.split("\n"):
         heading = _HEADING.match(line)
         if heading is not None:
-            is_status = field_of(heading[1]) == "status"
+            is_status = field_of(heading[1].rstrip(" \t#")) == "status"
             continue
 
         if is_status or not line.strip("|:- \t") or is_prompt(line, prompts):

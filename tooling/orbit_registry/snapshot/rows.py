@@ -378,7 +378,8 @@ def _own_rows(
 ) -> Mapping[str, tuple[str, Sequence[tuple[str, str]]]]:
     """Return a hash of the rows that follow from a record alone, and the rows with their tables.
 
-    They are by the record's path; `local` are the ids of this machine's records.
+    They are by the record's path; `local` are the ids of this machine's records. The records have
+    no secrets.
     """
     by_path = {record.path: record for record in records}
 
@@ -389,7 +390,7 @@ def _own_rows(
         return {path: make(path) for path in by_path}
 
     keys = {path: digest_of(record, kinds, record.id in local) for path, record in by_path.items()}
-    return cache.values("rows", keys, lambda path: to_row(make(path)))
+    return cache.values("rows", keys, lambda path: to_row(make(path)), is_clean=True)
 
 
 def _rows_of_record(record: Record, inbox: bool) -> tuple[str, list[tuple[str, str]]]:

@@ -215,11 +215,17 @@ class Cache:
         return value
 
     def values(
-        self, namespace: str, keys: Mapping[str, str], make: Callable[[str], object]
+        self,
+        namespace: str,
+        keys: Mapping[str, str],
+        make: Callable[[str], object],
+        *,
+        is_clean: bool = False,
     ) -> dict[str, Any]:
         """Return a value for each name: the stored one of its key, else what `make` returns.
 
         A key says all that a value is made from. A name keeps only the value of its newest key.
+        Values made from texts without secrets are clean: none is looked for in them.
         """
         stored = self._named(namespace, keys)
         values: dict[str, Any] = {}
@@ -230,7 +236,7 @@ class Cache:
                 continue
 
             values[name] = make(name)
-            text = _storable(values[name])
+            text = _storable(values[name], is_clean=is_clean)
             if text is not None and name.isprintable():
                 rows.append((namespace, name, key, _checksum(key, text), text))
 
@@ -309,7 +315,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _storable(value: object) -> str | None:
+def _storable(value: object, *, is_clean: bool = False) -> str | None:
     """Return a value as JSON; None where there is none, JSON would change it or it has a secret."""
     if value is None:
         return None
@@ -320,7 +326,7 @@ def _storable(value: object) -> str | None:
     except (TypeError, ValueError, RecursionError):
         return None
 
-    if not is_same or has_secret(value, text):
+    if not is_same or (not is_clean and has_secret(value, text)):
         return None
     return text
 

@@ -600,6 +600,7 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
 
 
 MOST_COMMITS = 5000
+_LATEST = 253_370_764_800  # the year 9999: any clock may have made a commit
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _FORMAT = "--format=%x00%x00%H%x00%h%x00%P%x00%ct%x00%an <%ae>%x00%B%x00"
 """Messages and file names may have any character but NUL."""
@@ -706,7 +707,7 @@ def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
     time = 0.0
     for text in texts:  # newest first: an empty text, the commit's time, its changes
         if not text:
-            time = float(next(texts, "0"))
+            time = seconds_in(next(texts, ""))
             continue
 
         change = text.lstrip("\n")[:1]
@@ -725,6 +726,11 @@ def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
     return dates
 
 
+def seconds_in(time: str) -> int:
+    """Return the time of a commit as git prints it, which may be none or after all calendars."""
+    return min(int(time), _LATEST) if time.isdecimal() else 0
+
+
 def _commits(texts: Sequence[str]) -> Iterator[Commit]:
     index = 0
     while index + 5 < len(texts):
@@ -735,7 +741,7 @@ def _commits(texts: Sequence[str]) -> Iterator[Commit]:
         name, short, parents, time, author, message = texts[index : index + 6]
         changes, index = _changes(texts, index + 7)
         yield Commit(
-            name, short, tuple(parents.split()), float(time), message.strip(), changes, author
+            name, short, tuple(parents.split()), seconds_in(time), message.strip(), changes, author
         )
 
 

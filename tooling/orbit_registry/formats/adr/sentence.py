@@ -19,7 +19,7 @@ _LONGEST_SECTION = 6000
 _PARAGRAPHS = 4
 """Paragraphs of a section among which the one that decides is looked for."""
 _HEADING = re.compile(
-    r"^(?:(?P<mark>#{1,6})[ \t]+(?P<name>.+?)[ \t#]*$|(?P<bold>\*\*|__)(?P<run_in>[^*_\n"
+    r"^(?:(?P<mark>#{1,6})[ \t]+(?P<name>.+)$|(?P<bold>\*\*|__)(?P<run_in>[^*_\n"
     r"]{1,50}?)[.:]?(?P=bold)[.:]?)",
     re.MULTILINE,
 )
@@ -53,13 +53,19 @@ def _sections(text: str, key: str) -> Iterator[tuple[str, str]]:
     """Yield the sections with a key: the words of the heading, and the text below it."""
     headings = list(_HEADING.finditer(text))
     for position, heading in enumerate(headings):
-        name = heading["name"] or heading["run_in"]
+        name = _name(heading)
         if section_key(name) != key:
             continue
 
         level = _level(heading)
         following = (other.start() for other in headings[position + 1 :] if _level(other) <= level)
         yield name, text[heading.end() : next(following, len(text))]
+
+
+def _name(heading: re.Match[str]) -> str:
+    # A pattern that leaves the closing marks out costs the square of a line's length.
+    name: str = heading["name"] or heading["run_in"]
+    return name.rstrip(" \t#")
 
 
 def _level(heading: re.Match[str]) -> int:
@@ -70,7 +76,7 @@ def _above_others(body: str) -> str:
     """Return a section's text up to a heading of another standard section within it."""
     body = body[:_LONGEST_SECTION]
     for heading in _HEADING.finditer(body):
-        if heading["mark"] and section_key(heading["name"]) not in ("decision", "other"):
+        if heading["mark"] and section_key(_name(heading)) not in ("decision", "other"):
             return body[: heading.start()]
 
     return body
