@@ -359,6 +359,8 @@ def _differences(
         yield f"changes when {name} expires or counts as stale", ("freshness",), False
     elif _verified(after) < _verified(before):
         yield f"sets back when {name} was verified", ("freshness",), True
+    elif _verified(after) != _verified(before) and _asks_for_a_look(before):
+        yield f"says that {name} was looked at, whose review may be due", ("freshness",), True
 
     if after.source is not None and before.prose and not after.prose:
         return  # its document is not there, which is another error
@@ -415,6 +417,11 @@ def _authority(record: Record) -> str:
 def _expiry(record: Record) -> tuple[object, object]:
     freshness = freshness_fields(record)
     return freshness.get("expires_at"), freshness.get("volatility")
+
+
+def _asks_for_a_look(record: Record) -> bool:
+    terms = record.review_terms
+    return bool(terms.by or terms.when)
 
 
 def _verified(record: Record) -> str:
