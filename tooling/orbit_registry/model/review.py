@@ -81,14 +81,19 @@ def _condition(entry: object) -> Condition | None:
 
 def may_state_review(text: str) -> bool:
     """Say whether a document has a key of a review, so that it is worth reading for one."""
-    return _keys().search(text) is not None
+    plain_text = _spaced(text)
+    return any(key in plain_text for key in _keys())
 
 
 @cache
-def _keys() -> re.Pattern[str]:
+def _keys() -> tuple[str, ...]:
     words = f"{VOCABULARY['keys'][_BY]}, {VOCABULARY['keys'][_WHEN]}".split(",")
-    forms = (re.escape(word.strip()).replace(r"\ ", "[ _-]") for word in words)
-    return re.compile("|".join(forms), re.IGNORECASE)
+    return tuple(_spaced(word.strip()) for word in words)
+
+
+def _spaced(text: str) -> str:
+    """Return a text as keys are compared: `Review-By` is `review by`."""
+    return text.lower().replace("_", " ").replace("-", " ")
 
 
 def terms_of_document(facts: Iterable[Fact]) -> ReviewTerms:
