@@ -5,7 +5,7 @@ It reads names as the route `cites` does: docs/reference/push.md has their forms
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
