@@ -101,3 +101,10 @@ def test_the_newest_live_decisions_stand_with_their_sentences() -> None:
     assert "ADR-0009" not in html
     assert "ADR-0002" not in html
     assert "9 decisions, 8 of them live" in html
+
+
+def test_a_decision_without_a_status_is_among_those_that_were_made() -> None:
+    records = [_record(1, status="unknown"), _record(2, status="proposed")]
+    html = decided_html(records, Relations(records), "")
+    assert "ADR-0001" in html
+    assert "ADR-0002" not in html

@@ -32,6 +32,8 @@ _FOOTNOTE = re.compile(r"\[\^[^\]]{1,40}\]")
 _WIKI = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]]*)\]\]")
 _LITERAL = re.compile(r"(`+)[ ]?(.+?)[ ]?\1|\\([!-/:-@\[-`{-~])")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])|~~(.+?)~~")
+_INTRODUCTIONS = (":", " because", " since", " weil", " car", " porque", " parce que")
+"""Ends of a line that the first item of a list completes."""
 _NUMBER = re.compile(r"^\(?\d{1,2}[.)]\s+")
 """A number ahead of a paragraph, as in `**1. Use one queue.**`."""
 _END = re.compile(r"(?<=[\w`)\"'”’»\]%]{2})[.!?]+(?=[\"'”’»)]*(?:\s|$))[\"'”’»)]*|[。！？]")
@@ -61,7 +63,7 @@ def paragraphs(text: str) -> Iterator[str]:
         if item is not None and FILLER.match(content):
             continue
 
-        introduces = bool(lines) and lines[-1].endswith(":")
+        introduces = bool(lines) and lines[-1].endswith(_INTRODUCTIONS)
         if lines and not introduces and (not content or item):
             yield plain_text(" ".join(lines))
             lines = []

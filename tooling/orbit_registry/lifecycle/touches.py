@@ -40,7 +40,7 @@ HALF = 0.5
 
 TITLE_WEIGHT = 2  # what a word of the title counts more than one of the text
 _ONE_TERM = 2  # a likeness counts at most so many times what is left of it without its best term
-_COMMON = frozenset(map(stem, COMMON))
+_COMMON = frozenset(map(stem, (*COMMON, "cost")))  # each decision states a cost
 _BY_OPTION, _BY_USES, _BY_PATHS = 0.5, 0.2, 0.1  # what each adds to the likeness in the order
 _NARROW = 3  # most decisions with a package that leads to them whatever their texts say
 _SHORTEST = 3  # letters of a word that a reason names

@@ -67,26 +67,32 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def decided_html(records: Iterable[Record], relations: Relations, page: str) -> str:
-    """Return the newest decisions that are live, each with its sentence."""
+    """Return the newest decisions that were made, each with its sentence."""
     decisions = [record for record in records if record.kind.in_document]
-    live = [record for record in decisions if record.phase == "live"]
-    if not live:
+    # A decision that states no status counts for its readers; one that waits does not yet.
+    made = [record for record in decisions if record.phase == "live" or _states_none(record)]
+    if not made:
         return ""
 
-    live.sort(key=lambda record: (date_of(record), record.sort_key), reverse=True)
-    items = "".join(_decision(record, relations, page) for record in live[:DECIDED])
-    index = relative(page, f"{live[0].kind.plural}/")
-    more = f'<p class="orbit-note"><a href="{escape(index)}">{_all(decisions, live)}</a></p>'
+    made.sort(key=lambda record: (date_of(record), record.sort_key), reverse=True)
+    items = "".join(_decision(record, relations, page) for record in made[:DECIDED])
+    index = relative(page, f"{made[0].kind.plural}/")
+    more = f'<p class="orbit-note"><a href="{escape(index)}">{_all(decisions)}</a></p>'
     listed = f'<ul class="orbit-decided">{items}</ul>'
     return f'<section><h2 id="decided">Decided</h2>{listed}{more}</section>'
 
 
-def _all(decisions: Sequence[Record], live: Sequence[Record]) -> str:
-    total = plural(len(decisions), "decision")
-    if len(live) == len(decisions):
-        return f"All {total}" if len(live) > 1 else total
+def _states_none(record: Record) -> bool:
+    return record.phase == "pending" and not record.status.waits
 
-    return f"{total}, {len(live):,} of them live"
+
+def _all(decisions: Sequence[Record]) -> str:
+    total = plural(len(decisions), "decision")
+    live = sum(record.phase == "live" for record in decisions)
+    if live == len(decisions):
+        return f"All {total}" if live > 1 else total
+
+    return f"{total}, {live:,} of them live"
 
 
 def _decision(record: Record, relations: Relations, page: str) -> str:
