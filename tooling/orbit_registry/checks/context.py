@@ -22,7 +22,7 @@ from orbit_registry.formats.yaml import position_in
 from orbit_registry.judgements.is_duplicate import Wording, wording_of
 from orbit_registry.lifecycle.code_citation import BadCitation
 from orbit_registry.lifecycle.review_due import Due
-from orbit_registry.lifecycle.review_facts import due_reviews
+from orbit_registry.lifecycle.review_facts import due_now
 from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.freshness import FilesystemView, created_at, has_expiry
@@ -565,7 +565,7 @@ def collect_inputs(
         added = added_names(workspace, facts.base_commit, facts.changed)
 
     judged = replace(workspace, config=config)
-    due = {} if definitions_only else due_reviews(workspace, reading.filled, now)
+    due = {} if definitions_only else due_now(workspace, reading, now)
     in_code = NONE_CITED if definitions_only else cited_in_code(judged, reading, facts)
 
     return Inputs(
@@ -699,7 +699,10 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         bad_citations=inputs.bad_citations,
         added_lines=inputs.added_lines,
     )
-    filled = partial(inputs.reading.prose.filled, collection.records)
+
+    def filled() -> RecordSet:
+        return inputs.reading.filled
+
     options_before = None
     if inputs.policy is not None:
         options_before = partial(_options_before, inputs, inputs.policy, filled)

@@ -5,7 +5,7 @@ It reads names as the route `cites` does: docs/reference/push.md has their forms
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
@@ -86,12 +86,17 @@ def bad_citations(sources: SourceFiles) -> Iterator[BadCitation]:
 
     for path, citations in by_file.items():
         is_made_up = shows_made_up_names(path)
+        ids_by_line: defaultdict[int, set[str]] = defaultdict(set)
+        for citation in citations:
+            record = sources.find(citation.name)
+            if record is not None:
+                ids_by_line[citation.line].add(record.id)
+
         seen: set[tuple[int, str]] = set()
         for citation in citations:
             record = sources.find(citation.name)
             if record is not None:
-                near = _near(citation, citations, sources)
-                verdict = judge_record(citation, record, records, near)
+                verdict = judge_record(citation, record, records, ids_by_line[citation.line])
             else:
                 is_missing = citation.is_sure and not is_made_up
                 is_missing = is_missing and sources.is_missing(citation.name)
@@ -112,17 +117,3 @@ def _bad(
 
     successors = tuple(sorted(successors_of(record, records)))
     return BadCitation(path, line, column, name, verdict, record.id, successors)
-
-
-def _near(
-    citation: SourceCitation, citations: Sequence[SourceCitation], sources: SourceFiles
-) -> set[str]:
-    """Return the ids of the records that the line of a citation names."""
-    ids: set[str] = set()
-    for other in citations:
-        if other.line == citation.line:
-            record = sources.find(other.name)
-            if record is not None:
-                ids.add(record.id)
-
-    return ids

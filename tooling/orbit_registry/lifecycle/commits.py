@@ -6,14 +6,14 @@ It holds facts of commits alone; which of them are evidence is for others to say
 import posixpath
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.sources import is_source
-from orbit_registry.workspace.git import Git, seconds_in
+from orbit_registry.workspace.git import Commit, commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 MOST_COMMITS = 20_000
@@ -24,7 +24,6 @@ MOST_FILES = 6
 """Files of a commit that are kept."""
 LONGEST_MESSAGE = 3_000
 """Characters of a message that are read: what a longer one lists are many changes."""
-_FORMAT = "--format=%x00%x01%H%x00%ct%x00%P%x00%B%x00"
 _MENTION = re.compile(
     r"(?<![\w-])(?P<word>[A-Za-z][A-Za-z0-9]{1,11})(?:-|(?<=adr)[ _:#/]{0,2}#?|(?<=adrs)[ ]#?)"
     r"0*(?P<number>[0-9]{1,6})(?![0-9]|\.[0-9])",
@@ -136,112 +135,56 @@ def history_of(workspace: Workspace) -> History:
         return History()
 
     stored: Any = workspace.cache.recall("history", git.prefix) or [None, [], {}, {}]
-    earlier, rows, born, moved = stored
+    earlier, rows, files, moved = stored
     if earlier != head:
         is_behind = earlier is not None and git.ask("merge-base", earlier, head) == earlier
         if not is_behind:
-            earlier, rows, born, moved = None, [], {}, {}
+            earlier, rows, files, moved = None, [], {}, {}
 
-        rows = [*_read(git, earlier, head, born, moved), *rows][:MOST_COMMITS]
-        workspace.cache.remember("history", git.prefix, [head, rows, born, moved])
+        commits = commits_since(git, earlier, MOST_COMMITS)
+        new_rows = [_row(commit, _follow(commit, files, moved)) for commit in commits]
+        rows = [*reversed(new_rows), *rows][:MOST_COMMITS]
+        workspace.cache.remember("history", git.prefix, [head, rows, files, moved])
 
     is_whole = not git.is_shallow and len(rows) < MOST_COMMITS
-    commits = [PastCommit(*row) for row in rows]
-    return History(commits, born if is_whole else None, moved)
+    born = {path: at for path, (at, _) in files.items()} if is_whole else None
+    return History([PastCommit(*row) for row in rows], born, moved)
 
 
-def _read(
-    git: Git, since: str | None, head: str, born: dict[str, int], moved: dict[str, str]
-) -> list[list[object]]:
-    """Return the rows of new commits, the newest first; what became of files goes into `born` and
-    `moved`.
+_Files = dict[str, list[Any]]
+"""When each file came and the hash of its content, by its path, as JSON."""
+
+
+def _follow(commit: Commit, files: _Files, moved: dict[str, str]) -> list[str]:
+    """Bring the files up to date with a commit, and return those that it adds.
+
+    A file that comes as another one with its content or its name goes was moved: it keeps its time.
     """
-    revisions = [head] if since is None else [head, f"^{since}"]
-    # Moves are told by their content: git's own way would read each file.
-    options = ("--no-renames", "-z", "--raw", "--relative", f"--max-count={MOST_COMMITS}", _FORMAT)
-    texts = git.run_fields("log", *options, "--end-of-options", *revisions, "--", check=False)
+    gone: dict[str, tuple[str, int]] = {}
+    for path, blob in commit.changes:
+        if not blob and path in files:
+            at, before = files.pop(path)
+            gone[before] = path, at
+            gone.setdefault(posixpath.basename(path), (path, at))
 
-    rows: list[list[object]] = []
-    changes: list[_Change] = []
-    for at, commit, of_commit in _commits(texts):
-        rows.append(commit)
-        changes.append((at, of_commit))
-
-    for change in reversed(changes):
-        _follow(*change, born, moved)
-
-    return rows
-
-
-class _FileChange(NamedTuple):
-    letter: str
-    before: str
-    after: str
-    path: str
-
-
-_Change = tuple[int, Sequence[_FileChange]]
-
-
-def _follow(
-    at: int, changes: Sequence[_FileChange], born: dict[str, int], moved: dict[str, str]
-) -> None:
-    """Bring the times of files up to date with a commit; a moved file keeps its own.
-
-    A file is moved if another one with its content or its name comes in the same commit.
-    """
-    gone: dict[str, str] = {}
-    times: dict[str, int] = {}
-    for change in changes:
-        if change.letter == "D" and change.path in born:
-            times[change.path] = born.pop(change.path)
-            gone[change.before] = change.path
-            gone.setdefault(posixpath.basename(change.path), change.path)
-
-    for change in changes:
-        if change.letter == "A":
-            origin = gone.get(change.after) or gone.get(posixpath.basename(change.path), "")
-            born[change.path] = times.get(origin, at)
+    added: list[str] = []
+    for path, blob in commit.changes:
+        if blob and path in files:
+            files[path][1] = blob
+        elif blob:
+            origin, at = gone.get(blob) or gone.get(posixpath.basename(path), ("", int(commit.at)))
+            files[path] = [at, blob]
+            added.append(path)
             if origin:
-                moved[origin] = change.path
+                moved[origin] = path
+
+    return added
 
 
-def _commits(texts: Sequence[str]) -> Iterator[tuple[int, list[object], list[_FileChange]]]:
-    index = 0
-    while index + 4 < len(texts):
-        mark = texts[index].lstrip("\n")
-        if not mark.startswith("\x01"):
-            index += 1
-            continue
-
-        time, parents, message = texts[index + 1 : index + 4]
-        changes, index = _changes(texts, index + 4)
-        is_merge = " " in parents
-        at = seconds_in(time)
-        row = _row(mark[1:], at, message.strip(), [] if is_merge else changes)
-        row.append(not parents)
-        yield at, row, changes
-
-
-def _changes(texts: Sequence[str], index: int) -> tuple[list[_FileChange], int]:
-    changes: list[_FileChange] = []
-    while index + 1 < len(texts):
-        head = texts[index].lstrip("\n")
-        if head.startswith("\x01"):
-            break
-        if head.startswith(":"):
-            _, _, before, after, letter = head.split(" ")
-            changes.append(_FileChange(letter[:1], before, after, texts[index + 1]))
-            index += 1
-
-        index += 1
-
-    return changes, index
-
-
-def _row(name: str, at: int, message: str, changes: Sequence[_FileChange]) -> list[object]:
-    subject = message.partition("\n")[0].strip()
-    message = message[:LONGEST_MESSAGE]
+def _row(commit: Commit, added: Sequence[str]) -> list[object]:
+    """Return the fields of a `PastCommit`, as JSON."""
+    subject = commit.message.partition("\n")[0].strip()
+    message = commit.message[:LONGEST_MESSAGE]
     mentions = {
         f"{match['word'].lower()}-{match['number']}" for match in _MENTION.finditer(message)
     }
@@ -251,8 +194,9 @@ def _row(name: str, at: int, message: str, changes: Sequence[_FileChange]) -> li
         mentions, slugs = set(), set()
 
     issues = {int(match["number"]) for match in _ISSUE.finditer(message)}
-    code = [change.path for change in changes if change.letter != "D" and is_code(change.path)]
-    added = [change.path for change in changes if change.letter == "A"]
+    is_merge = len(commit.parents) > 1
+    changes = () if is_merge else commit.changes
+    code = [path for path, blob in changes if blob and is_code(path)]
     documents = [path for path in added if is_markdown(path)]
 
     reverts = _REVERTED.findall(message)
@@ -261,8 +205,8 @@ def _row(name: str, at: int, message: str, changes: Sequence[_FileChange]) -> li
         reverts.append(_PULL_REQUEST.sub("", quoted["subject"]))
 
     return [
-        name,
-        at,
+        commit.name,
+        int(commit.at),
         subject[:120],
         sorted(mentions | slugs),
         sorted(issues) if len(issues) <= MOST_ISSUES else [],
@@ -270,4 +214,5 @@ def _row(name: str, at: int, message: str, changes: Sequence[_FileChange]) -> li
         len(code),
         documents[:3] if len(documents) <= MOST_NAMED else [],
         reverts,
+        not commit.parents,
     ]

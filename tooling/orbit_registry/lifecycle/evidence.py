@@ -9,10 +9,10 @@ import contextlib
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.citations import NUMBERED_NAME
@@ -62,10 +62,6 @@ _LISTING = re.compile(
     r"(?:^|/)(?:mkdocs|sidebars?|nav|CODEOWNERS|\.?(?:lychee|remark|markdownlint)[\w.-]*)(?:\.\w+)?$"
 )
 _TEST = re.compile(r"(?:^|/)(?:__tests__|specs?|tests?)/|(?:^|/)test_|[._-](?:spec|test)s?\.\w+$")
-_LINKED = re.compile(
-    r"(?:github\.com|gitlab\.[\w.]+)/(?P<repository>[\w.-]+/[\w.-]+)/(?:-/)?"
-    r"(?:pull|issues|merge_requests)/(?P<number>\d{1,7})|(?<![\w/&])#(?P<own>\d{1,7})\b"
-)
 
 
 @dataclass(frozen=True)
@@ -88,7 +84,22 @@ class Surroundings:
         rows = self.workspace.cache.files(
             "names in code", self.workspace.root, paths, _names_row, limit=SOURCE_LIMIT
         )
-        return {path: frozenset(row.value) for path, row in rows.items() if row.value}
+        return {path: frozenset(row.value.split("\n")) for path, row in rows.items() if row.value}
+
+    @cached_property
+    def text(self) -> Callable[[str], str]:
+        """Returns the text of a file in lower case; empty where it can't be read."""
+
+        @cache
+        def text(path: str) -> str:
+            try:
+                content = read_bytes(inside(self.workspace.root, path), limit=SOURCE_LIMIT)
+            except OrbitError:
+                return ""
+
+            return content.decode("utf-8", "replace").lower()
+
+        return text
 
     @cached_property
     def has_code(self) -> bool:
@@ -135,9 +146,9 @@ class Surroundings:
             for name in names.identifiers:
                 if self.records_by_name[name.lower()] <= most:
                     forms.setdefault(name, forms_of(name))
-            for pair in names.phrases:
-                if self.records_by_name[" ".join(pair)] <= most:
-                    forms.setdefault(" ".join(pair), [phrase_key(*pair)])
+            for phrase in names.phrases:
+                if self.records_by_name[phrase] <= most:
+                    forms.setdefault(phrase, [phrase_key(*phrase.split())])
 
             sought[record.path] = forms
 
@@ -149,19 +160,25 @@ class Surroundings:
         counts: Counter[str] = Counter()
         for names in self.names.values():
             counts.update({name.lower() for name in names.identifiers})
-            counts.update({" ".join(pair) for pair in names.phrases})
+            counts.update(set(names.phrases))
 
         return counts
 
     @cached_property
     def citing(self) -> Mapping[str, Sequence[tuple[str, int]]]:
         """The files of code that cite each record, each with its line; none that list many."""
+        lines: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for citation in self.sources.citations():
+            record = self.sources.find(citation.name)
+            if record is not None:
+                lines[citation.path].setdefault(record.path, citation.line)
+
         most = max(FEWEST_LISTED, INDEX_SHARE * len(self.records))
         citing: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-        for path in sorted(self.sources.cited, key=_by_telling):
-            lines = self.sources.lines(path)
-            if len(lines) <= most and not _MADE_UP.search(path) and not _LISTING.search(path):
-                for name, line in lines.items():
+        for path in sorted(lines, key=_by_telling):
+            is_list = len(lines[path]) > most or _LISTING.search(path)
+            if not is_list and not _MADE_UP.search(path):
+                for name, line in lines[path].items():
                     citing[name].append((path, line))
 
         return citing
@@ -239,7 +256,8 @@ class Surroundings:
         linked: dict[str, set[int]] = {}
         counts: Counter[int] = Counter()
         for record in self.records:
-            linked[record.path] = set(_issues_in(record.prose, addresses))
+            names = self.names[record.path]
+            linked[record.path] = set(_own_issues(names.issues, addresses))
             counts.update(linked[record.path])
 
         common = {number for number, count in counts.items() if count > MOST_LINKED}
@@ -291,7 +309,7 @@ class _Plan:
         return cls(record, decided_at(around, record), files_of)
 
 
-@lru_cache(maxsize=50_000)
+@cache
 def _by_telling(path: str) -> tuple[bool, bool, str]:
     """Order files: code before tests, and both before configuration and pages."""
     return not is_code(path) or path.startswith("."), _TEST.search(path) is not None, path
@@ -408,12 +426,7 @@ def _gathered(around: Surroundings, plan: _Plan, before: _Before) -> Evidence:
 
 def _has(around: Surroundings, path: str, name: str, forms: Sequence[str]) -> str:
     """Say in words that a file has a name: on which line, and in which other form."""
-    try:
-        content = read_bytes(inside(around.workspace.root, path), limit=SOURCE_LIMIT)
-    except OrbitError:
-        return f"{path} has `{name}`"
-
-    text = content.decode("utf-8", "replace").lower()
+    text = around.text(path)
     joined = [name.replace(" ", sign) for sign in ("_", "-", "")]
     for form in (*forms_of(name), *joined):
         at = text.find(form)
@@ -534,12 +547,12 @@ def _message_names(record: Record) -> list[str]:
     return list(names)
 
 
-def _issues_in(prose: str, addresses: Collection[str]) -> Iterator[int]:
-    for match in _LINKED.finditer(prose):
-        if match["own"]:
-            yield int(match["own"])
-        elif any(address.endswith(f"/{match['repository'].lower()}") for address in addresses):
-            yield int(match["number"])
+def _own_issues(issues: Iterable[str], addresses: Collection[str]) -> Iterator[int]:
+    """Yield the numbers of those issues that are this project's: `#12`, `owner/name#12`."""
+    for issue in issues:
+        repository, _, number = issue.partition("#")
+        if not repository or any(address.endswith(f"/{repository}") for address in addresses):
+            yield int(number)
 
 
 def _may_follow(path: str) -> bool:
@@ -553,6 +566,8 @@ def _names_row(path: str, content: bytes) -> object:
     """Return what the cache keeps of a file: the names in it and in its path."""
     is_read = is_readable_source(path, content)
     if not is_read and (len(content) > DATA_LIMIT or b"\0" in content[:8_000]):
-        return []
+        return ""
 
-    return sorted(words_of(content.decode("utf-8", "replace")) | words_of(path))
+    # One text: JSON and the search for secrets are faster than with a list.
+    names = words_of(content.decode("utf-8", "replace")) | words_of(path)
+    return "\n".join(sorted(names))

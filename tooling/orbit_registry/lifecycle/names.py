@@ -44,6 +44,10 @@ _NOT_TAKEN = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\]\([^()\s]*\)|<?https?://[^\s>)]+>?")
+_ISSUE = re.compile(
+    r"(?:github\.com|gitlab\.[\w.]+)/([\w.-]+/[\w.-]+)/(?:-/)?"
+    r"(?:pull|issues|merge_requests)/(\d{1,7})|(?<![\w/&])#(\d{1,7})\b"
+)
 _QUOTE = re.compile(r"^[ \t]{0,3}>.*\n?", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+)$", re.MULTILINE)
 _OTHER_SECTION = re.compile(
@@ -67,9 +71,11 @@ class Names:
     """What its title says to use."""
     identifiers: tuple[str, ...] = ()
     """Other names in its title and its text."""
-    phrases: tuple[tuple[str, str], ...] = ()
+    phrases: tuple[str, ...] = ()
     """Two words of its title that follow each other, which code may write as one name."""
     paths: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
+    """Issues and pull requests that it links: `#12`, or `owner/name#12` by an address."""
 
 
 def names_in(record: Record) -> Names:
@@ -99,7 +105,12 @@ def names_in(record: Record) -> Names:
         tuple(identifiers.values())[:MOST_NAMES],
         tuple(_phrases(record.title)),
         tuple(paths)[:MOST_NAMES],
+        tuple(sorted(_issues(record.prose))),
     )
+
+
+def _issues(prose: str) -> set[str]:
+    return {f"{match[1] or ''}#{match[2] or match[3]}".lower() for match in _ISSUE.finditer(prose)}
 
 
 def deciding_part(prose: str) -> str:
@@ -169,7 +180,7 @@ def is_common(name: str) -> bool:
     return all(is_common_word(part) or len(part) < 2 for part in re.split(r"[-_.+]", name))
 
 
-def _phrases(title: str) -> Iterator[tuple[str, str]]:
+def _phrases(title: str) -> Iterator[str]:
     """Yield the pairs of telling words in a row, if they make most of the title."""
     words = re.findall(r"[A-Za-z][A-Za-z0-9]+|[^\sA-Za-z0-9]", accepted_part(title).lower())
     telling = {word for word in words if len(word) > 3 and word not in _SMALL}
@@ -178,7 +189,7 @@ def _phrases(title: str) -> Iterator[tuple[str, str]]:
 
     for pair in pairwise(words):
         if telling.issuperset(pair):
-            yield pair
+            yield " ".join(pair)
 
 
 _SMALL_WORDS = """

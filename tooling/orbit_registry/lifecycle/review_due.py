@@ -93,6 +93,12 @@ def review_due(record: Record, today: date, facts: Facts = NO_FACTS) -> Due | No
     return Due(verdicts[0][1], tuple(reason for _, _, reason in verdicts))
 
 
+def has_terms(record: Record) -> bool:
+    """Say whether a record states when to look at it again; a review of others is never due."""
+    terms = record.review_terms
+    return bool(terms.by or terms.when or _end(record))
+
+
 def dated(record: Record) -> tuple[date, str] | None:
     """Return the first day on which a record's date makes it due, and the date in its words.
 

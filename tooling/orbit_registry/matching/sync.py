@@ -19,7 +19,7 @@ from orbit_registry.hook import index as reader
 from orbit_registry.hook.index import Index, NoIndex
 from orbit_registry.hook.project import index_file, stamp
 from orbit_registry.lifecycle.review_due import Due
-from orbit_registry.lifecycle.review_facts import due_reviews
+from orbit_registry.lifecycle.review_facts import due_now
 from orbit_registry.matching import compile as compiler
 from orbit_registry.matching.index import open_index
 from orbit_registry.matching.pack import Part, is_whole, pack
@@ -307,7 +307,7 @@ def inputs_of(workspace: Workspace) -> Inputs:
     if personal is not None:
         lines += personal.lines()
 
-    due = due_reviews(workspace, reading.filled)
+    due = due_now(workspace, reading)
     lines += [f"{path}\n{verdict.mark}" for path, verdict in sorted(due.items())]
     lines += sources.states()
     key = digest(

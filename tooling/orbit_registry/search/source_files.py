@@ -65,7 +65,7 @@ class SourceFiles:
     @cached_property
     def imported(self) -> Mapping[str, Sequence[str]]:
         """The packages and modules of `packages_of` that each file imports, by its path."""
-        if not packages_of(self.records):
+        if not self._packages:
             return {}
 
         return {path: file.imports for path, file in self._files.items() if file.imports}
@@ -74,7 +74,7 @@ class SourceFiles:
     def unimported(self) -> tuple[str, ...]:
         """The packages and modules of `packages_of` that no file imports."""
         imported = set().union(*self.imported.values())
-        return tuple(name for name in packages_of(self.records) if name not in imported)
+        return tuple(name for name in self._packages if name not in imported)
 
     @cached_property
     def cited(self) -> Mapping[str, Sequence[Record]]:
@@ -193,7 +193,7 @@ class SourceFiles:
         return tuple(f"{folder}/" for folder in folders if folder not in ("", "."))
 
     def _read(self, paths: Sequence[str]) -> Mapping[str, SourceFile]:
-        packages = packages_of(self.records)
+        packages = self._packages
         parse = partial(_row, self._forms, packages)
         has_parsers = bool(packages) and find_spec("ast_grep_py") is not None
         namespace = f"source {digest(str(self._forms), packages, has_parsers)[:16]}"
@@ -201,6 +201,10 @@ class SourceFiles:
             namespace, self.workspace.root, paths, parse, limit=SOURCE_LIMIT
         )
         return {path: SourceFile(*row.value) for path, row in rows.items() if row.value}
+
+    @cached_property
+    def _packages(self) -> tuple[str, ...]:
+        return packages_of(self.records)
 
     @cached_property
     def _forms(self) -> IdForms:

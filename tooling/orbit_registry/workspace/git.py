@@ -640,14 +640,17 @@ def newest_commits(git: Git) -> Iterator[Commit]:
     yield from _commits(texts)
 
 
-def commits_since(git: Git, revision: str | None) -> list[Commit]:
-    """Return the commits after a revision, parents first;
+def commits_since(git: Git, revision: str | None, most: int | None = None) -> list[Commit]:
+    """Return the commits after a revision, parents first, of many the newest;
     of a merge the changes in `.orbit` alone.
     """
     revisions = ["HEAD"]
     if revision is not None:
         revisions.append(f"^{revision}")
-    options = ("--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_LOG_OPTIONS)
+    options = ["--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_LOG_OPTIONS]
+    if most is not None:
+        options.append(f"--max-count={most}")
+
     texts = git.run_fields("log", *options, "--end-of-options", *revisions, "--", check=False)
     commits = list(_commits(texts))
     changed = _merged(git, [commit for commit in commits if len(commit.parents) > 1])
