@@ -204,15 +204,17 @@ def _row(commit: Commit, added: Sequence[str]) -> list[object]:
     if quoted is not None:
         reverts.append(_PULL_REQUEST.sub("", quoted["subject"]))
 
+    # Lists of many name nothing in particular.
+    few_issues = sorted(issues) if len(issues) <= MOST_ISSUES else []
+    few_documents = documents[:3] if len(documents) <= MOST_NAMED else []
+    named = [sorted(mentions | slugs), few_issues]
+    files = [code[:MOST_FILES], len(code), few_documents]
     return [
         commit.name,
         int(commit.at),
         subject[:120],
-        sorted(mentions | slugs),
-        sorted(issues) if len(issues) <= MOST_ISSUES else [],
-        code[:MOST_FILES],
-        len(code),
-        documents[:3] if len(documents) <= MOST_NAMED else [],
+        *named,
+        *files,
         reverts,
         not commit.parents,
     ]
