@@ -67,6 +67,6 @@ def _commands() -> Iterator[list[str]]:
 def test_each_command_has_words_that_it_takes() -> None:
     for words in _commands():
         assert words[:3] == ["orbit", "adr", "new"]
-        context = add.make_context("new", words[3:])
+        context = add.make_context("new", words[3:], help_option_names=["-h", "--help"])
         assert context.params["title"]
         assert context.params["paths"] or context.params["uses"]
