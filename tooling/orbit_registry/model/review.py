@@ -17,11 +17,11 @@ _QUARTER = re.compile(
 _MARKS: tuple[ConditionKind, ...] = ("path", "uses")
 _EXAMPLES = {"path": "src/**", "uses": "redis"}
 _MEANT = {
-    "path": ("file", "files", "folder", "folders", "glob", "globs", "dir", "directory", "paht"),
+    "path": ("file", "files", "folder", "folders", "glob", "globs", "dir", "directory"),
     "uses": ("using", "used", "import", "imports", "package", "packages", "module", "modules"),
 }
 """Words that people write in place of a mark."""
-_NO_MARKS = frozenset(("patch",))
+_NO_MARKS = frozenset(("patch", "users"))
 """Words that are near a mark, and that begin the subjects of commits."""
 _NEAR = 0.8
 
@@ -110,7 +110,7 @@ def _marked(text: str) -> tuple[str, str]:
 
 def _mark_near(word: str) -> str:
     for mark, words in _MEANT.items():
-        if word in words:
+        if word in words or sorted(word) == sorted(mark):
             return mark
 
     from difflib import get_close_matches  # few conditions have a colon

@@ -109,8 +109,8 @@ _HISTORY = re.compile(
 _DENIAL = re.compile(
     r"\b(?:not|no|nor|none|never|cannot|without|instead|against|rather than|stop(?:ped)? using)\b"
     r"|n['’]t\b|\b(?:rul(?:e|es|ed|ing)|turn(?:s|ed)?|vot(?:e|es|ed))\b.{0,40}\b(?:out|down)\b"
-    r"|\b(?:reject|refus|forbid|forbad|prohibit|avoid|declin|abandon|discard|disallow|exclud)\w*"
-    r"|\b(?:den(?:y|ies|ied)|ban(?:s|ned)?|drop(?:s|ped)?|dismiss(?:es|ed)?)\b",
+    r"|\b(?:reject|refus|forb[ai]d|prohibit|avoid|declin|abandon|discard|disallow|exclud)\w*"
+    r"|\b(?:den(?:y|ies|ied)|bans?|banned|drop(?:s|ped)?|dismiss(?:es|ed)?)\b",
     re.IGNORECASE,
 )
 """Words of a comment that says what is not done: it follows a rejection."""
@@ -145,8 +145,8 @@ def names_in_source(text: str, path: str, forms: IdForms) -> list[SourceName]:
     lines = TextLines(text)
     result: list[SourceName] = []
     for start, name, is_sure in sorted(names):
-        said = _spoken_around(spoken, start, len(text))
-        if said is None:
+        comment = _spoken_around(spoken, start, len(text))
+        if comment is None:
             continue
 
         position = lines.position(start)
@@ -155,7 +155,7 @@ def names_in_source(text: str, path: str, forms: IdForms) -> list[SourceName]:
         is_history = _HISTORY.search(text, begin, end) is not None
 
         # `if not x:  # ADR-0012` denies nothing: only the comment counts.
-        begin, end = max(begin, said.start), min(end, said.end)
+        begin, end = max(begin, comment.start), min(end, comment.end)
         is_denial = _DENIAL.search(text, begin, end) is not None
         result.append(
             SourceName(name, position.line, position.column, is_sure, is_history, is_denial)
