@@ -1,6 +1,7 @@
 """Which files are code or configuration, and what in them is written for people to read."""
 
 import re
+from enum import StrEnum
 
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.syntax import EXTENSIONS, comments_and_strings, syntax_of
@@ -60,6 +61,52 @@ _SETTINGS = re.compile(r"(?:^|/)(?:\.[\w.-]*rc\.\w+|[\w.-]*\.config\.[cm]?[jt]s)
 _DOCUMENTED = frozenset(("python", "elixir"))  # languages whose docstrings are strings
 _OPEN = frozenset("([{,=+%|&*<>\\")  # before a string that is a value, and no docstring
 _KEYWORD = re.compile(r"\b(?:return|yield|in|is|and|or|not|if|else|assert|raise|await)\s*\Z")
+
+
+class Purpose(StrEnum):
+    """What a file is for that the users of a project don't run."""
+
+    TEST = "test"
+    SPEC = "spec"
+    """Tests, or what an interface is like."""
+    MADE_UP = "made up"
+    """What tests read."""
+    EXAMPLE = "example"
+    PROSE = "prose"
+
+
+_WORDS = {
+    Purpose.TEST: "__tests__ bench benchmark benchmarks e2e test testing tests",
+    Purpose.SPEC: "spec specs",
+    Purpose.MADE_UP: "__mocks__ __snapshots__ golden mock mocks snapshots test-data test_data "
+    "testdata",
+    Purpose.EXAMPLE: "boilerplate demo demos example examples playground sample samples scratch "
+    "template templates",
+    Purpose.PROSE: "doc docs documentation site website",
+}
+_PURPOSES = {word: purpose for purpose, words in _WORDS.items() for word in words.split()}
+_PATTERNS = {
+    Purpose.TEST: r"(?:^|[-_./])tests?(?=[-_./][^/]*/|/)|(?:^|/)(?:tests?_[^/]*|conftest\.py)$"
+    r"|(?:^|/)src/it/"  # Maven
+    r"|[._-](?:tests?|spec|stories)\.\w+$",
+    Purpose.MADE_UP: r"(?:^|/)[\w-]*fixtures?_*/|[._-]fixtures?\.\w+$",
+}
+_PURPOSE_PATTERNS = {purpose: re.compile(pattern) for purpose, pattern in _PATTERNS.items()}
+
+
+def purposes(path: str) -> frozenset[Purpose]:
+    """Return what a file is for, by its name and its folders; a folder ends with a slash."""
+    lower = path.lower()
+    of_folders = {_PURPOSES[folder] for folder in lower.split("/")[:-1] if folder in _PURPOSES}
+    of_patterns = {
+        purpose for purpose, pattern in _PURPOSE_PATTERNS.items() if pattern.search(lower)
+    }
+    return frozenset(of_folders | of_patterns)
+
+
+def is_test(path: str) -> bool:
+    """Say whether a file is a test, by its name and its folders."""
+    return not purposes(path).isdisjoint((Purpose.TEST, Purpose.SPEC))
 
 
 def is_foreign(path: str) -> bool:
