@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from orbit_registry.enforce.change import change_since
 from orbit_registry.formats.sources import SOURCE_LIMIT
 from orbit_registry.lifecycle.code_citation import BadCitation, bad_citations
 from orbit_registry.repository.reader import Reading
@@ -27,6 +26,8 @@ def cited_in_code(workspace: Workspace, reading: Reading, facts: VcsState) -> In
     citations = _bad_citations(workspace, reading, SourceFiles(workspace, records, files))
     if facts.against is None or not facts.base_commit or not citations:
         return citations, frozenset()
+
+    from orbit_registry.enforce.change import change_since  # few changes have bad citations
 
     change = change_since(workspace.git, facts.base_commit, facts.untracked)
     places = {(citation.path, citation.line) for citation in citations}
