@@ -87,8 +87,8 @@ def added_names(
     # Names of all files at once: what moves from one to another is not added.
     known: set[str] = set()
     for path, before in _texts_at(workspace, base, declares).items():
-        found = _declared(path, before, is_included=path in included_before)
-        known.update(name for name, _ in _names(path, before, found))
+        declared = _declared(path, before, is_included=path in included_before)
+        known.update(name for name, _ in _names(path, before, declared))
 
     added: list[AddedName] = []
     unread: list[str] = []
@@ -98,11 +98,11 @@ def added_names(
             unread += [path] if text is None and is_declaration else []
             continue
 
-        found = _declared(path, text, is_included=path in included)
-        if found is None:
+        declared = _declared(path, text, is_included=path in included)
+        if declared is None:
             unread.append(path)
 
-        for name, line in _names(path, text, found):
+        for name, line in _names(path, text, declared):
             if name not in known:
                 known.add(name)
                 added.append(AddedName(name, path, line))
@@ -119,17 +119,17 @@ def _included(
     waiting = {*requirements}
     while waiting:
         seen |= waiting
-        named: set[str] = set()
+        includes: set[str] = set()
         for path, text in read(sorted(waiting)).items():
             folder = posixpath.dirname(path)
-            named.update(
+            includes.update(
                 posixpath.normpath(posixpath.join(folder, name)) for name in files_named(text)
             )
 
         # Files outside of the project are not of this change.
-        named = {path for path in named if not path.startswith(("/", "../"))} - {".", ".."}
-        included |= named
-        waiting = named - seen
+        includes = {path for path in includes if not path.startswith(("/", "../"))} - {".", ".."}
+        included |= includes
+        waiting = includes - seen
 
     return frozenset(included)
 

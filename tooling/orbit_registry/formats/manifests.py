@@ -249,7 +249,7 @@ def _joined(text: str) -> Iterator[tuple[str, str]]:
             parts.append(line.strip("\\"))
             continue
 
-        # A comment ends what goes on.
+        # A comment ends what is joined.
         parts.append(f" {line}" if is_comment and parts else line)
         yield "".join(parts), first
         parts = []

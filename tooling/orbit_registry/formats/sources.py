@@ -1,7 +1,9 @@
 """Which files are code or configuration, and what in them is written for people to read."""
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.syntax import EXTENSIONS, comments_and_strings, syntax_of
@@ -75,33 +77,36 @@ class Purpose(StrEnum):
     PROSE = "prose"
 
 
-_WORDS = {
-    Purpose.TEST: "__tests__ bench benchmark benchmarks e2e test testing tests",
-    Purpose.SPEC: "spec specs",
-    Purpose.MADE_UP: "__mocks__ __snapshots__ golden mock mocks snapshots test-data test_data "
-    "testdata",
-    Purpose.EXAMPLE: "boilerplate demo demos example examples playground sample samples scratch "
-    "template templates",
-    Purpose.PROSE: "doc docs documentation site website",
+_FOLDERS = {
+    Purpose.TEST: r"__tests__|bench|benchmarks?|e2e|tests?|testing",
+    Purpose.SPEC: r"specs?",
+    Purpose.MADE_UP: r"__mocks__|__snapshots__|golden|mocks?|snapshots|test[-_]?data",
+    Purpose.EXAMPLE: r"boilerplate|demos?|examples?|playground|samples?|scratch|templates?",
+    Purpose.PROSE: r"docs?|documentation|site|website",
 }
-_PURPOSES = {word: purpose for purpose, words in _WORDS.items() for word in words.split()}
-_PATTERNS = {
+_PATHS = {
     Purpose.TEST: r"(?:^|[-_./])tests?(?=[-_./][^/]*/|/)|(?:^|/)(?:tests?_[^/]*|conftest\.py)$"
-    r"|(?:^|/)src/it/"  # Maven
-    r"|[._-](?:tests?|spec|stories)\.\w+$",
+    r"|[._-](?:tests?|spec|stories)\.\w+$"
+    r"|(?:^|/)src/it/",  # Maven
     Purpose.MADE_UP: r"(?:^|/)[\w-]*fixtures?_*/|[._-]fixtures?\.\w+$",
 }
-_PURPOSE_PATTERNS = {purpose: re.compile(pattern) for purpose, pattern in _PATTERNS.items()}
+"""Names with more than such a word."""
+
+
+@cache
+def _patterns() -> Mapping[Purpose, re.Pattern[str]]:
+    patterns: dict[Purpose, re.Pattern[str]] = {}
+    for purpose, words in _FOLDERS.items():
+        more = f"|{_PATHS[purpose]}" if purpose in _PATHS else ""
+        patterns[purpose] = re.compile(f"(?:^|/)(?:{words})/{more}")
+
+    return patterns
 
 
 def purposes(path: str) -> frozenset[Purpose]:
     """Return what a file is for, by its name and its folders; a folder ends with a slash."""
     lower = path.lower()
-    of_folders = {_PURPOSES[folder] for folder in lower.split("/")[:-1] if folder in _PURPOSES}
-    of_patterns = {
-        purpose for purpose, pattern in _PURPOSE_PATTERNS.items() if pattern.search(lower)
-    }
-    return frozenset(of_folders | of_patterns)
+    return frozenset(purpose for purpose, pattern in _patterns().items() if pattern.search(lower))
 
 
 def is_test(path: str) -> bool:

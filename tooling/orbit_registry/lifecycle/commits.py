@@ -208,13 +208,13 @@ def _row(commit: Commit, added: Sequence[str]) -> list[object]:
     # Lists of many name nothing in particular.
     few_issues = sorted(issues) if len(issues) <= MOST_ISSUES else []
     few_documents = documents[:3] if len(documents) <= MOST_NAMED else []
-    named = [sorted(mentions | slugs), few_issues]
+    references = [sorted(mentions | slugs), few_issues]
     files = [code[:MOST_FILES], len(code), few_documents]
     return [
         commit.name,
         int(commit.at),
         subject[:120],
-        *named,
+        *references,
         *files,
         reverts,
         not commit.parents,

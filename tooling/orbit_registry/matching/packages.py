@@ -59,7 +59,7 @@ _ADOPTING = re.compile(
     r"\b(?:adopt|adopting|choose|introduce|pick|switch to|migrate to|move to|use|uses|using)\s+",
     re.IGNORECASE,
 )
-"""What stands before a package that is adopted, up to its name."""
+"""The words before a package that is adopted, up to its name."""
 
 
 @dataclass(frozen=True, slots=True)
