@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.acceptance.conftest import orbit
+from tests.conftest import Git
+from tests.files import make_workspace
 
 GOOD = "Look before you leap"
 ALIAS_BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -103,3 +106,17 @@ def test_a_name_that_is_no_utf_8_can_be_baselined(bare_shell: Any) -> None:
     assert run(bare_shell, "init", "--yes")[0] == 0
     code, output = run(bare_shell, "check")
     assert (code, "1 older finding is baselined" in output) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("diff", "main"), ("diff", "HEAD"), ("diff", "a..b"), ("check", "--against", "main")],
+)
+def test_a_repository_without_a_commit_says_so(
+    tmp_path: Path, git: Git, command: tuple[str, ...]
+) -> None:
+    make_workspace(tmp_path)
+    git(tmp_path, "init", "-q")
+    message = orbit(tmp_path, *command, code=2)
+    assert "there is no commit here yet" in message
+    assert "git commit -m Start" in message

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -241,12 +242,12 @@ def test_a_condition_that_is_added_waits_for_later_commits(shell: Any) -> None:
     assert shell.json("list", "--due")[1]["data"] == []
 
     write(shell.root, "src/cluster/a.py", "A = 2\n")
-    monday = "2099-01-05T00:00:00Z"
+    later = (datetime.now(UTC) + timedelta(minutes=1)).isoformat(timespec="seconds")
     subprocess.run(
         ["git", "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qam", "Change it"],
         cwd=shell.root,
         check=True,
-        env={**os.environ, "GIT_COMMITTER_DATE": monday, "GIT_AUTHOR_DATE": monday},
+        env={**os.environ, "GIT_COMMITTER_DATE": later, "GIT_AUTHOR_DATE": later},
     )
     (row,) = shell.json("list", "--due")[1]["data"]
     assert row["id"] == decision

@@ -33,3 +33,10 @@ def test_marks_without_an_end_cost_no_more_than_others(mark: str) -> None:
     started = time.process_time()
     common_markdown(mark * 5_000)
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize("text", [":::a\n" * 5_000, "::::a\n:::\n" * 3_000, ":::\n" * 5_000])
+def test_containers_without_an_end_cost_no_more_than_others(text: str) -> None:
+    started = time.process_time()
+    render_html(text, _fence)
+    assert time.process_time() - started < 2

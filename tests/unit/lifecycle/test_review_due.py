@@ -11,11 +11,12 @@ from orbit_registry.formats.yaml import load
 from orbit_registry.lifecycle.review_due import Change, Facts, review_due
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
-from orbit_registry.model.review import NO_TERMS
+from orbit_registry.model.review import NO_TERMS, conditions_of, meant_condition
 from orbit_registry.repository.documents import Document
 
 TABLE = Path(__file__).parents[2] / "cases/judgements/review_due.yaml"
 ROWS: list[dict[str, Any]] = load(TABLE.read_text("utf-8"))
+MEANT: list[dict[str, Any]] = load(TABLE.with_name("meant_condition.yaml").read_text("utf-8"))
 KINDS = load_kinds()
 LIVE = {"adr": "accepted", "rule": "approved", "learning": "active", "failure": "open"}
 TITLE, TEXT = "# 1. Keep MySQL\n\n", "\n\n## Context\n\nIt is there.\n\n## Decision\n\nKeep it.\n"
@@ -74,6 +75,14 @@ def test_a_record_is_due_as_the_table_says(row: dict[str, Any]) -> None:
     assert (due.since if due else None) == expected
     assert record.review_terms.unread == row.get("unread", "")
     assert due is None or row.get("because", "") in "; ".join(due.reasons)
+
+
+@pytest.mark.parametrize("row", MEANT, ids=[str(row["condition"]) for row in MEANT])
+def test_a_mistyped_mark_is_known(row: dict[str, Any]) -> None:
+    assert meant_condition(row["condition"]) == row["meant"]
+
+    conditions = conditions_of([row["condition"]])
+    assert not row["meant"] or all(each.kind == "words" for each in conditions)
 
 
 def test_the_table_is_large_enough() -> None:

@@ -12,6 +12,7 @@ from orbit_registry.cli.output import (
     format_option,
     may_ask,
     note_doubts,
+    note_past_review,
     open_registry,
     visibility_data,
     visibility_of,
@@ -230,6 +231,9 @@ def amend(
         f"{record.id} amended in {where}",
         next_commands=["orbit check"],
     )
+
+    if review_by is not None:
+        note_past_review(record)
 
 
 @group.command("backfill")

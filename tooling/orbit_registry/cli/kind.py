@@ -27,6 +27,7 @@ from orbit_registry.cli.output import (
     format_option,
     may_ask,
     note_doubts,
+    note_past_review,
     note_unmatched,
     open_registry,
     print_diagnostics,
@@ -584,6 +585,8 @@ def _update_command(kind: Kind) -> click.Command:
 
         if editor or values.get("path") or values.get("evidence"):
             note_doubts(registry, record)
+        elif values.get("review_by"):
+            note_past_review(record)
 
     def refuse(context: click.Context, option: click.Parameter, status: str | None) -> None:
         if status is not None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -13,7 +14,9 @@ import click
 
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import OrbitError, UsageError, did_you_mean, plural
+from orbit_registry.formats.adr.vocabulary import first_day
 from orbit_registry.formats.untrusted import escaped_line, json_text
+from orbit_registry.lifecycle.review_due import review_due
 from orbit_registry.model.diagnostic import Diagnostic, Severity, envelope
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
@@ -227,11 +230,26 @@ def visibility_data(judged: Mapping[str, Visibility], record: Record) -> dict[st
 def note_doubts(registry: Registry, record: Record) -> None:
     """Note on standard error which names of a new record lead nowhere."""
     note_unmatched(registry, record)
+    note_past_review(record)
     rests = record.evidence or "freshness" in record.data  # to look costs a Markdown parser
     for freshness in registry.freshness([record]).values() if rests else ():
         for reason in freshness.reasons:
             if reason.subject != "scope.paths":  # told glob by glob above
                 print_note(reason.message)
+
+
+def note_past_review(record: Record) -> None:
+    """Note on standard error that the date of a record's review has come already."""
+    day = first_day(record.text("review_by") or "")
+    today = datetime.now(UTC).date()
+    if day is None or day > today:
+        return
+
+    follows = f"{record.id} is due for a review at once"
+    if review_due(record, today) is None:
+        follows = f"it makes no review of {record.id} due: someone has looked at it since"
+
+    print_note(f"{record.text('review_by')} has come already: {follows}")
 
 
 def note_unmatched(registry: Registry, record: Record) -> None:

@@ -7,13 +7,16 @@ component tags become what a reader expects instead of literal text.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
 _FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})")
@@ -55,6 +58,11 @@ _CONTAINER = re.compile(
     r"\s*(?P<kind>[A-Za-z][\w-]{0,30})\s*(?:\[(?P<boxed>[^\]]*)\]|\{(?P<attributes>[^}]*)\})?"
     r"\s*(?P<title>.*?)\s*"
 )
+_COLONS = re.compile(r"(?P<colons>:{3,})(?P<params>[^:]?.*)")
+_MARKED_LINE = re.compile(
+    r"(?P<before>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<colons>:{3,})(?P<params>[^:]?.*)"
+)
+"""A line that opens or closes a container, be it in a quote or in an item of a list."""
 _TITLE = re.compile(r"title=[\"']([^\"']*)[\"']")
 
 
@@ -66,15 +74,22 @@ def common_markdown(text: str) -> str:
         return text
 
     lines = text.split("\n")
+    for number, line in list(_outside_fences(lines)):
+        if len(line) <= _LONGEST_LINE:
+            lines[number] = _common_line(line)
+
+    return "\n".join(lines)
+
+
+def _outside_fences(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are in no block of code, each with its number."""
     fence = ""
     for number, line in enumerate(lines):
         mark = _FENCE.match(line)
         if mark is not None:
             fence = "" if fence and mark["mark"].startswith(fence) else fence or mark["mark"]
-        elif not fence and len(line) <= _LONGEST_LINE:
-            lines[number] = _common_line(line)
-
-    return "\n".join(lines)
+        elif not fence:
+            yield number, line
 
 
 def _common_line(line: str) -> str:
@@ -99,10 +114,12 @@ def _common_line(line: str) -> str:
 def add_notes(markdown: MarkdownIt) -> None:
     """Let a parser read `!!! note`, `??? note` and `::: note`."""
     from mdit_py_plugins.admon import admon_plugin
-    from mdit_py_plugins.container import container_plugin
 
     admon_plugin(markdown, _admonition)
-    container_plugin(markdown, "note", validate=_is_container, render=_container)
+    interrupted = ["paragraph", "reference", "blockquote", "list"]
+    markdown.block.ruler.before("fence", "container", _container_block, {"alt": interrupted})
+    markdown.add_render_rule("container_open", _container)
+    markdown.add_render_rule("container_close", _container)
 
 
 def _css(kind: str) -> str:
@@ -133,8 +150,93 @@ def _folds_before(tokens: Sequence[Token], index: int) -> bool:
     return opening.markup.startswith("?")
 
 
-def _is_container(params: str, *_: object) -> bool:
-    return _CONTAINER.fullmatch(params) is not None
+def _container_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Read a container that is closed; drop a closing of none.
+
+    An opening without a closing is text: else it would take all that follows.
+    """
+    if state.is_code_block(start):
+        return False
+
+    line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
+    mark = _COLONS.fullmatch(line)
+    if mark is None:
+        return False
+
+    if not mark["params"].strip():
+        state.line = state.line if silent else start + 1
+        return True
+
+    closing = _closings(state.src).get(start)
+    if closing is None or closing >= end or _leaves_item(state, start, closing):
+        return False
+
+    if not silent:
+        _push_container(state, mark, start, closing)
+
+    return True
+
+
+def _push_container(state: StateBlock, mark: re.Match[str], start: int, closing: int) -> None:
+    """Add the tokens of a container, and of the blocks in it."""
+    parent, last = state.parentType, state.lineMax
+    state.parentType, state.lineMax = "container", closing
+
+    token = state.push("container_open", "div", 1)
+    token.markup, token.info = mark["colons"], mark["params"]
+    token.block = True
+    token.map = [start, closing]
+
+    state.md.block.tokenize(state, start + 1, closing)
+    state.push("container_close", "div", -1).block = True
+
+    state.parentType, state.lineMax = parent, last
+    state.line = closing + 1
+
+
+def _leaves_item(state: StateBlock, start: int, closing: int) -> bool:
+    """Say whether the item of a list ends between two lines."""
+    lines = range(start + 1, closing + 1)
+    return any(state.sCount[at] < state.blkIndent and not state.isEmpty(at) for at in lines)
+
+
+@lru_cache(maxsize=4)  # asked for each container of a text
+def _closings(text: str) -> Mapping[int, int]:
+    """Return the line that closes each container, by the line that opens it.
+
+    Colons close the nearest container that was opened with as many, else with fewer.
+    """
+    closings: dict[int, int] = {}
+    open_ones: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by the depth of quotes
+    for number, line in _outside_fences(text.split("\n")):
+        mark = _MARKED_LINE.fullmatch(line)
+        if mark is None:
+            continue
+
+        count = len(mark["colons"])
+        openings = open_ones[mark["before"].count(">")]
+        if not mark["params"].strip():
+            at = _opened_by(openings, count)
+            if at is not None:
+                closings[openings[at][0]] = number
+                del openings[at:]
+        elif _CONTAINER.fullmatch(mark["params"]):
+            openings.append((number, count))
+
+    return closings
+
+
+def _opened_by(openings: Sequence[tuple[int, int]], count: int) -> int | None:
+    """Return the place of the opening that this many colons close."""
+    shorter = None
+    for at in range(len(openings) - 1, -1, -1):
+        length = openings[at][1]
+        if length == count:
+            return at
+        if length < count and shorter is None:
+            shorter = at
+
+    return shorter
 
 
 def _container(renderer: RendererHTML, tokens: Sequence[Token], index: int, *_: Any) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 
 from orbit_registry.formats.adr.vocabulary import first_day, is_iso_date
 from orbit_registry.model.votes import time_in
@@ -10,6 +11,8 @@ _FIELDS = ("created_at", "updated_at", "reviewed_at")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")
 _EXACT = re.compile(rf"{_DAY.pattern}(?:T.*)?")
 REMEDY = "write a moment of the calendar: RFC 3339 with a zone, such as 2027-01-31T00:00:00Z"
+MOST_YEARS = 10
+"""How far ahead a review may be."""
 DAY_REMEDY = "write a month or a day of the calendar, such as 2027-03 or 2027-03-31"
 
 
@@ -26,6 +29,15 @@ def is_date(text: str) -> bool:
 def is_review_day(text: str) -> bool:
     """Say whether a text is a month or a day of the calendar, from which on a review is due."""
     return first_day(text) is not None
+
+
+def is_too_far(text: str, today: date) -> bool:
+    """Say whether a month or a day of a review is so far ahead that it was mistyped."""
+    day = first_day(text)
+    if day is None:
+        return False
+
+    return (day.year - MOST_YEARS, day.month, day.day) > (today.year, today.month, today.day)
 
 
 def impossible_moments(data: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], str]]:

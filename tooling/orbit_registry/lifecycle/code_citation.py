@@ -47,12 +47,12 @@ def judge_record(
     """Judge a citation of a record; `near` are the ids that its line cites.
 
     A line tells how things came about if it says so or names the successor too. So does a
-    migration, which no one changes later.
+    migration, which no one changes later. A line that denies something follows a rejection.
     """
     if citation.is_history or _MIGRATION.search(citation.path):
         return None
     if record.is_rejected:
-        return Verdict.REJECTED
+        return None if citation.is_denial else Verdict.REJECTED
     if record.status.name != SUPERSEDED:
         return None
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, cast
+from typing import Literal
 
 from orbit_registry.formats.adr.model import Fact
 from orbit_registry.formats.adr.vocabulary import VOCABULARY, plain, read_date, word_set
@@ -15,6 +15,15 @@ _QUARTER = re.compile(
     r"[Qq](?P<q1>[1-4])[ /-]?(?P<y1>20\d\d)|(?P<y2>20\d\d)[ /-]?[Qq](?P<q2>[1-4])"
 )
 _MARKS: tuple[ConditionKind, ...] = ("path", "uses")
+_EXAMPLES = {"path": "src/**", "uses": "redis"}
+_MEANT = {
+    "path": ("file", "files", "folder", "folders", "glob", "globs", "dir", "directory", "paht"),
+    "uses": ("using", "used", "import", "imports", "package", "packages", "module", "modules"),
+}
+"""Words that people write in place of a mark."""
+_NO_MARKS = frozenset(("patch",))
+"""Words that are near a mark, and that begin the subjects of commits."""
+_NEAR = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +80,44 @@ def _condition(entry: object) -> Condition | None:
         return None
 
     text = " ".join(str(entry).split())
-    mark, colon, value = text.partition(":")
-    if colon and mark.lower() in _MARKS and value.strip():
-        kind = cast(ConditionKind, mark.lower())
-        return Condition(kind, value.strip().strip("`\"'"))
+    mark, value = _marked(text)
+    if mark in _MARKS and value:
+        return Condition(mark, value.strip("`\"'"))
 
     return Condition("words", text) if text else None
+
+
+def meant_condition(entry: object) -> str:
+    """Return what a condition with a mistyped mark was meant as: `path: src` for `paths: src`."""
+    if isinstance(entry, Mapping):
+        name, value = next(iter(entry.items()), ("", ""))
+        mark, value = f"{name}".strip().lower(), f"{value}".strip()
+    else:
+        mark, value = _marked(" ".join(str(entry).split()))
+
+    if mark in _MARKS:
+        return "" if value else f"{mark}: {_EXAMPLES[mark]}"
+
+    meant = _mark_near(mark)
+    return f"{meant}: {value or _EXAMPLES[meant]}" if meant else ""
+
+
+def _marked(text: str) -> tuple[str, str]:
+    """Return the mark of a condition and what follows it; no mark where there is no colon."""
+    mark, colon, value = text.strip("`\"' ").partition(":")
+    return (mark.strip().lower(), value.strip()) if colon else ("", "")
+
+
+def _mark_near(word: str) -> str:
+    for mark, words in _MEANT.items():
+        if word in words:
+            return mark
+
+    from difflib import get_close_matches  # few conditions have a colon
+
+    is_word = word.isalpha() and word not in _NO_MARKS
+    near = get_close_matches(word, _MARKS, n=1, cutoff=_NEAR) if is_word else []
+    return near[0] if near else ""
 
 
 def may_state_review(text: str) -> bool:
@@ -123,10 +164,10 @@ def _day_in(raw: str) -> str:
 
 
 def _undated(raw: str) -> str:
-    """Return a value that was meant as a date; a name, a blank and a prompt are not."""
+    """Return a value that is no date; empty for a blank and a prompt."""
     is_prompt = any(mark in raw for mark in "{<[") or "yy" in raw.lower()
-    has_digit = any(character.isdigit() for character in raw)
-    return raw.strip() if has_digit and not is_prompt else ""
+    is_blank = plain(raw) in word_set("no_value")
+    return "" if is_prompt or is_blank else raw.strip()
 
 
 def _without_blanks(values: Iterable[str]) -> Iterator[str]:

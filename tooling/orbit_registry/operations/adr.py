@@ -22,6 +22,7 @@ from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import new_document
 from orbit_registry.formats.adr.vocabulary import is_iso_date
 from orbit_registry.formats.markdown import parse_markdown
+from orbit_registry.judgements.is_moment import DAY_REMEDY, is_review_day
 from orbit_registry.model.ids import new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -225,7 +226,7 @@ def _checked(workspace: Workspace, request: NewAdr) -> NewAdr:
     if request.date is not None:
         refuse_date(request.date)
     if request.review_by is not None:
-        refuse_date(request.review_by)
+        refuse_review_day(request.review_by)
 
     body = request.body
     if body:
@@ -325,6 +326,12 @@ def refuse_date(text: str) -> None:
     """Raise when a text is not a date as decisions write it: YYYY-MM-DD or YYYY-MM."""
     if not is_iso_date(text):
         raise UsageError(f"{text!r} is not a date", hint="YYYY-MM-DD or YYYY-MM")
+
+
+def refuse_review_day(text: str) -> None:
+    """Raise when a text is not a month or a day, from which on a review is due."""
+    if not is_review_day(text):
+        raise UsageError(f"{text!r} is not a month or a day", hint=DAY_REMEDY)
 
 
 def _new_files(
@@ -446,8 +453,10 @@ def amend_adr(
             hint='`orbit adr amend ID --task T --text "…"`',
         )
 
-    for day in filter(None, (date, review_by)):
-        refuse_date(day)
+    if date:
+        refuse_date(date)
+    if review_by:
+        refuse_review_day(review_by)
 
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)

@@ -75,7 +75,10 @@ def in_text(
 
     if is_source(path):
         spoken = spoken_spans(path, text)
-        yield from (entry for entry in citations if _is_spoken(spoken, entry.span.start))
+        for entry in citations:
+            if _spoken_around(spoken, entry.span.start, len(text)) is not None:
+                yield entry
+
         return
 
     if code is None:
@@ -103,6 +106,14 @@ _HISTORY = re.compile(
     re.IGNORECASE,
 )
 """Words of a line that tells how things came about."""
+_DENIAL = re.compile(
+    r"\b(?:not|no|nor|none|never|cannot|without|instead|against|rather than|stop(?:ped)? using)\b"
+    r"|n['’]t\b|\b(?:rul(?:e|es|ed|ing)|turn(?:s|ed)?|vot(?:e|es|ed))\b.{0,40}\b(?:out|down)\b"
+    r"|\b(?:reject|refus|forbid|forbad|prohibit|avoid|declin|abandon|discard|disallow|exclud)\w*"
+    r"|\b(?:den(?:y|ies|ied)|ban(?:s|ned)?|drop(?:s|ped)?|dismiss(?:es|ed)?)\b",
+    re.IGNORECASE,
+)
+"""Words of a comment that says what is not done: it follows a rejection."""
 
 
 class SourceName(NamedTuple):
@@ -115,6 +126,8 @@ class SourceName(NamedTuple):
     """Whether nothing but a record can be meant."""
     is_history: bool
     """Whether the line says that something was replaced or dropped."""
+    is_denial: bool
+    """Whether the comment says on that line that something is not done."""
 
 
 def names_in_source(text: str, path: str, forms: IdForms) -> list[SourceName]:
@@ -132,11 +145,21 @@ def names_in_source(text: str, path: str, forms: IdForms) -> list[SourceName]:
     lines = TextLines(text)
     result: list[SourceName] = []
     for start, name, is_sure in sorted(names):
-        if _is_spoken(spoken, start):
-            position = lines.position(start)
-            line = lines.index_of(start)
-            is_history = _HISTORY.search(text, lines.starts[line], lines.ends[line]) is not None
-            result.append(SourceName(name, position.line, position.column, is_sure, is_history))
+        said = _spoken_around(spoken, start, len(text))
+        if said is None:
+            continue
+
+        position = lines.position(start)
+        line = lines.index_of(start)
+        begin, end = lines.starts[line], lines.ends[line]
+        is_history = _HISTORY.search(text, begin, end) is not None
+
+        # `if not x:  # ADR-0012` denies nothing: only the comment counts.
+        begin, end = max(begin, said.start), min(end, said.end)
+        is_denial = _DENIAL.search(text, begin, end) is not None
+        result.append(
+            SourceName(name, position.line, position.column, is_sure, is_history, is_denial)
+        )
 
     return result
 
@@ -147,11 +170,14 @@ def _is_sure(citation: Citation) -> bool:
     return not citation.weak or (number.startswith("0") and number.isdigit() and len(number) > 2)
 
 
-def _is_spoken(spoken: Sequence[Span] | None, offset: int) -> bool:
+def _spoken_around(spoken: Sequence[Span] | None, offset: int, end: int) -> Span | None:
+    """Return the comment or text that an offset is in; None where it is in code."""
     if spoken is None:
-        return True
+        return Span(0, end)
+
     index = bisect_right(spoken, offset, key=lambda span: span.start) - 1
-    return index >= 0 and offset < spoken[index].end
+    is_within = index >= 0 and offset < spoken[index].end
+    return spoken[index] if is_within else None
 
 
 @lru_cache(maxsize=4)  # asked for each file

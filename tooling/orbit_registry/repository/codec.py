@@ -1,6 +1,7 @@
 """Codec between a record file's text and a record, with the positions of errors."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from orbit_registry.formats.position import Position, YamlProblemError
 from orbit_registry.formats.yaml import load, position_of
@@ -8,6 +9,7 @@ from orbit_registry.judgements.is_moment import DAY_REMEDY, REMEDY, impossible_m
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.model.review import meant_condition
 from orbit_registry.model.schema import SCHEMA_VERSION, SchemaProblem
 
 INVALID = "ORB103"
@@ -55,7 +57,8 @@ def decode_record(
 
     if not kind.schema.is_valid(data):
         problems = kind.schema.problems(data) if explain else []
-        return None, [_diagnostic(text, problem, path, data.get("id")) for problem in problems]
+        advised = [_advised(problem, data) for problem in problems]
+        return None, [_diagnostic(text, problem, path, data.get("id")) for problem in advised]
 
     impossible = [
         SchemaProblem(
@@ -80,6 +83,18 @@ def decode_record(
         f"copy of {record.id}"
     )
     return None, [Diagnostic(MISPLACED, Severity.ERROR, message, where, hint, record.id)]
+
+
+def _advised(problem: SchemaProblem, data: Mapping[str, object]) -> SchemaProblem:
+    """Return a problem that says what to type for a review, which people get wrong at first."""
+    match problem.pointer:
+        case ("review_by",):
+            return replace(problem, hint=DAY_REMEDY)
+        case ("revisit_when", int(index), *_):
+            meant = meant_condition(list_in(data, "revisit_when")[index])
+            return replace(problem, hint=f"did you mean `{meant}`?") if meant else problem
+        case _:
+            return problem
 
 
 def _diagnostic(text: str, problem: SchemaProblem, path: str, record_id: object) -> Diagnostic:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from orbit_registry.errors import GitError, GitStoppedError, UsageError, plural
+from orbit_registry.errors import GitError, GitStoppedError, plural
 from orbit_registry.formats.globs import GlobIndex, readable_globs
 from orbit_registry.repository.codec import data_in
 from orbit_registry.repository.reader import Reading, RecordFolder
@@ -207,10 +207,7 @@ def _base(
             unavailable.append(_not_in_shallow_clone(against))
             return None
 
-        raise UsageError(
-            f"{against!r} names no commit here",
-            hint="fetch it first, or name a branch or commit you have",
-        )
+        raise git.names_no_commit(against)
 
     if head is None:
         return _Base(None, "nothing: there is no commit yet")

@@ -17,14 +17,16 @@ from orbit_registry.formats.globs import parse_glob
 from orbit_registry.formats.position import Problem, YamlProblemError
 from orbit_registry.formats.yaml import dump, load
 from orbit_registry.formats.yaml_edit import rewrite
+from orbit_registry.judgements.is_moment import MOST_YEARS, is_too_far
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.ids import CODE_LENGTH, code_id, new_uid
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.model.review import meant_condition
 from orbit_registry.model.schema import SCHEMA_VERSION
 from orbit_registry.model.scope import Scope, symbol_problem
 from orbit_registry.model.votes import format_time
-from orbit_registry.repository.codec import MISPLACED, decode_record, ordered
+from orbit_registry.repository.codec import MISPLACED, decode_record, list_in, ordered
 from orbit_registry.repository.guard import (
     refuse_for_agent,
     refuse_hidden,
@@ -302,8 +304,8 @@ def prepare_edit(
 
 
 def refuse_bad_values(record: Record, *, previous: Record | None = None) -> None:
-    """Raise for hidden characters, and a bad glob, symbol or evidence path,
-    that the `previous` record did not have.
+    """Raise for hidden characters, and a bad glob, symbol, evidence path, date or condition of a
+    review, that the `previous` record did not have.
     """
     data: Mapping[str, object] | None = None
     scope, evidence = Scope(), frozenset[tuple[str, str]]()
@@ -311,6 +313,7 @@ def refuse_bad_values(record: Record, *, previous: Record | None = None) -> None
         data, scope, evidence = previous.data, previous.scope, frozenset(previous.evidence)
 
     refuse_hidden(record.data, data)
+    _refuse_bad_review(record.data, data or {})
 
     for path in record.scope.paths:
         parsed = parse_glob(path) if path not in scope.paths else None
@@ -336,6 +339,26 @@ def refuse_bad_values(record: Record, *, previous: Record | None = None) -> None
             raise InvalidRecordError(
                 f"`{file}` can't be evidence: it does not stay inside the project",
                 hint=hint,
+            )
+
+
+def _refuse_bad_review(data: Mapping[str, object], previous: Mapping[str, object]) -> None:
+    day = data.get("review_by")
+    is_new = isinstance(day, str) and day != previous.get("review_by")
+    if is_new and is_too_far(str(day), datetime.now(UTC).date()):
+        raise InvalidRecordError(
+            f"`review_by` is {day}, which is more than {MOST_YEARS} years ahead",
+            hint=f"write a month within {MOST_YEARS} years, such as 2027-03",
+        )
+
+    known = list_in(previous, "revisit_when")
+    for condition in list_in(data, "revisit_when"):
+        meant = meant_condition(condition) if condition not in known else ""
+        if meant:
+            raise InvalidRecordError(
+                f"`{condition}` can't say when to look again: a condition begins with `path:` "
+                "or `uses:`, or is words of a commit",
+                hint=f"did you mean `{meant}`? Words of a commit are written without a colon",
             )
 
 

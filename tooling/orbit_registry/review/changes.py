@@ -221,10 +221,8 @@ def _commit(git: Git, revision: str) -> str:
     commit = git.commit(revision)
     if commit is None:
         git.require()
-        raise UsageError(
-            f"{revision!r} names no commit here",
-            hint="fetch it first, or name a branch or commit you have",
-        )
+        raise git.names_no_commit(revision)
+
     return commit
 
 

@@ -42,6 +42,7 @@ class SourceCitation(NamedTuple):
     name: str
     is_sure: bool
     is_history: bool
+    is_denial: bool
 
 
 def packages_of(records: Iterable[Record]) -> tuple[str, ...]:

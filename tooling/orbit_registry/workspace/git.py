@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from shlex import quote
 
-from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
+from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError, UsageError
 
 _SETTINGS = (
     "-c",
@@ -387,6 +387,15 @@ class Git:
         return self.ask(
             "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
         )
+
+    def names_no_commit(self, revision: str) -> UsageError:
+        """Return the error about a revision that names no commit."""
+        if self.top is not None and self.head() is None:
+            hint = "make the first one: `git add -A`, then `git commit -m Start`"
+            return UsageError("there is no commit here yet", hint=hint)
+
+        hint = "fetch it first, or name a branch or commit you have"
+        return UsageError(f"{revision!r} names no commit here", hint=hint)
 
     def merge_base(self, revision: str, head: str = "HEAD") -> str | None:
         """Return the merge base of two revisions.

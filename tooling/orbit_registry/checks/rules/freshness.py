@@ -20,6 +20,7 @@ from orbit_registry.model.freshness import (
     source_hash,
 )
 from orbit_registry.model.record import Record
+from orbit_registry.model.review import meant_condition
 from orbit_registry.model.scope import UNVERSIONED
 
 
@@ -247,9 +248,25 @@ def review_due(context: CheckContext) -> Iterator[Diagnostic]:
         unread = record.review_terms.unread
         if unread and record.phase != "closed":
             message = f"{record.id} states `{unread}` as the date of its review, which is none"
-            hint = "write a month or a day there, such as 2027-03 or 2027-03-31"
-            where = _in_document(context, record)
+            hint = "write a month, a day or a quarter there: 2027-03, 2027-03-31 or 2027-Q1"
+            where = _in_document(context, record, "review_by")
             yield review_due.at(where, message, record, hint=hint)
+
+        for condition in record.review_terms.when if record.phase != "closed" else ():
+            meant = meant_condition(condition.value) if condition.kind == "words" else ""
+            if meant:
+                message = f"{record.id} waits for a commit that says `{condition}`"
+                hint = f"did you mean `{meant}`? Words of a commit are written without a colon"
+                where = _where_condition(context, record)
+                yield review_due.at(where, message, record, hint=hint)
+
+
+def _where_condition(context: CheckContext, record: Record) -> Location:
+    """Return where a record or its document states what makes it due."""
+    if "revisit_when" in record.data:
+        return context.at(record, "revisit_when")
+
+    return _in_document(context, record, "revisit_when")
 
 
 def _where_stated(context: CheckContext, record: Record) -> Location:
@@ -261,16 +278,16 @@ def _where_stated(context: CheckContext, record: Record) -> Location:
     if "expires_at" in freshness_fields(record):
         return context.at(record, "freshness", "expires_at")
 
-    return _in_document(context, record)
+    return _in_document(context, record, "review_by", "revisit_when")
 
 
-def _in_document(context: CheckContext, record: Record) -> Location:
-    """Return where a document states when it is to be looked at again."""
+def _in_document(context: CheckContext, record: Record, *names: str) -> Location:
+    """Return where a document states one of these fields of a review."""
     home = context.homes.get(record.path)
     if home is not None:
         document, entry = home
         for fact in entry.facts:
-            if fact.key in ("review_by", "revisit_when"):
+            if fact.key in names:
                 return Location(document.path, position_at(document.text, fact.span.start))
 
     return context.in_entry(record)
