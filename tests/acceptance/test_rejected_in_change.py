@@ -37,8 +37,16 @@ def _named(diagnostics: list[Mapping[str, Any]]) -> list[str]:
     return sorted(
         f"{row['path']}:{row['line']} {row['message'].split('`')[1]} {row['record']}"
         for row in diagnostics
-        if row["code"] == "ORB1020"
+        if row["code"] == "ORB1020" and row["severity"] != "note"
     )
+
+
+def _unread(diagnostics: list[Mapping[str, Any]]) -> list[str]:
+    return [
+        row["path"]
+        for row in diagnostics
+        if row["code"] == "ORB1020" and "can't be read" in row["message"]
+    ]
 
 
 @pytest.mark.parametrize("case", DATA["cases"], ids=[str(n) for n in range(len(DATA["cases"]))])
@@ -55,7 +63,9 @@ def test_each_door_names_it(project: Path, case: Mapping[str, Any]) -> None:
 
     checked = json.loads(orbit(project, "check", "--against", "base", "--format", "json"))
     assert _named(checked["diagnostics"]) == case["named"]
+    assert _unread(checked["diagnostics"]) == case.get("unread", [])
 
     commit(project)
     compared = json.loads(orbit(project, "diff", "base", "--format", "json"))
     assert _named(compared["diagnostics"]) == case["named"]
+    assert _unread(compared["diagnostics"]) == case.get("unread", [])

@@ -562,7 +562,8 @@ def collect_inputs(
     if against is not None and facts.base_commit and not definitions_only:
         from orbit_registry.checks.added import added_names  # only a change adds something
 
-        added = added_names(workspace, facts.base_commit, facts.changed)
+        files = (*(facts.tracked or ()), *facts.untracked)
+        added = added_names(workspace, facts.base_commit, facts.changed, files)
 
     judged = replace(workspace, config=config)
     due = {} if definitions_only else due_now(workspace, reading, now)

@@ -72,6 +72,11 @@ def is_manifest(path: str) -> bool:
     return _reader(path) is not None
 
 
+def is_requirements(path: str) -> bool:
+    """Say whether a file has the name of requirements or constraints, as pip reads them."""
+    return path.lower().endswith((".txt", ".in")) and _reader(path) in (_requirements, _constraints)
+
+
 def dependencies(path: str, text: str) -> Iterator[Dependency]:
     """Yield the packages that a manifest names; none of a file that is no manifest.
 
@@ -211,18 +216,65 @@ _FROZEN = re.compile(r"(?i)#.*added by pip freeze")
 def _requirements(text: str) -> _Names:
     """Yield the lines of requirements; those that a program worked out are indirect."""
     group = "indirect" if _COMPILED.search(text) else ""
-    for line in text.splitlines():
+    for line, first in _joined(text):
         if _FROZEN.match(line):
             group = "indirect"
 
         address = _ADDRESS.match(line)
-        if address is None:
-            yield from _requirement([line.partition("#")[0].strip()], group)
+        if address is not None:
+            name = address["egg"] or _FILE_NAME.findall(address["file"])[0]
+            yield _Named(name, name, group=group)
             continue
 
-        name = address["egg"] or _FILE_NAME.findall(address["file"])[0]
-        yield _Named(name, name, group=group)
+        for row in _requirement([line.partition("#")[0].strip()], group):
+            yield row._replace(spelling=first.partition("#")[0].strip())
 
+
+def _constraints(text: str) -> _Names:
+    """Yield the lines of constraints: they say which version, and not that it is needed."""
+    for row in _requirements(text):
+        yield row._replace(group="indirect")
+
+
+def _joined(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of requirements as pip joins them, each with its first line in the text."""
+    parts: list[str] = []
+    first = ""
+    for line in text.splitlines():
+        if not parts:
+            first = line
+
+        is_comment = line.lstrip().startswith("#")
+        if line.endswith("\\") and not is_comment:
+            parts.append(line.strip("\\"))
+            continue
+
+        # A comment ends what is joined.
+        parts.append(f" {line}" if is_comment and parts else line)
+        yield "".join(parts), first
+        parts = []
+
+    if parts:
+        yield "".join(parts), first
+
+
+def files_named(text: str) -> Iterator[str]:
+    """Yield the files that requirements name by `-r` and `-c`, as they are written."""
+    for line, _ in _joined(text):
+        if not line.lstrip().startswith("-"):
+            continue
+
+        for match in _INCLUDED.finditer(line):
+            file = match["quoted"] or match["plain"]
+            if "://" not in file:
+                yield file
+
+
+_INCLUDED = re.compile(
+    r"(?:^|(?<=\s))(?:-[rc]\s*|--(?:requirem[a-z]*|cons[a-z]*)(?:\s*=\s*|\s+))"
+    r"(?:(?P<quote>[\"'])(?P<quoted>[^\"'\s][^\"']*)(?P=quote)|(?P<plain>[^\s\"'=#]\S*))"
+)
+"""Options of pip, which takes the start of a long one, too."""
 
 _ADDRESS = re.compile(
     r"(?:-e\s+|--editable[ =])?(?:git\+|https?:|file:)[^\s#]*/(?P<file>[A-Za-z0-9][^\s#/]*)"
@@ -469,6 +521,7 @@ def _without_comments(syntax: str, text: str) -> str:
 _PARSED: Mapping[str, Callable[[str], _Names]] = {
     r"pyproject\.toml": _pyproject,
     r"(.*[-_.])?requirements([-_.].*)?\.(txt|in)": _requirements,
+    r"(.*[-_.])?constraints([-_.].*)?\.(txt|in)": _constraints,
     r"package\.json": _package_json,
     r"cargo\.toml": _cargo,
     r"go\.mod": _go_mod,

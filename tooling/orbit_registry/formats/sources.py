@@ -1,6 +1,9 @@
 """Which files are code or configuration, and what in them is written for people to read."""
 
 import re
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cache
 
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.syntax import EXTENSIONS, comments_and_strings, syntax_of
@@ -60,6 +63,55 @@ _SETTINGS = re.compile(r"(?:^|/)(?:\.[\w.-]*rc\.\w+|[\w.-]*\.config\.[cm]?[jt]s)
 _DOCUMENTED = frozenset(("python", "elixir"))  # languages whose docstrings are strings
 _OPEN = frozenset("([{,=+%|&*<>\\")  # before a string that is a value, and no docstring
 _KEYWORD = re.compile(r"\b(?:return|yield|in|is|and|or|not|if|else|assert|raise|await)\s*\Z")
+
+
+class Purpose(StrEnum):
+    """What a file is for that the users of a project don't run."""
+
+    TEST = "test"
+    SPEC = "spec"
+    """Tests, or what an interface is like."""
+    MADE_UP = "made up"
+    """What tests read."""
+    EXAMPLE = "example"
+    PROSE = "prose"
+
+
+_FOLDERS = {
+    Purpose.TEST: r"__tests__|bench|benchmarks?|e2e|tests?|testing",
+    Purpose.SPEC: r"specs?",
+    Purpose.MADE_UP: r"__mocks__|__snapshots__|golden|mocks?|snapshots|test[-_]?data",
+    Purpose.EXAMPLE: r"boilerplate|demos?|examples?|playground|samples?|scratch|templates?",
+    Purpose.PROSE: r"docs?|documentation|site|website",
+}
+_PATHS = {
+    Purpose.TEST: r"(?:^|[-_./])tests?(?=[-_./][^/]*/|/)|(?:^|/)(?:tests?_[^/]*|conftest\.py)$"
+    r"|[._-](?:tests?|spec|stories)\.\w+$"
+    r"|(?:^|/)src/it/",  # Maven
+    Purpose.MADE_UP: r"(?:^|/)[\w-]*fixtures?_*/|[._-]fixtures?\.\w+$",
+}
+"""Names with more than such a word."""
+
+
+@cache
+def _patterns() -> Mapping[Purpose, re.Pattern[str]]:
+    patterns: dict[Purpose, re.Pattern[str]] = {}
+    for purpose, words in _FOLDERS.items():
+        more = f"|{_PATHS[purpose]}" if purpose in _PATHS else ""
+        patterns[purpose] = re.compile(f"(?:^|/)(?:{words})/{more}")
+
+    return patterns
+
+
+def purposes(path: str) -> frozenset[Purpose]:
+    """Return what a file is for, by its name and its folders; a folder ends with a slash."""
+    lower = path.lower()
+    return frozenset(purpose for purpose, pattern in _patterns().items() if pattern.search(lower))
+
+
+def is_test(path: str) -> bool:
+    """Say whether a file is a test, by its name and its folders."""
+    return not purposes(path).isdisjoint((Purpose.TEST, Purpose.SPEC))
 
 
 def is_foreign(path: str) -> bool:

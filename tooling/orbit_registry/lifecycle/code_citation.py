@@ -11,16 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from orbit_registry.formats.adr.file_names import is_foreign_folder
+from orbit_registry.formats.sources import Purpose, purposes
 from orbit_registry.model.record import SUPERSEDED, Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.search.source_files import SourceCitation, SourceFiles
-
-_TEST_FILE = re.compile(
-    r"(?:^|/)(?:tests?_[^/]*|[^/]*[._-](?:tests?|spec|stories|fixtures?)\.\w+|conftest\.py)$"
-    r"|(?:^|/)(?:specs?|mocks?|__mocks__|templates?|demos?|testing)/",
-    re.IGNORECASE,
-)
-
 
 _MIGRATION = re.compile(r"(?:^|/)(?:migrations?|migrate|alembic/versions)/", re.IGNORECASE)
 
@@ -74,7 +68,7 @@ def successors_of(record: Record, records: RecordSet) -> frozenset[str]:
 def shows_made_up_names(path: str) -> bool:
     """Say whether a file may cite ids of no decision: of tests, examples, templates."""
     folder = path.rpartition("/")[0]
-    return is_foreign_folder(folder) or _TEST_FILE.search(path) is not None
+    return is_foreign_folder(folder) or bool(purposes(path) - {Purpose.PROSE})
 
 
 def bad_citations(sources: SourceFiles) -> Iterator[BadCitation]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from orbit_registry.formats.markdown import is_markdown
-from orbit_registry.formats.sources import is_source
+from orbit_registry.formats.sources import Purpose, is_source, purposes
 from orbit_registry.workspace.git import Commit, commits_since
 from orbit_registry.workspace.workspace import ORBIT, Workspace
 
@@ -38,7 +38,6 @@ _DOCUMENTS = re.compile(
     r"\b(?:renumber\w*|rename adrs?|move adrs?|typos?|dead links?|broken links?)\b", re.IGNORECASE
 )
 """Subjects of commits that name a decision for the sake of its document."""
-_PROSE_FOLDER = re.compile(r"(?:^|/)(?:docs?|documentation|website|site|node_modules|vendor)/")
 _GENERATED = re.compile(
     r"(?:^|/)(?:mkdocs|sidebars?|nav)\.\w+$|[.-]lock\b|(?:^|/)(?:go\.sum|package-lock\.json)$"
 )
@@ -121,7 +120,9 @@ class History:
 
 def is_code(path: str) -> bool:
     """Say whether a file that a commit changes may follow a decision: no page, no lock, no list."""
-    if _PROSE_FOLDER.search(path) or _GENERATED.search(path) or path.startswith(f"{ORBIT}/"):
+    if _GENERATED.search(path) or path.startswith(f"{ORBIT}/"):
+        return False
+    if Purpose.PROSE in purposes(path):
         return False
 
     return is_source(path) is True

@@ -21,8 +21,11 @@ from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.sources import (
     DATA_LIMIT,
     SOURCE_LIMIT,
+    Purpose,
     is_foreign,
     is_readable_source,
+    is_test,
+    purposes,
 )
 from orbit_registry.formats.syntax import language_of
 from orbit_registry.lifecycle.built import Evidence, Kind, Sign, Undone
@@ -57,11 +60,9 @@ MOST_LINKED = 4
 _PROSE = re.compile(
     r"\.(?:md|mdx|markdown|rst|adoc|asciidoc|txt|tex|html?|svg|csv|po|lock|sum)$", re.I
 )
-_MADE_UP = re.compile(r"(?:^|/)(?:[\w-]*fixtures?|testdata|test-data|golden|snapshots?)/")
 _LISTING = re.compile(
     r"(?:^|/)(?:mkdocs|sidebars?|nav|CODEOWNERS|\.?(?:lychee|remark|markdownlint)[\w.-]*)(?:\.\w+)?$"
 )
-_TEST = re.compile(r"(?:^|/)(?:__tests__|specs?|tests?)/|(?:^|/)test_|[._-](?:spec|test)s?\.\w+$")
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ class Surroundings:
         citing: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
         for path in sorted(lines, key=_by_telling):
             is_list = len(lines[path]) > most or _LISTING.search(path)
-            if not is_list and not _MADE_UP.search(path):
+            if not is_list and Purpose.MADE_UP not in purposes(path):
                 for name, line in lines[path].items():
                     citing[name].append((path, line))
 
@@ -312,7 +313,7 @@ class _Plan:
 @cache
 def _by_telling(path: str) -> tuple[bool, bool, str]:
     """Order files: code before tests, and both before configuration and pages."""
-    return not is_code(path) or path.startswith("."), _TEST.search(path) is not None, path
+    return not is_code(path) or path.startswith("."), is_test(path), path
 
 
 def _scope_names(record: Record) -> Iterator[str]:
@@ -558,7 +559,10 @@ def _own_issues(issues: Iterable[str], addresses: Collection[str]) -> Iterator[i
 def _may_follow(path: str) -> bool:
     is_ours = not path.startswith(f"{ORBIT}/") and not is_foreign(path)
     return (
-        is_ours and not _PROSE.search(path) and not is_markdown(path) and not _MADE_UP.search(path)
+        is_ours
+        and not _PROSE.search(path)
+        and not is_markdown(path)
+        and Purpose.MADE_UP not in purposes(path)
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any, cast
 from orbit_registry.formats import yaml
 from orbit_registry.formats.manifests import ManifestError, dependencies, is_manifest
 from orbit_registry.formats.position import YamlProblemError
-from orbit_registry.formats.sources import is_foreign
+from orbit_registry.formats.sources import Purpose, is_foreign, purposes
 from orbit_registry.formats.syntax import language_of
 
 
@@ -53,9 +53,7 @@ MOST_OF_A_FILE = 500
 """Services or permissions of a file that are read; each costs a search for its line."""
 
 _FOR_TESTS = re.compile(r"(?:^|[-_./])(?:dev|test|tests|lint|docs?|ci|typing|bench)(?=[-_./]|$)")
-_TESTS = re.compile(r"(?:^|[-_.])tests?(?:$|[-_.])")
-
-_MAY_HAVE_SCHEMAS = frozenset(("doc", "docs", "spec", "specs"))
+_MAY_HAVE_SCHEMAS = frozenset((Purpose.PROSE, Purpose.SPEC))
 
 _NO_CODE = (None, "bash", "css", "html", "json", "markdown", "yaml")
 """Languages of files that make a folder no package."""
@@ -110,18 +108,17 @@ def signs_in(path: str, text: str = "") -> list[Sign]:
 
 def _is_aside(path: str) -> bool:
     """Say whether a file is for tests, examples or readers, or is others' code."""
-    folders = path.lower().split("/")[:-1]
-    if is_foreign(path) or not _words("aside").isdisjoint(folders):
-        return True
+    return is_foreign(path) or bool(_purposes_of_folder(path))
 
-    return any(_TESTS.search(folder) for folder in folders)
+
+def _purposes_of_folder(path: str) -> frozenset[Purpose]:
+    # `requirements-test.txt` is for tests, but it is a manifest of the project.
+    return purposes(path[: path.rfind("/") + 1])
 
 
 def _schemas(path: str) -> Iterator[Sign]:
     lower = path.lower()
-    folders = set(lower.split("/")[:-1])
-    aside = _words("aside") - _MAY_HAVE_SCHEMAS
-    if is_foreign(path) or not aside.isdisjoint(folders):
+    if is_foreign(path) or _purposes_of_folder(path) - _MAY_HAVE_SCHEMAS:
         return
 
     for name, pattern in _patterns("schemas").items():

@@ -56,9 +56,10 @@ _SEPARATOR = re.compile(r"::|[./\\:]")
 _WORD = re.compile(r"(?P<code>`[^`\n]+`)|(?P<scoped>@[\w.-]+/[\w.-]*\w)|[@\w][\w+#.-]*[\w+#]|\w")
 _TAIL = re.compile(r"[.]?(?:js|py|rs)$")
 _ADOPTING = re.compile(
-    r"\b(?:adopt|adopting|choose|introduce|pick|switch to|migrate to|move to|use|uses|using)\s+\Z",
+    r"\b(?:adopt|adopting|choose|introduce|pick|switch to|migrate to|move to|use|uses|using)\s+",
     re.IGNORECASE,
 )
+"""The words before a package that is adopted, up to its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +192,12 @@ def _named(text: str, place: str, imports: Imports, *, is_title: bool) -> Iterat
     packages: dict[str, Package] = {}
     end = 0
     words = list(_WORD.finditer(text))
+    adopted = {match.end() for match in _ADOPTING.finditer(text)}
     for match, following in zip_longest(words, words[1:]):
         if match.start() < end:
             continue
 
         word = match[0].strip("`")
-        before = text[: match.start()]
         candidates: Mapping[str, set[str]] = {}
         if following is not None:
             # Of "React Query" it is the package of both words, if there is one.
@@ -205,7 +206,11 @@ def _named(text: str, place: str, imports: Imports, *, is_title: bool) -> Iterat
         if candidates and following is not None:
             end = following.end()
             word = text[match.start() : end]
-        elif match["code"] or match["scoped"] or _is_name(word, before, is_title):
+        elif (
+            match["code"]
+            or match["scoped"]
+            or _is_name(word, is_title=is_title, is_adopted=match.start() in adopted)
+        ):
             candidates = imports.by_word.get(_plain(word), {})
 
         for name, files in candidates.items():
@@ -217,11 +222,11 @@ def _named(text: str, place: str, imports: Imports, *, is_title: bool) -> Iterat
             yield package
 
 
-def _is_name(word: str, before: str, is_title: bool) -> bool:
+def _is_name(word: str, *, is_title: bool, is_adopted: bool) -> bool:
     """Say whether a word of prose may be a package: no usual word, or one that is adopted."""
     if len(word) < SHORTEST:
         return False
-    if _ADOPTING.search(before) is not None:
+    if is_adopted:
         return True
     if is_common_word(word):
         return False

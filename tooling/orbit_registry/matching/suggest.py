@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from orbit_registry.formats.globs import Glob, match_any, matches, parse_glob, readable_globs
-from orbit_registry.formats.sources import is_source
+from orbit_registry.formats.sources import is_source, is_test
 from orbit_registry.matching.packages import Imports, packages_named
 from orbit_registry.matching.visibility import SUGGEST, Visibility, overlooked, summary
 from orbit_registry.model.record import Record
@@ -41,7 +41,6 @@ _DATA = re.compile(
     re.IGNORECASE,
 )
 """Files that are read or made along with much else: data, plans, settings of tools, locks."""
-_TEST = re.compile(r"(?:^|/)(?:__tests__|specs?|tests?)/|(?:^|/)test_|[._](?:spec|test)\.\w+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +373,7 @@ def _from_history(
         is_telling = cited_name is not None or commit.name in made_in
         weight = SURE if is_telling and len(commit.files) <= FEW_FILES else LIKELY
         for path in commit.files:
-            if path in tree.code and not _TEST.search(path):
+            if path in tree.code and not is_test(path):
                 yield Clue(path, words, weight)
 
 

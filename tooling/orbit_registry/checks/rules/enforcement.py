@@ -157,7 +157,7 @@ def _unread(added: Added) -> Iterator[Diagnostic]:
     """Yield what was not looked at for what decisions ruled out."""
     for path in added.unread:
         message = "it can't be read, so nothing is known of what it adds"
-        hint = "save it as a text of at most 5 MB, and not as a link"
+        hint = "save it as a text of at most 5 MB that its own tool can parse, and not as a link"
         yield rejected_option.at(Location(path), message, severity=Severity.NOTE, hint=hint)
 
     if added.left_out:
