@@ -113,8 +113,10 @@ def progress_display() -> Iterator[Callable[[str, int, int], None]]:
         task = bars.add_task("read", total=None)
 
         def show(step: str, done: int, of: int) -> None:
-            # A step that can't say how far it is has a bar that moves.
-            bars.update(task, description=step, completed=done, total=of if of > 1 else None)
+            # A step that can't say how far it is has a bar that moves. A new step is drawn at once.
+            is_new = bars.tasks[0].description != step
+            total = of if of > 1 else None
+            bars.update(task, description=step, completed=done, total=total, refresh=is_new)
 
         yield show
 
