@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.acceptance.site_cases import copied
 from tests.conftest import Git
-from tests.files import write
+from tests.files import configure, write
 
 from orbit_registry.checks import engine
 from orbit_registry.importers.importer import import_from
@@ -113,6 +113,23 @@ def test_what_has_no_content_is_nowhere(demo: tuple[Path, Path, SiteResult]) -> 
         for link in re.findall(r'href="([^"]*)"', page.read_text("utf-8"))
     }
     assert [link for link in links if set(link.split("/")) & set(empty)] == []
+
+
+def test_the_start_page_follows_the_readme_without_what_is_withheld(tmp_path: Path) -> None:
+    root, site = tmp_path / "repo", tmp_path / "site"
+    write(root, "docs/adr/0001-use-files.md", "# Use files\n\n## Decision\n\nWe use files.\n")
+    setup_workspace(root, load_kinds())
+    Registry.open(root).backfill()
+    for about in ("Shop sells tea in tins.", "Shop sells coffee in bags."):
+        write(root, "README.md", f"# Shop\n\n{about}\n")
+        home = (build(root, site).out / "index.html").read_text("utf-8")
+        assert "<h1" in home
+        assert about in home
+        assert ">Shop<" in home
+
+    configure(root, "site: {publish: {redact: [coffee]}}\n")
+    home = (build(root, site).out / "index.html").read_text("utf-8")
+    assert "coffee" not in home
 
 
 def test_where_no_decision_names_a_path_the_page_of_paths_says_so(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import pytest
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.site.home import decided_html, event_of, lately_html
-from orbit_registry.site.views import Relations
+from orbit_registry.site.lists import Index
+from orbit_registry.site.mentions import Citers, CitingFile
+from orbit_registry.site.views import LOG, Relations
 
 KINDS = load_kinds()
 DAY = "2026-05-04T10:00:00Z"
@@ -108,3 +110,26 @@ def test_a_decision_without_a_status_is_among_those_that_were_made() -> None:
     html = decided_html(records, Relations(records), "")
     assert "ADR-0001" in html
     assert "ADR-0002" not in html
+
+
+@pytest.mark.parametrize(("number", "newest", "oldest"), [(1, 13, 1), (10, 16, 4), (20, 20, 8)])
+def test_the_log_next_to_a_decision_has_those_around_it(
+    number: int, newest: int, oldest: int
+) -> None:
+    records = [_record(at) for at in range(1, 21)]
+    log = Relations(records).log_around(records[number - 1])
+    assert len(log) == LOG
+    assert [log[0].id, log[-1].id] == [f"ADR-{newest:04}", f"ADR-{oldest:04}"]
+    assert records[number - 1] in log
+
+
+def test_a_column_in_which_all_records_say_the_same_is_left_out() -> None:
+    records = [_record(number, feature="core") for number in range(1, 7)]
+    assert "feature" in Index(KINDS["adr"], records).constant
+    assert "feature" not in Index(KINDS["adr"], [*records, _record(7, feature="web")]).constant
+
+
+def test_a_list_of_decisions_does_not_count_as_citing_them() -> None:
+    paths = ("docs/adr/README.md", "docs/index.md", "src/readme_parser.py", "src/a.py")
+    files = [CitingFile(path, (1,), None) for path in paths]
+    assert Citers(files={"adrs/ADR-0001/": files}).count("adrs/ADR-0001/") == 2
