@@ -249,9 +249,32 @@ def test_the_explorer_answers_the_keyboard(home: str, tab: Tab, start: str) -> N
 def test_a_path_that_nothing_applies_to_leads_on(home: str, tab: Tab) -> None:
     page = tab.go(f"{home}paths/?path=no/such.file")
     expect(page.locator(".orbit-said")).to_have_text("No records apply to no/such.file")
-    expect(page.locator(".orbit-answer .orbit-hint")).to_contain_text("orbit match PATH")
+    expect(page.locator(".orbit-answer .orbit-hint")).to_contain_text("Try src/")
     page.click(".orbit-answer .orbit-hint a >> nth=0")
     expect(page.locator(".orbit-answer .orbit-found a").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "leads_to"),
+    [
+        ("ADR-0002", "1 record for “ADR-0002”", "adrs/ADR-0002/"),
+        ("adr-2", "1 record for “adr-2”", "adrs/ADR-0002/"),
+        ("sessions in files", "“sessions in files”; Enter opens the first", "adrs/ADR-0002/"),
+        ("zzqqzz", "Nothing found for “zzqqzz”", ""),
+    ],
+)
+def test_the_box_of_the_start_page_leads_from_ids_and_words_to_records(
+    home: str, tab: Tab, text: str, answer: str, leads_to: str
+) -> None:
+    page = tab.go(home)
+    page.fill(".orbit-explorer input", text)
+    expect(page.locator(".orbit-said")).to_contain_text(answer)
+    if leads_to:
+        expect(page.locator(".orbit-answer .orbit-sentence").first).to_be_visible()
+
+    page.keyboard.press("Enter")
+    page.wait_for_url(home + leads_to)
+    assert (tab.console, tab.requests) == ([], [])
 
 
 @pytest.fixture(scope="module")

@@ -109,7 +109,7 @@ def _home(kinds: Sequence[Kind], title: str, about: str, names: Sequence[str]) -
     if "paths" in names:
         body.append(slot("paths"))
 
-    body += [slot("home"), slot("counts")]
+    body += [slot("counts"), slot("home")]
     description = about or f"The {listed} of {title}"
     return with_front_matter(
         {"description": escape(description), "hide": HIDDEN}, "\n\n".join(body)

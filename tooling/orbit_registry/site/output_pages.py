@@ -53,6 +53,7 @@ from orbit_registry.site.config import files_in
 from orbit_registry.site.curated import SHELL, SHELL_DEPTHS, shell_url
 from orbit_registry.site.documents import BODY as OWN
 from orbit_registry.site.documents import ProseLoader, adjacent_documents, around_prose, slot
+from orbit_registry.site.edits import edits_of
 from orbit_registry.site.groups import groups_of
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import citers_of, references_by, tasks_html
@@ -570,9 +571,7 @@ class Expansion:
         records, documents = self.records, self.context.sources.documents
         match name:
             case "paths":
-                scoped = any(record.globs for record in records)
-                most = MOST_ON_A_LANDING
-                return explorer.box(url, records, self.overlooked, most) if scoped else ""
+                return explorer.box(url, records, self.overlooked, MOST_ON_A_LANDING)
             case "explorer":
                 return explorer.page_html(records, self.overlooked)
             case "console":
@@ -583,8 +582,9 @@ class Expansion:
                 return lists.counts_html(self.indexes.values(), self.freshness, url)
             case "home":
                 files = [RECORDS, SNAPSHOT] if self.database else [RECORDS]
+                edits = edits_of(self.context.sources.publication, records)
                 decided = home.decided_html(records, self.relations, url)
-                lately = home.lately_html(records, self.relations, url, files)
+                lately = home.lately_html(records, self.relations, url, files, edits)
                 return f'<div class="orbit-home">{decided}{lately}</div>'
             case "about":
                 path = self.origins[url].path
