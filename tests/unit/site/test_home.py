@@ -133,7 +133,7 @@ def test_the_newest_live_decisions_stand_with_their_sentences() -> None:
     assert "We do &lt;ADR-0008&gt;." in html
     assert "ADR-0009" not in html
     assert "ADR-0002" not in html
-    assert "9 decisions, 8 of them in force" in html
+    assert "9 decisions, 8 of them apply" in html
 
 
 def test_a_decision_without_a_status_is_among_those_that_were_made() -> None:

@@ -1,6 +1,6 @@
 """Areas of decisions: the names by which the start page and the map group them.
 
-A project has areas if one of its own words divides its decisions: a feature, a tag, a folder of
+A project has areas if something of it divides its decisions: a feature, a tag, a folder of
 documents, or a folder that scopes begin with.
 """
 

@@ -130,7 +130,7 @@ def _all(decisions: Sequence[Record]) -> str:
     if live == len(decisions):
         return f"All {total}" if live > 1 else total
 
-    return f"{total}, {live:,} of them in force"
+    return f"{total}, {live:,} of them apply"
 
 
 def _decision(record: Record, relations: Relations, page: str) -> str:
