@@ -217,6 +217,26 @@ def test_an_index_is_filtered_by_keyboard(home: str, tab: Tab) -> None:
     assert tab.console == []
 
 
+def test_an_index_is_sorted_by_its_headings(home: str, tab: Tab) -> None:
+    page = tab.go(f"{home}adrs/")
+    ids = page.locator("table.orbit-index tbody .orbit-col-id")
+    as_listed = ids.all_text_contents()
+    heading = page.get_by_role("columnheader", name="Id")
+    heading.get_by_role("button").press("Enter")
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    expect(ids).to_have_text(sorted(as_listed))
+    heading.get_by_role("button").click()
+    assert page.url.endswith("?sort=-id")
+    heading.get_by_role("button").click()
+    expect(ids).to_have_text(as_listed)
+    page.goto(f"{home}adrs/?sort=-title")
+    titles = page.locator("table.orbit-index tbody .orbit-col-title > a").all_text_contents()
+    assert titles == sorted(titles, key=str.lower, reverse=True)
+    page.click("button[type=reset]")
+    expect(ids).to_have_text(as_listed)
+    assert tab.console == []
+
+
 @pytest.mark.parametrize("url", ["adrs/ADR-0001/", "adrs/timeline/", "404.html"])
 def test_the_first_link_skips_to_the_content(home: str, tab: Tab, url: str) -> None:
     page = tab.go(home + url)

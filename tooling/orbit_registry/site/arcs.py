@@ -19,8 +19,8 @@ TALLEST = 170
 LABEL, SLANT = 66, 28
 """Pixels for the ids below the dots, and for what the last one has to the right of its dot."""
 SUPERSEDES, RELATES, CITES = "supersedes", "relates", "cites"
-FEWEST, MOST = 3, 60
-"""So few records make no drawing; of more than so many, the newest are drawn."""
+FEWEST, MOST, MOST_IN_SKETCH = 3, 60, 14
+"""Fewer records make no drawing; of more than so many, the newest are drawn."""
 
 
 class Edge(NamedTuple):
@@ -99,6 +99,43 @@ def _dot(record: Record, x: int, base: int, page: str) -> str:
     return (
         f'<a href="{href}" class="{status_css(record.status)}"><title>{name}</title>'
         f'<circle cx="{x}" cy="{base}" r="{RADIUS}"/>{label}</a>'
+    )
+
+
+def is_sketched(related: Sequence[object]) -> bool:
+    """Say whether so many records make a small drawing."""
+    return FEWEST <= len(related) <= MOST_IN_SKETCH
+
+
+def sketch(related: Sequence[tuple[str, str]]) -> str:
+    """Return a small drawing of a record among those that it is joined with.
+
+    Each is the class of a dot and what joins it with the record, "" for the record itself. The list
+    below the drawing says who they are.
+    """
+    if not is_sketched(related):
+        return ""
+
+    places = [RADIUS + 2 + (STEP - 4) * number for number in range(len(related))]
+    here = places[[word for _, word in related].index("")]
+    tallest = max(abs(place - here) for place in places) // 3
+    base = tallest + RADIUS + 4
+    foot = base - RADIUS
+    parts = []
+    for (_, word), place in zip(related, places, strict=True):
+        if word:
+            distance = abs(here - place)
+            arc = f"A{distance / 2:g} {distance / 3:g} 0 0 {int(place < here)} {here} {foot}"
+            parts.append(f'<path class="orbit-arc-{word}" d="M{place} {foot}{arc}"/>')
+
+    for (css, word), place in zip(related, places, strict=True):
+        radius = RADIUS if word else RADIUS + 2
+        parts.append(f'<circle class="{css}" cx="{place}" cy="{base}" r="{radius}"/>')
+
+    width, height = places[-1] + RADIUS + 2, base + RADIUS + 2
+    return (
+        f'<span class="orbit-arcs"><svg aria-hidden="true" width="{width}" height="{height}">'
+        f"{''.join(parts)}</svg></span>"
     )
 
 

@@ -8,16 +8,16 @@ from typing import NamedTuple
 from orbit_registry.errors import OrbitError, plural
 from orbit_registry.formats.markdown import content_start
 from orbit_registry.formats.sentences import paragraphs, plain_text, sentences
-from orbit_registry.lifecycle.built import State
 from orbit_registry.model.record import Record
 from orbit_registry.site.areas import Area, areas_of
 from orbit_registry.site.edits import Edit
+from orbit_registry.site.events import EDITED, Event, event_of
 from orbit_registry.site.feeds import ATOM, JSON_FEED
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations
-from orbit_registry.site.words import date_of, is_made, states_none, status_css
+from orbit_registry.site.words import date_of, is_made, status_css
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
@@ -27,7 +27,6 @@ DECIDED, LATELY, LATELY_FOLDED = 6, 7, 32
 AREAS, IN_AREA = 4, 2
 """So many areas are on the page, with so many decisions each."""
 OTHER = Area("other")
-EDITED, ADDED, BUILT = "edited", "added", "built"
 
 
 class Readme(NamedTuple):
@@ -35,17 +34,6 @@ class Readme(NamedTuple):
 
     title: str = ""
     about: str = ""
-
-
-class Event(NamedTuple):
-    """What happened to a record last: a day, a verb, and who did it ("" if no person is named)."""
-
-    day: str
-    verb: str
-    person: str
-    record: Record
-    about: str = ""
-    """The subject of the commit that edited it."""
 
 
 def readme_of(publication: Publication) -> Readme:
@@ -144,69 +132,6 @@ def _decision(record: Record, relations: Relations, page: str) -> str:
         f'<span class="orbit-id">{escape(record.id)}</span> {name}</a>'
     )
     return f"<li>{link}{time}{line}</li>"
-
-
-def event_of(record: Record, relations: Relations) -> Event:
-    """Return what happened to a record last, as its fields tell it.
-
-    Of a decision that was adopted unchanged, the day is the one that its document states.
-    """
-    created, updated = (_day(record, name) for name in ("created_at", "updated_at"))
-    verb = _verb(record, relations)
-    if record.phase == "closed" and (later := relations.replaced_by(record)):
-        return Event(
-            _replaced_on(record, relations), f"superseded by {', '.join(later)}", "", record
-        )
-    if (approved := _day_of(record.approval.get("approved_at"))) and approved == updated:
-        return Event(updated, verb, str(record.approval.get("approved_by") or ""), record)
-    if _is_adopted(record):
-        return Event(date_of(record)[:10], verb, ", ".join(record.words("deciders")[:2]), record)
-    if created == updated:
-        word = verb if record.kind.in_document else ADDED
-        return Event(updated, word, _author(record), record)
-    if record.phase == "closed":
-        return Event(updated, verb, "", record)
-
-    return Event(updated, EDITED, "", record)
-
-
-def _verb(record: Record, relations: Relations) -> str:
-    """Return what was done to a record, as a word: its status, where that says so."""
-    if states_none(record):
-        return ADDED
-
-    built = relations.built.get(record.path)
-    if record.phase == "live" and built is not None and built.state is State.BUILT:
-        return f"{record.status.word}, {BUILT}"
-
-    return record.status.word
-
-
-def _replaced_on(record: Record, relations: Relations) -> str:
-    if not _is_adopted(record):
-        return _day(record, "updated_at")
-
-    later = (relations.by_id.get(any_id) for any_id in relations.replaced_by(record))
-    days = [date_of(successor)[:10] for successor in later if successor is not None]
-    return max([date_of(record)[:10], *days])
-
-
-def _is_adopted(record: Record) -> bool:
-    author = record.data.get("created_by")
-    return isinstance(author, dict) and author.get("role") == "import"
-
-
-def _day(record: Record, name: str) -> str:
-    return _day_of(record.text(name))
-
-
-def _day_of(moment: object) -> str:
-    return str(moment or "")[:10]
-
-
-def _author(record: Record) -> str:
-    author = record.data.get("created_by")
-    return str(author.get("name") or "") if isinstance(author, dict) else ""
 
 
 def lately_html(

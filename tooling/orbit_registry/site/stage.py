@@ -47,6 +47,7 @@ from orbit_registry.site.documents import (
     slot,
     with_record_slots,
 )
+from orbit_registry.site.mark import CARD, MARK, card_png, mark_svg
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.output import Output
@@ -438,6 +439,10 @@ def _configure(
 
     for name, file in sorted(templates.items()):
         out.write(f"{OVERRIDES}/{name}", file.read_bytes())
+
+    out.write(f"{OVERRIDES}/{CARD}", card_png(sources.title))
+    if user_config is None:
+        out.write(f"{OVERRIDES}/{MARK}", mark_svg(sources.title))
 
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
     header = {**sources.header, "extra": {"orbit_release": sources.release, "orbit_staged": True}}
