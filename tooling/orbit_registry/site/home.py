@@ -146,8 +146,7 @@ def lately_html(
     """
     events = [event_of(record, relations) for record in records]
     events = [_with_edit(event, edits.get(event.record.path)) for event in events]
-    events += [event for event in _later_edits(events, edits) if event.day]
-    events = [event for event in events if event.day]
+    events += list(_later_edits(events, edits))
     events.sort(key=lambda event: (event.day, event.record.sort_key), reverse=True)
     if not events:
         return "<section><p>There are no records yet.</p></section>"
@@ -161,7 +160,9 @@ def lately_html(
     if others:
         edited = sum(event.verb == EDITED for event in others)
         name = plural(edited, "edit") if edited == len(others) else f"{len(others)} more"
-        summary = f"<summary>{name}, back to {escape(others[-1].day)}</summary>"
+        oldest = others[-1].day
+        back = f", back to {escape(oldest)}" if oldest else ""
+        summary = f"<summary>{name}{back}</summary>"
         folded = _events_html(others, page)
         items += f'<details class="orbit-more">{summary}{folded}</details>'
 
@@ -198,10 +199,11 @@ def _event(event: Event, page: str) -> str:
     by = f" by {escape(event.person)}" if event.person else ""
     about = f": {escape(event.about)}" if event.about else ""
     css = status_css(record.status) if event.verb != EDITED else ""
+    day = escape(event.day)
+    time = f' <time datetime="{day}">{day}</time>' if day else ""
     return (
         f'<li><a href="{escape(relative(page, url_of(record)))}">'
         f'<span class="orbit-id">{escape(record.id)}</span> '
         f'<span class="orbit-name">{headline(record.title)}</span></a>'
-        f'<small><b class="{css}">{escape(event.verb)}</b>{by} '
-        f'<time datetime="{escape(event.day)}">{escape(event.day)}</time>{about}</small></li>'
+        f'<small><b class="{css}">{escape(event.verb)}</b>{by}{time}{about}</small></li>'
     )
