@@ -11,7 +11,7 @@ from orbit_registry.lifecycle.built import Built, State
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.site.edits import Edit
-from orbit_registry.site.home import decided_html, event_of, lately_html
+from orbit_registry.site.home import built_html, decided_html, event_of, lately_html
 from orbit_registry.site.lists import Index
 from orbit_registry.site.mentions import Citers, CitingFile
 from orbit_registry.site.views import LOG, Relations
@@ -104,6 +104,15 @@ def test_an_edit_says_who_made_it_and_what_it_is_called() -> None:
     html = lately_html(records, Relations(records), "", (), edits)
     assert html.index("accepted") < html.index("<summary>2 edits") < html.index("edited")
     assert html.count("by Bo") == html.count("Fix the &lt;table&gt;") == 2
+
+
+def test_a_site_says_what_it_was_built_from() -> None:
+    commit = "92dd87e" + "0" * 33
+    address = f"https://example.org/{commit}"
+    linked = built_html(commit, "2026-11-29", address)
+    assert f'Built from <a href="{address}"><code>92dd87e</code></a> of 2026-11-29.' in linked
+    assert "<code>92dd87e</code> of 2026-11-29." in built_html(commit, "2026-11-29", None)
+    assert built_html("", "", None) == ""
 
 
 def test_a_decision_that_is_in_the_code_was_built() -> None:

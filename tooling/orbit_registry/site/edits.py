@@ -51,6 +51,13 @@ def edits_of(publication: Publication, records: Sequence[Record]) -> dict[str, E
     return {path: edit for path, edit in edits.items() if commits[path] >= fewest}
 
 
+def built_from(publication: Publication) -> tuple[str, str]:
+    """Return the commit that the site is built from, and its day; two empty texts outside git."""
+    line = publication.workspace.git.ask("log", "-1", "--format=%H %cs") or ""
+    commit, _, day = line.strip().partition(" ")
+    return commit, day
+
+
 def _file(record: Record) -> str:
     return record.source.path if record.source else record.path
 

@@ -174,6 +174,22 @@ def lately_html(
     return f'<section><h2 id="lately">Lately</h2>{items}{note}</section>'
 
 
+def built_html(commit: str, day: str, address: str | None) -> str:
+    """Return what the site was built from, with a link to the commit if it has an address; "" for
+    no commit.
+
+    It is on this page alone: on all of them it would change each page at each commit.
+    """
+    if not commit:
+        return ""
+
+    name = f"<code>{escape(commit[:7])}</code>"
+    if address:
+        name = f'<a href="{escape(address)}">{name}</a>'
+
+    return f'<p class="orbit-note">Built from {name} of {escape(day)}.</p>'
+
+
 def _with_edit(event: Event, edit: Edit | None) -> Event:
     """Return an event that is an edit with who made it and what it is called."""
     if event.verb != EDITED or edit is None:

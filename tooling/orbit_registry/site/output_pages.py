@@ -53,7 +53,7 @@ from orbit_registry.site.config import files_in
 from orbit_registry.site.curated import SHELL, SHELL_DEPTHS, shell_url
 from orbit_registry.site.documents import BODY as OWN
 from orbit_registry.site.documents import ProseLoader, adjacent_documents, around_prose, slot
-from orbit_registry.site.edits import edits_of
+from orbit_registry.site.edits import built_from, edits_of
 from orbit_registry.site.groups import groups_of
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import citers_of, references_by, tasks_html
@@ -585,7 +585,9 @@ class Expansion:
                 edits = edits_of(self.context.sources.publication, records)
                 decided = home.decided_html(records, self.relations, url)
                 lately = home.lately_html(records, self.relations, url, files, edits)
-                return f'<div class="orbit-home">{decided}{lately}</div>'
+                commit, day = built_from(self.context.sources.publication)
+                built = home.built_html(commit, day, self.site.forge.change(commit))
+                return f'<div class="orbit-home">{decided}{lately}</div>{built}'
             case "about":
                 path = self.origins[url].path
                 return about(
