@@ -145,6 +145,12 @@ def test_the_newest_live_decisions_stand_with_their_sentences() -> None:
     assert "9 decisions, 8 of them apply" in html
 
 
+def test_of_decisions_of_a_month_the_last_number_comes_first() -> None:
+    records = [_record(1, date="2026-07-04"), _record(2, date="2026-07"), _record(3)]
+    html = decided_html(records, Relations(records), "")
+    assert html.index("ADR-0002") < html.index("ADR-0001") < html.index("ADR-0003")
+
+
 def test_a_decision_without_a_status_is_among_those_that_were_made() -> None:
     records = [_record(1, status="unknown"), _record(2, status="proposed")]
     html = decided_html(records, Relations(records), "")

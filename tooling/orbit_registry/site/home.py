@@ -72,7 +72,7 @@ def decided_html(records: Iterable[Record], relations: Relations, page: str) -> 
     if not made:
         return ""
 
-    made.sort(key=lambda record: (date_of(record), record.sort_key), reverse=True)
+    made.sort(key=lambda record: (_last_day(record), record.sort_key), reverse=True)
     areas = areas_of(made)
     if areas:
         listed = _by_area(made, areas, relations, page)
@@ -82,6 +82,12 @@ def decided_html(records: Iterable[Record], relations: Relations, page: str) -> 
     index = relative(page, f"{made[0].kind.plural}/")
     more = f'<p class="orbit-note"><a href="{escape(index)}">{_all(decisions)}</a></p>'
     return f'<section class="orbit-made"><h2 id="decided">Decided</h2>{listed}{more}</section>'
+
+
+def _last_day(record: Record) -> str:
+    """Return a record's day; of a month alone what comes after its days."""
+    day = date_of(record)
+    return day and day.ljust(len("2026-01-01"), "~")
 
 
 def _by_area(
