@@ -61,9 +61,7 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
     clusters = clusters_of(by_age, edges, areas)
     trees = _trees(by_age, edges, relations)
     large = [cluster for cluster in clusters if len(cluster.records) >= FEWEST]
-    sections = [
-        _cluster(cluster, number, edges, trees) for number, cluster in enumerate(large, start=1)
-    ]
+    sections = [_cluster(cluster, number, trees) for number, cluster in enumerate(large, start=1)]
     pairs = [
         record
         for cluster in clusters
@@ -76,19 +74,18 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
 
     linked = {name for edge in edges for name in edge[:2]}
     summary = _summary(edges, len(linked), len(by_age))
-    return f"{summary}{_overview(large)}{''.join(sections)}"
+    return f"{summary}{_drawings(large, edges)}{''.join(sections)}"
 
 
-def _overview(clusters: Sequence[Cluster]) -> str:
-    """Return the names of clusters as links to them; "" for one alone."""
-    if len(clusters) < 2:
-        return ""
-
-    links = [
-        f'<a href="#cluster-{number}">{escape(cluster.name)}</a> {len(cluster.records):,}'
+def _drawings(clusters: Sequence[Cluster], edges: Sequence[Edge]) -> str:
+    """Return the drawing of each cluster below its name, which leads to its lists."""
+    figures = [
+        f'<figure><figcaption><a href="#cluster-{number}">{escape(cluster.name)}</a> '
+        f"<small>{len(cluster.records):,}</small></figcaption>"
+        f"{drawing(cluster.records[::-1], edges, PAGE)}</figure>"
         for number, cluster in enumerate(clusters, start=1)
     ]
-    return f'<p class="orbit-line orbit-clusters">{" · ".join(links)}</p>'
+    return f'<div class="orbit-clusters">{"".join(figures)}</div>'
 
 
 def _summary(edges: Sequence[Edge], linked: int, total: int) -> str:
@@ -134,13 +131,10 @@ def _trees(
     return trees
 
 
-def _cluster(
-    cluster: Cluster, number: int, edges: Sequence[Edge], trees: Mapping[str, Sequence[Line]]
-) -> str:
-    name = escape(cluster.name)
-    heading = f'<h2 id="cluster-{number}">{name} <small>{len(cluster.records):,}</small></h2>'
-    drawn = drawing(cluster.records[::-1], edges, PAGE)
-    return f"{heading}{drawn}{_listed(cluster.records, trees)}"
+def _cluster(cluster: Cluster, number: int, trees: Mapping[str, Sequence[Line]]) -> str:
+    count = f"<small>{len(cluster.records):,}</small>"
+    heading = f'<h2 id="cluster-{number}">{escape(cluster.name)} {count}</h2>'
+    return f"{heading}{_listed(cluster.records, trees)}"
 
 
 def _listed(records: Iterable[Record], trees: Mapping[str, Sequence[Line]]) -> str:
