@@ -12,9 +12,9 @@ from urllib.parse import unquote, urlsplit
 
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.formats.citations import IdForms
+from orbit_registry.formats.hosting import Forge
 from orbit_registry.formats.markdown import is_markdown, slug
 from orbit_registry.model.record import Record
-from orbit_registry.site.hosting import Forge
 from orbit_registry.site.sanitize import unmarked
 from orbit_registry.site.urls import TASKS, record_url, relative, safe_segment
 from orbit_registry.snapshot.redact import is_masked
