@@ -163,7 +163,7 @@ class Store:
 
 
 def _replace(file: Path, target: Path) -> None:
-    """Copy a file beside its name and rename it: no reader sees a part."""
+    """Copy a file next to its name and rename it: no reader sees a part."""
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f"{TEMPORARY}{target.name[:100]}-{os.urandom(4).hex()}")
     try:
