@@ -182,6 +182,22 @@ def fleet(session: nox.Session) -> None:
     run(session, tools, "pytest", "tests/acceptance/fleet/test_fleet_spark.py", *session.posargs)
 
 
+@nox.session(default=False)
+def ducklake(session: nox.Session) -> None:
+    """Read the files of a lake through a catalogue of DuckLake."""
+    environment(session, "fleet", "site", "test")
+    # The extension needs an older DuckDB than the shared environment has: this one has both, and
+    # all else from there.
+    session.install("duckdb-extension-ducklake>=1.5.5")
+    script = "import site; print(site.getsitepackages()[0])"
+    folder = str(session.run("python", "-c", script, silent=True)).strip()
+    (shared,) = (SHARED / "lib").glob("python*/site-packages")
+    line = f"import site; site.addsitedir({str(shared)!r})\n"
+    (Path(folder) / "shared.pth").write_text(line, "utf-8")
+    words = ("tests/acceptance/fleet/test_fleet_ducklake.py", *session.posargs)
+    session.run("python", "-m", "pytest", *words, env=in_memory())
+
+
 @nox.session(venv_backend="none")
 def lint(session: nox.Session) -> None:
     """Check style, types, layers and spelling."""

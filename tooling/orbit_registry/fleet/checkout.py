@@ -1,6 +1,6 @@
 """Checkout of one repository in the cache, and its records written into a lake.
 
-It runs in a process of its own: what one repository does to it, others don't notice.
+Each runs in another process: what one repository does to it, others don't notice.
 """
 
 from __future__ import annotations

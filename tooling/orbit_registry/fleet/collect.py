@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from orbit_registry.errors import GitError
 from orbit_registry.fleet.forges import Forge
 from orbit_registry.fleet.lake import Lake, Repository
+from orbit_registry.fleet.names import public
 from orbit_registry.fleet.sources import Problem, Source
 from orbit_registry.model.votes import format_time
-from orbit_registry.workspace.config import without_user
 from orbit_registry.workspace.git import Git
 
 WRITTEN, UNCHANGED, EMPTY, OLDER, FAILED = "written", "unchanged", "empty", "older", "failed"
@@ -169,7 +169,7 @@ def _head_of(task: _Task) -> tuple[str, str]:
             settings=("-c", "protocol.ext.allow=never"),
         )
     except GitError as error:
-        return "", without_user(error.message)
+        return "", public(error.message)
 
     lines = answer.decode("utf-8", "replace").splitlines()
     commits = [line.split("\t")[0] for line in lines if line.endswith(f"\t{name}")]
@@ -231,7 +231,7 @@ def _in_process(task: _Task) -> dict[str, object]:
 
 def _failed(task: _Task, error: str, hint: str) -> Collected:
     source, before = task.source, task.before
-    error = without_user(" ".join(error.split()))[:LONGEST_ERROR]
+    error = public(" ".join(error.split()))[:LONGEST_ERROR]
     if not task.dry_run:
         now = format_time(datetime.now(UTC))
         row = before or Repository(

@@ -106,7 +106,7 @@ def listing(name: str, account: str, api: str = "") -> Iterator[Fields]:
     base = (api or forge.api).rstrip("/")
     if urlsplit(base).scheme not in ("http", "https"):
         hint = f"name it: --api https://forge.example/api/v1 {name}:{account}"
-        raise UsageError(f"{name} has no address of its own", hint=hint)
+        raise UsageError(f"{name} needs the address of its API", hint=hint)
 
     for path in forge.paths:
         answer = _get(forge, base + path.format(quote(account, safe="")))

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote as percent_encoded
 from urllib.parse import unquote
 
@@ -165,7 +166,6 @@ class Lake:
             return None  # the next push writes it anew
 
     def _read_repositories(self, paths: Sequence[str]) -> list[Repository]:
-        columns = [field.name for field in fields(Repository)]
         with memory_database(self) as connection:
             try:
                 connection.execute(f"FROM {scan(paths)}")
@@ -174,12 +174,8 @@ class Lake:
             except duckdb.Error as error:
                 raise damage(self, error) from None
 
-        found = [dict(zip(names, row, strict=True)) for row in rows]
-        known = [{name: row.get(name) for name in columns} for row in found]
-        result = [
-            Repository(**{name: value for name, value in row.items() if value is not None})
-            for row in known
-        ]
+        fields_of_rows = [dict(zip(names, row, strict=True)) for row in rows]
+        result = [_repository_of(each) for each in fields_of_rows]
         return sorted(result, key=lambda each: each.repository)
 
     def digests(self, name: str) -> tuple[str, dict[str, str]]:
@@ -300,6 +296,12 @@ def folder_of(repository: str) -> str:
 def file_of(table: str, repository: str) -> str:
     """Return the path of a repository's file in a table."""
     return f"{table}/{folder_of(repository)}/{FILES[table]}"
+
+
+def _repository_of(row: Mapping[str, Any]) -> Repository:
+    """Return the repository of a row, which may lack columns or have those of a later version."""
+    values = {field.name: row.get(field.name) for field in fields(Repository)}
+    return Repository(**{name: value for name, value in values.items() if value is not None})
 
 
 def _repositories(names: Iterable[str]) -> set[str]:

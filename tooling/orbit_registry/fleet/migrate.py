@@ -8,7 +8,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from orbit_registry.errors import LakeError
@@ -113,11 +113,23 @@ def _parsed(lake: Lake, name: str) -> Mapping[str, Any]:
 
 
 def _repository(head: _Head, records: int) -> Repository:
-    names = ("commit", "committed_at", "pushed_at", "extends", "origin")
-    texts = {name: str(head.data.get(name) or "") for name in names}
-    state = Repository(head.repository, records=records, **texts)  # type: ignore[arg-type]
-    # The next push has rows with more columns; until then the digest is no one's.
-    return replace(state, first_seen_at=state.pushed_at, last_seen_at=state.pushed_at, digest="-")
+    def text(name: str) -> str:
+        return str(head.data.get(name) or "")
+
+    return Repository(
+        head.repository,
+        records=records,
+        commit=text("commit"),
+        committed_at=text("committed_at"),
+        pushed_at=text("pushed_at"),
+        first_seen_at=text("pushed_at"),
+        last_seen_at=text("pushed_at"),
+        extends=text("extends"),
+        origin=text("origin"),
+        reader="orbit",
+        # The rows of the next push have more columns: they differ from these in any case.
+        digest="-",
+    )
 
 
 def _rows(lake: Lake, head: _Head, files: Mapping[str, list[str]]) -> list[dict[str, object]]:

@@ -2,7 +2,7 @@
 
 import re
 
-from orbit_registry.workspace.config import Extension
+from orbit_registry.workspace.config import Extension, without_user
 from orbit_registry.workspace.git import Git
 from orbit_registry.workspace.workspace import Workspace
 
@@ -36,6 +36,11 @@ def origin_in(address: str) -> str:
     """Return host and path of an address of git, without user and port; "" if it has no host."""
     host, path = _host_and_path(address)
     return f"{host}/{path}".lower() if host else ""
+
+
+def public(text: str) -> str:
+    """Return an address, or a message that has one, without user and password."""
+    return without_user(text)
 
 
 def path_in(address: str) -> str:

@@ -117,7 +117,7 @@ def report(
 
     chosen = list(by_name.values()) if name is None else [by_name[name]]
     if engine == "spark":
-        from orbit_registry.fleet import spark  # a package of its own
+        from orbit_registry.fleet import spark  # a separate package
 
         sql = [question.sql for question in chosen]
         results = spark.answers(lake, sql, rows, on_engine=on_engine)
@@ -158,6 +158,6 @@ def ask_lake(
         hint = f"add WHERE repository = '{repository}'"
         raise UsageError("--repository is for DuckDB", hint=hint)
 
-    from orbit_registry.fleet import spark  # a package of its own
+    from orbit_registry.fleet import spark  # a separate package
 
     return spark.answers(lake, [sql], MOST_ROWS, on_engine=on_engine)[0]

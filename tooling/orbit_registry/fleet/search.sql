@@ -1,5 +1,5 @@
 -- The records that have the words of a question, best first: a title counts four times, the sentence twice, rare words more,
--- and who has all words comes before who has some. `terms` has a row for each word; an id is found by itself.
+-- and who has all words comes before who has some. `terms` has a row for each word; a question that is an id is looked up before.
 WITH terms AS (
     SELECT DISTINCT unnest($terms) AS term
 ), counted AS (

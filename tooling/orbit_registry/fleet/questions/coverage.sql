@@ -1,4 +1,4 @@
--- title: Decisions in force, by repository
+-- title: Live decisions by repository
 -- answers: How many decisions hold in each repository, how many name no file and no deciders, and how many are older than two years?
 WITH newest AS (
     SELECT MAX(committed_at) AS committed_at FROM repositories
