@@ -10,7 +10,7 @@ import posixpath
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain, pairwise, takewhile
@@ -38,6 +38,7 @@ _MAX_NESTING = 40
 """Nesting of quotes and lists (lists count double); deeper ones would be parsed again and again."""
 _TITLED = frozenset({"heading_open", "th_open", "td_open"})
 """Tokens whose text is always parsed; a paragraph is parsed only where it may hold a link."""
+_SPANNED = frozenset({"link_open", "image", "html_inline"})
 HARD_BLANK = re.compile(r"^([ ]{0,3}#{1,6})[\u00a0\u202f\u3000]", re.MULTILINE)
 """A no-break blank after a heading's mark: CommonMark sees no heading there, its author does."""
 _ATTRIBUTE = (
@@ -112,6 +113,8 @@ class Document:
     rules: tuple[Span, ...]  # thematic breaks, whole lines
     tables: tuple[Table, ...]
     links: tuple[Link, ...]
+    tags: tuple[Span, ...] = ()
+    """HTML tags and comments within lines, where they were read."""
 
     @property
     def hidden(self) -> tuple[Span, ...]:
@@ -180,7 +183,21 @@ def parse_markdown(text: str) -> Document:
 
     Never fails. The cache has 18 kB a document: several readers ask about one.
     """
-    return _Reader(text).document()
+    env: dict[str, Any] = {}
+    tokens = _parser().parse(parsed_text(text), env)
+    return structure_of(text, tokens, env)
+
+
+def parsed_text(text: str) -> str:
+    """Return what a parser reads of a text: no front matter, and headings as their authors mean
+    them.
+    """
+    return HARD_BLANK.sub(r"\1 ", text[content_start(text) :])
+
+
+def structure_of(text: str, tokens: Sequence[Token], env: Mapping[str, Any]) -> Document:
+    """Return the structure of a text that a parser made of `base_parser` and `with_spans` read."""
+    return _Reader(text, env.get("references", {})).document(tokens)
 
 
 def base_parser(**options: bool) -> MarkdownIt:
@@ -196,12 +213,19 @@ def base_parser(**options: bool) -> MarkdownIt:
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it.rules_inline import autolink, image, link
-
     markdown = base_parser()
     markdown.core.ruler.at("inline", _titles_and_links)
-    for name, rule in (("link", link), ("image", image), ("autolink", autolink)):
+    return with_spans(markdown)
+
+
+def with_spans(markdown: MarkdownIt) -> MarkdownIt:
+    """Return a parser whose tokens of links and tags say where they are."""
+    from markdown_it.rules_inline import autolink, html_inline, image, link
+
+    rules = {"link": link, "image": image, "autolink": autolink, "html_inline": html_inline}
+    for name, rule in rules.items():
         markdown.inline.ruler.at(name, _with_span(rule))
+
     return markdown
 
 
@@ -218,11 +242,11 @@ def _with_span(rule: InlineRule) -> InlineRule:
             return True
 
         tokens = state.tokens[first:]
-        token = next(token for token in tokens if token.type in ("link_open", "image"))
+        token = next(token for token in tokens if token.type in _SPANNED)
         token.meta["span"] = (start, state.pos)
         token.meta["label_end"] = None
 
-        if token.markup != "autolink":
+        if token.markup != "autolink" and token.type != "html_inline":
             is_link = token.type == "link_open"
             bracket = start + (not is_link)
             token.meta["label_end"] = state.md.helpers.parseLinkLabel(state, bracket, is_link)
@@ -310,24 +334,22 @@ _Places = list[tuple[int, int]]
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, references: Mapping[str, Any]) -> None:
         self.text = text
         self.lines = TextLines(text)
         self.front_matter, self.first_line = _find_front_matter(text, self.lines)
         self.start = self.lines.start_of(self.first_line) or int(text.startswith("\ufeff"))
 
-        self.references: dict[str, Any] = {}
+        self.references = references
         self.headings: list[Heading] = []
         self.blocks: dict[str, list[Span]] = {
             name: [] for name in ("fence", "code_block", "html_block", "hr")
         }
         self.tables: list[Table] = []
         self.links: list[Link] = []
+        self.tags: list[Span] = []
 
-    def document(self) -> Document:
-        env: dict[str, Any] = {}
-        tokens = _parser().parse(HARD_BLANK.sub(r"\1 ", self.text[self.start :]), env)
-        self.references = env.get("references", {})
+    def document(self, tokens: Sequence[Token]) -> Document:
         self._read(tokens)
 
         headings = tuple(_with_sections(self.headings, len(self.text)))
@@ -346,6 +368,7 @@ class _Reader:
             rules,
             tuple(self.tables),
             tuple(self.links),
+            tuple(self.tags),
         )
 
     def _read(self, tokens: Sequence[Token]) -> None:
@@ -456,6 +479,10 @@ class _Reader:
                 continue
 
             span = _translated(places, *child.meta["span"])
+            if child.type == "html_inline":
+                self.tags.append(span)
+                continue
+
             position = self.lines.position(span.start)
             kind, target_span = self._target(child, span, token.content, places)
 

@@ -25,7 +25,7 @@ from orbit_registry.repository.documents import (
     with_prose,
 )
 from orbit_registry.repository.votes import NAME as VOTES
-from orbit_registry.site.prose import Heading, Prose, TextOrigin, render
+from orbit_registry.site.prose import Heading, Prose, TextOrigin, TextPart, parsed, part_of, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.search_data import lead
 from orbit_registry.site.sitemap import OVERVIEW, SiteMap, folder_anchor
@@ -363,6 +363,11 @@ class RecordText:
     )
     document: str = ""  # the full text of that document
 
+    @property
+    def part(self) -> TextPart:
+        """The prose as it was parsed with its document."""
+        return part_of(self.text, self.document, self.first_line - 1)
+
 
 class _DocumentCache(Mapping[str, Document]):
     """Documents by path, each parsed when it is first asked for;
@@ -386,7 +391,9 @@ class _DocumentCache(Mapping[str, Document]):
                 if isinstance(document, Document)
                 else None
             )
-            self._documents[path] = None if text is None else Document(path, text)
+            self._documents[path] = (
+                None if text is None else Document(path, text, structure=parsed(text).structure)
+            )
 
         document = self._documents[path]
         if document is None:

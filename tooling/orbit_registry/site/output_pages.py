@@ -449,7 +449,7 @@ class Expansion:
     def _record_page(self, record: Record, url: str, view: dict[str, Any]) -> Content:
         text = self.loader.text(record)
         prose = render(
-            text.text, TextOrigin(text.path, text.first_line, url, record.id), self.site, top=2
+            text.part, TextOrigin(text.path, text.first_line, url, record.id), self.site, top=2
         )
         content = article(record.kind, view, prose.html)
         content += self._cards(content, url)

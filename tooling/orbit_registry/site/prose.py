@@ -4,13 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from html import escape, unescape
 from itertools import count
 
 from orbit_registry.formats.citations import IdForms, find_citations
-from orbit_registry.formats.markdown import parse_markdown, slug
-from orbit_registry.formats.markdown_html import render_html
+from orbit_registry.formats.markdown import Link, slug
+from orbit_registry.formats.markdown_html import Block, ReadText, read_text
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.code import DIAGRAM_ID, emoji, fence
@@ -98,13 +98,59 @@ def card_id(url: str) -> str:
     return f"card-{url.strip('/').replace('/', '-')}"
 
 
-def render(text: str, origin: TextOrigin, site: SiteMap, *, top: int | None = None) -> Prose:
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A part of a text that was parsed: its lines, the last one excluded, and its blocks."""
+
+    read: ReadText
+    first: int
+    last: int
+    blocks: tuple[Block, ...]
+
+    @property
+    def html(self) -> str:
+        """Its HTML, in which links lead where their author wrote."""
+        html = "".join(block.html for block in self.blocks)
+        has_tags = any(block.has_tags for block in self.blocks)
+        return clean(html) if has_tags else html  # which closes what the text leaves open
+
+    @property
+    def links(self) -> Iterator[Link]:
+        """Its links and pictures."""
+        for link in self.read.structure.links:
+            if self.first < link.position.line <= self.last:
+                yield link
+
+
+@lru_cache(maxsize=4096)
+def parsed(text: str) -> ReadText:
+    """Return what a text has in it; records are read for their citations, then for their pages."""
+    return read_text(text, fence)
+
+
+def part_of(text: str, document: str = "", first: int = 0) -> TextPart:
+    """Return a text as it was parsed, as a part of its document, in which it begins at a line."""
+    if document:
+        read = parsed(document)
+        last = first + text.count("\n") + 1
+        blocks = read.part(first, last)
+        if blocks is not None:
+            return TextPart(read, first, last, tuple(blocks))
+
+    read = parsed(text)
+    return TextPart(read, 0, len(read.structure.lines), (*read.blocks, *read.notes))
+
+
+def render(
+    text: str | TextPart, origin: TextOrigin, site: SiteMap, *, top: int | None = None
+) -> Prose:
     """Return a text as HTML for the page of `origin`; the result has not passed the sanitiser yet.
 
     `top` is the level its highest heading gets, if the page has its own title; None leaves levels
     alone.
     """
-    return _Renderer(text, origin, site, top).run()
+    part = part_of(text) if isinstance(text, str) else text
+    return _Renderer(part, origin, site, top).run()
 
 
 def _with_short_addresses(html: str) -> str:
@@ -113,7 +159,7 @@ def _with_short_addresses(html: str) -> str:
 
 @dataclass
 class _Renderer:
-    text: str
+    part: TextPart
     origin: TextOrigin
     site: SiteMap
     top: int | None = None
@@ -124,8 +170,7 @@ class _Renderer:
     broken: dict[tuple[str, str], Destination] = field(default_factory=dict)
 
     def run(self) -> Prose:
-        html, has_raw = render_html(self.text, fence)
-        html = clean(html) if has_raw else html  # which closes what the text leaves open
+        html = self.part.html
         numbers = count(1)
         html = _DIAGRAM.sub(
             lambda _: f'<div id="{DIAGRAM_ID}{next(numbers)}" class="highlight orbit-diagram">',
@@ -356,7 +401,7 @@ class _Renderer:
         if not self.broken:
             return
 
-        for link in parse_markdown(self.text).links:
+        for link in self.part.links:
             destination = self.broken.get(
                 ("image" if link.kind == "image" else "link", link.target)
             )
@@ -371,7 +416,7 @@ class _Renderer:
             if destination.broken:
                 code, severity, hint = DEAD_LINK, Severity.WARNING, "correct the target"
 
-            line = link.position.line + self.origin.first_line - 1
+            line = link.position.line - self.part.first + self.origin.first_line - 1
             where = Location(self.origin.path, Position(line, link.position.column))
             yield Diagnostic(code, severity, destination.problem, where, hint, self.origin.record)
 
