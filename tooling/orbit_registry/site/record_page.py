@@ -69,7 +69,7 @@ def templates_digest(kinds: Sequence[Kind]) -> str:
     return digest.hexdigest()
 
 
-def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
+def article(kind: Kind, view: Mapping[str, Any], prose_html: str) -> str:
     """Return a record's article as safe HTML: every text is escaped by the template,
     all of it sanitised after.
     """

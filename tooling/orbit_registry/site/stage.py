@@ -37,7 +37,7 @@ from orbit_registry.site.config import (
     staged_config,
     without_missing,
 )
-from orbit_registry.site.curated import PAGES, navigation, shells
+from orbit_registry.site.curated import PAGES, EmptyPage, navigation, shells, staged_page
 from orbit_registry.site.documents import (
     LEADS_OUT,
     UNREADABLE,
@@ -202,7 +202,7 @@ class SiteSources:
     skipped: tuple[Diagnostic, ...]  # what was not read because it leads out of the repository
     tasks: Tasks
     kinds: tuple[Kind, ...]  # the kinds that have records: decisions, kinds with votes, the others
-    curated: Mapping[str, str]  # the pages that we write the source of, by their file
+    curated: Mapping[str, EmptyPage]  # the pages that the navigation names, by their file
     repository: str | None  # the web address of the repository, for the header
     release: str | None  # the newest tag, for the header
 
@@ -219,6 +219,22 @@ class SiteSources:
             {} if own.get("edit_uri") else {"edit_uri": ""}
         )  # which would lead to the staged tree
         return {"repo_url": self.repository, "repo_name": self.repository.split("/", 3)[-1], **edit}
+
+    @property
+    def copied(self) -> tuple[str, ...]:
+        """The files of the repository's own pages that the generator reads."""
+        if self.user_config is None:
+            return ()
+
+        mirrored = {document.path for document in self.documents}
+        docs = self.user_config.docs
+        return tuple(name for name in self.user_files if f"{docs}/{name}" not in mirrored)
+
+    @property
+    def empty(self) -> dict[str, EmptyPage]:
+        """The pages that the navigation names, without those that the repository has itself."""
+        copied = set(self.copied)
+        return {name: page for name, page in self.curated.items() if name not in copied}
 
     @property
     def workspace(self) -> Workspace:
@@ -283,9 +299,10 @@ def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> Stage
         if sources.user_config
         else []
     )
-    for path, text in {**sources.curated, **shells()}.items():
-        if path not in user_files:
-            out.write(f"{DOCS}/{path}", text)
+    for path, page in sources.empty.items():
+        out.write(f"{DOCS}/{path}", staged_page(page))
+    for path, text in shells().items():
+        out.write(f"{DOCS}/{path}", text)
 
     nav = navigation(sources.kinds, mirrored, sources.curated)
     staged_names = {name.removeprefix(f"{DOCS}/") for name in out.after}
@@ -350,9 +367,7 @@ def _as_read(sources: SiteSources, staged: str, page: str) -> str:
 def _copy_user_pages(
     sources: SiteSources, config: UserConfig, pages: PageCache, problems: list[Diagnostic]
 ) -> list[str]:
-    site, docs = sources.site, config.docs
-    mirrored = {document.path for document in sources.documents}
-    copied = [name for name in sources.user_files if f"{docs}/{name}" not in mirrored]
+    site, docs, copied = sources.site, config.docs, list(sources.copied)
     neighbours = key_of(
         sources.user_files,
         site.mirrored,
