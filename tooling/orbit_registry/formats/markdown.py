@@ -38,7 +38,8 @@ _MAX_NESTING = 40
 """Nesting of quotes and lists (lists count double); deeper ones would be parsed again and again."""
 _TITLED = frozenset({"heading_open", "th_open", "td_open"})
 """Tokens whose text is always parsed; a paragraph is parsed only where it may hold a link."""
-_SPANNED = frozenset({"link_open", "image", "html_inline"})
+_LABELLED = frozenset({"link_open", "image"})
+_SPANNED = _LABELLED | {"html_inline", "code_inline"}
 HARD_BLANK = re.compile(r"^([ ]{0,3}#{1,6})[\u00a0\u202f\u3000]", re.MULTILINE)
 """A no-break blank after a heading's mark: CommonMark sees no heading there, its author does."""
 _ATTRIBUTE = (
@@ -97,6 +98,7 @@ class Link:
     span: Span
     target_span: Span | None
     kind: LinkKind
+    label: Span | None = None  # where its words are written; None of an address alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,9 @@ class Document:
     tables: tuple[Table, ...]
     links: tuple[Link, ...]
     tags: tuple[Span, ...] = ()
-    """HTML tags and comments within lines, where they were read."""
+    """HTML tags and comments within lines, where lines were read."""
+    code_in_lines: tuple[Span, ...] = ()
+    """Code within lines, backticks included, where lines were read."""
 
     @property
     def hidden(self) -> tuple[Span, ...]:
@@ -220,9 +224,15 @@ def _parser() -> MarkdownIt:
 
 def with_spans(markdown: MarkdownIt) -> MarkdownIt:
     """Return a parser whose tokens of links and tags say where they are."""
-    from markdown_it.rules_inline import autolink, html_inline, image, link
+    from markdown_it.rules_inline import autolink, backtick, html_inline, image, link
 
-    rules = {"link": link, "image": image, "autolink": autolink, "html_inline": html_inline}
+    rules = {
+        "link": link,
+        "image": image,
+        "autolink": autolink,
+        "html_inline": html_inline,
+        "backticks": backtick,
+    }
     for name, rule in rules.items():
         markdown.inline.ruler.at(name, _with_span(rule))
 
@@ -242,11 +252,14 @@ def _with_span(rule: InlineRule) -> InlineRule:
             return True
 
         tokens = state.tokens[first:]
-        token = next(token for token in tokens if token.type in _SPANNED)
+        token = next((token for token in tokens if token.type in _SPANNED), None)
+        if token is None:
+            return True  # backticks without others that close them
+
         token.meta["span"] = (start, state.pos)
         token.meta["label_end"] = None
 
-        if token.markup != "autolink" and token.type != "html_inline":
+        if token.type in _LABELLED and token.markup != "autolink":
             is_link = token.type == "link_open"
             bracket = start + (not is_link)
             token.meta["label_end"] = state.md.helpers.parseLinkLabel(state, bracket, is_link)
@@ -348,6 +361,7 @@ class _Reader:
         self.tables: list[Table] = []
         self.links: list[Link] = []
         self.tags: list[Span] = []
+        self.code_in_lines: list[Span] = []
 
     def document(self, tokens: Sequence[Token]) -> Document:
         self._read(tokens)
@@ -369,6 +383,7 @@ class _Reader:
             tuple(self.tables),
             tuple(self.links),
             tuple(self.tags),
+            tuple(self.code_in_lines),
         )
 
     def _read(self, tokens: Sequence[Token]) -> None:
@@ -479,8 +494,8 @@ class _Reader:
                 continue
 
             span = _translated(places, *child.meta["span"])
-            if child.type == "html_inline":
-                self.tags.append(span)
+            if child.type not in _LABELLED:
+                (self.tags if child.type == "html_inline" else self.code_in_lines).append(span)
                 continue
 
             position = self.lines.position(span.start)
@@ -493,7 +508,14 @@ class _Reader:
                 text = _plain(takewhile(_is_inside, children[index + 1 :]))
                 target = child.attrGet("href")
 
-            self.links.append(Link(text, str(target or ""), position, span, target_span, kind))
+            label = None
+            label_end = child.meta["label_end"]
+            if label_end is not None:
+                label_start = child.meta["span"][0] + 1 + (child.type == "image")
+                label = _translated(places, label_start, label_end)
+
+            target = str(target or "")
+            self.links.append(Link(text, target, position, span, target_span, kind, label))
 
     def _target(
         self, token: Token, span: Span, content: str, places: _Places

@@ -13,7 +13,7 @@ from html import escape, unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from orbit_registry.formats.dialects import add_notes, common_markdown
+from orbit_registry.formats.dialects import add_notes, common_markdown, container_parts
 from orbit_registry.formats.markdown import (
     ATTRIBUTES,
     PIPE,
@@ -100,6 +100,28 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """A note of another dialect, as in `!!! note "Title"`: its lines, the last one excluded."""
+
+    first: int
+    last: int
+    kind: str
+    title: str
+    is_closed: bool
+    """Whether its last line is a mark too: `:::`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """A footnote that is referred to: its number, its name, and its lines, the last excluded."""
+
+    number: int
+    name: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReadText:
     """What one parse of a text gives: its structure, and the HTML of each block."""
 
@@ -113,6 +135,8 @@ class ReadText:
     """The footnotes, whose lines are anywhere."""
     definitions: tuple[tuple[int, int], ...]
     """The lines that say where references lead."""
+    dialect: tuple[Note, ...]
+    footnotes: tuple[Footnote, ...]
 
     def part(self, first: int, last: int) -> Sequence[Block] | None:
         """Return the blocks between two lines, and the footnotes.
@@ -157,8 +181,15 @@ def read_text(text: str, fence: Fence) -> ReadText:
 
     structure = structure_of(common, tokens, env)
     original = structure if common == text else structure_of(text, tokens, env)
-    definitions = tuple(_definitions(env, above))
-    return ReadText(original, structure, tuple(blocks), tuple(notes), definitions)
+    return ReadText(
+        original,
+        structure,
+        tuple(blocks),
+        tuple(notes),
+        tuple(_definitions(env, above)),
+        tuple(_dialect(tokens, above)),
+        tuple(_footnotes(tokens, above)),
+    )
 
 
 def _outermost(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
@@ -175,6 +206,34 @@ def _definitions(env: Mapping[str, Any], above: int) -> Iterator[tuple[int, int]
     for definition in (*env.get("references", {}).values(), *env.get("duplicate_refs", ())):
         first, last = definition["map"]
         yield first + above, last + above
+
+
+def _dialect(tokens: Sequence[Token], above: int) -> Iterator[Note]:
+    for token in tokens:
+        if token.map is None:
+            continue
+
+        first, last = token.map[0] + above, token.map[1] + above
+        if token.type == "admonition_open":
+            yield Note(first, last, token.meta["tag"], token.content, is_closed=False)
+        elif token.type == "container_open":
+            kind, title = container_parts(token)
+            yield Note(first, last + 1, kind, title, is_closed=True)
+
+
+def _footnotes(tokens: Sequence[Token], above: int) -> Iterator[Footnote]:
+    opening = None
+    lines: list[int] = []
+    for token in tokens:
+        if token.type == "footnote_open":
+            opening, lines = token, []
+        elif token.type == "footnote_close" and opening is not None and lines:
+            name = opening.meta["label"] or ""
+            first, last = min(lines) + above, max(lines) + above
+            yield Footnote(opening.meta["id"] + 1, name, first, last)
+            opening = None
+        elif opening is not None and token.map is not None:
+            lines += token.map
 
 
 @cache
@@ -287,7 +346,12 @@ def _html(
     _: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     env["raw"] = True
-    return _RAW.sub(lambda raw: _raw_html(raw, env["source"]), tokens[index].content)
+    return inert_html(tokens[index].content, env["source"])
+
+
+def inert_html(html: str, source: str) -> str:
+    """Return the HTML in a text: tags that pages may have, others as text, no comments."""
+    return _RAW.sub(lambda raw: _raw_html(raw, source), html)
 
 
 def _is_rendered(raw: re.Match[str], source: str) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from html import escape, unescape
@@ -77,6 +77,10 @@ class Prose:
     html: str
     headings: tuple[Heading, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    links: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Where its links and pictures lead from the page, by "link" or "image" and as written."""
+    cited: Mapping[str, str] = field(default_factory=dict)
+    """Where the names in its sentences lead from the page."""
 
 
 def citation(site: SiteMap, page: str, url: str) -> str:
@@ -168,6 +172,8 @@ class _Renderer:
         default_factory=set
     )  # names that the text gives places in it, as in `<a name="why">`
     broken: dict[tuple[str, str], Destination] = field(default_factory=dict)
+    links: dict[tuple[str, str], str] = field(default_factory=dict)
+    cited: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> Prose:
         html = self.part.html
@@ -230,7 +236,11 @@ class _Renderer:
             out.append(piece)
 
         return Prose(
-            _with_short_addresses("".join(out)), tuple(self.headings), tuple(self._diagnostics())
+            _with_short_addresses("".join(out)),
+            tuple(self.headings),
+            tuple(self._diagnostics()),
+            self.links,
+            self.cited,
         )
 
     def _heading_ids(self, html: str) -> Iterator[Heading]:
@@ -296,6 +306,8 @@ class _Renderer:
             kind = "orbit-dead" if destination.broken else "orbit-file"
             return f'<span class="{kind}" title="{reason}: {escape(target)}">', False
 
+        address = destination.address(self.origin.page) or ""
+        self.links["link", target] = address
         if (
             destination.url in self.site.labels
             and destination.url != self.origin.page
@@ -303,7 +315,7 @@ class _Renderer:
         ):
             return citation(self.site, self.origin.page, destination.url), True
 
-        href = escape(destination.address(self.origin.page) or "")
+        href = escape(address)
         outside = ' rel="noopener noreferrer"' if destination.outside else ""
         title = f' title="{attributes["title"]}"' if "title" in attributes else ""
         return f'<a{own_id} href="{href}"{title}{outside}>', True
@@ -334,6 +346,8 @@ class _Renderer:
         if destination.url is None:
             return f'<span class="orbit-dead">{alt}</span>'
 
+        address = destination.address(self.origin.page) or ""
+        self.links["image", target] = address
         if destination.outside:
             # A picture from another host would tell that host who reads the page.
             link = f'<a href="{escape(destination.url)}" rel="noopener noreferrer">{alt}</a>'
@@ -342,10 +356,7 @@ class _Renderer:
         size = "".join(
             f' {name}="{attributes[name]}"' for name in ("width", "height") if attributes.get(name)
         )
-        return (
-            f'<img src="{escape(relative(self.origin.page, destination.url))}" '
-            f'alt="{alt}"{size} loading="lazy">'
-        )
+        return f'<img src="{escape(address)}" alt="{alt}"{size} loading="lazy">'
 
     def _with_citations(self, piece: str, code: int) -> str:
         """Return a text with links to what it cites;
@@ -368,9 +379,12 @@ class _Renderer:
             ):
                 continue
 
+            name = span.of(piece)
             if url.startswith(("https://", "http://")):
+                self.cited[name] = url
                 opening = f'<a href="{escape(url)}" rel="noopener noreferrer">'
             else:
+                self.cited[name] = relative(self.origin.page, url)
                 opening = citation(self.site, self.origin.page, url)
 
             out += [piece[end : span.start], opening, span.of(piece), "</a>"]
