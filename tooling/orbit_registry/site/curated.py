@@ -3,7 +3,7 @@ and an empty page for each depth.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from orbit_registry.site.documents import MirroredDocument, with_front_matter
 
 SHELL = "orbit-shell"
 SHELL_DEPTHS = (1, 2, 3)
-HIDDEN = ["toc", "footer"]
+HIDDEN = ("toc", "footer")
 """What the theme adds to a page and none of these needs:
 they are lists, not chapters that follow each other.
 """
@@ -53,6 +53,7 @@ class EmptyPage:
     description: str
     lead: str = ""
     """What the start page says below its heading."""
+    hide: tuple[str, ...] = HIDDEN
 
 
 def mark(name: str) -> str:
@@ -125,15 +126,15 @@ def _home(kinds: Sequence[Kind], title: str, about: str) -> EmptyPage:
 
 def staged_page(page: EmptyPage) -> str:
     """Return the source of a page that the generator makes empty."""
-    front = {"title": page.title} if page.title else {}
-    return _empty(front | {"description": mark("description"), "hide": HIDDEN})
+    front = {"title": escape(page.title)} if page.title else {}
+    return _empty(front | {"description": mark("description"), "hide": list(page.hide)})
 
 
-def shells() -> dict[str, str]:
+def shells(depths: Iterable[int]) -> dict[str, str]:
     """Return the sources of the empty pages, one a depth."""
     front = {name: mark(name) for name in ("title", "description")}
     source = _empty({**front, "search": {"exclude": True}})
-    return {f"{shell_url(depth)}index.md": source for depth in SHELL_DEPTHS}
+    return {f"{shell_url(depth)}index.md": source for depth in depths}
 
 
 def _empty(front: Mapping[str, object]) -> str:

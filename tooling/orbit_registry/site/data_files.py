@@ -4,7 +4,7 @@ records, the database, and what robots read.
 
 import json
 import tempfile
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -20,6 +20,7 @@ from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.nav_pages import RECORDS, SNAPSHOT
 from orbit_registry.site.output import Output
 from orbit_registry.site.published import Published
+from orbit_registry.site.search_data import Section
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import listing
@@ -27,8 +28,16 @@ from orbit_registry.site.views import listing
 SITEMAP, ROBOTS = "sitemap.xml", "robots.txt"
 
 
-def write_data(data: Published, pages: PageCache, generated: Path, urls: Set[str]) -> None:
-    """Write every such file; `urls` are the pages of the site."""
+def write_data(
+    data: Published,
+    pages: PageCache,
+    generated: Path,
+    urls: Set[str],
+    documents: Sequence[Section],
+) -> None:
+    """Write every such file; `urls` are the pages of the site, `documents` the sections of
+    mirrored documents.
+    """
     context, out, records = data.context, pages.out, data.records
 
     if data.has_database:
@@ -38,7 +47,7 @@ def write_data(data: Published, pages: PageCache, generated: Path, urls: Set[str
     for path, text in feeds.files(records, title, base_url, partial(_sentence, data)):
         out.write(path, text)
 
-    _write_search(data, pages, generated)
+    _write_search(data, pages, generated, documents)
 
     if "paths/index.md" in context.sources.curated:
         out.write(explorer.DATA, explorer.data(records, half_life_days()))
@@ -69,14 +78,18 @@ def _database(registry: Registry) -> Content:
         return Content(file.read_bytes())
 
 
-def _write_search(data: Published, pages: PageCache, generated: Path) -> None:
+def _write_search(
+    data: Published, pages: PageCache, generated: Path, documents: Sequence[Section]
+) -> None:
     """Write what the search box reads: records in the order of equal hits, and sections of
     pages.
     """
     half_life = half_life_days()
     records = sorted(data.records, key=lambda record: rank_order(record, half_life))
     lists = {page.url for page in data.context.sources.empty.values()}
-    sections = search_data.sections_of(generated, lists | data.adopted.keys())
+    mirrored = {document.url for document in data.context.sources.documents}
+    excluded = lists | mirrored | data.adopted.keys()
+    sections = [*search_data.sections_of(generated, excluded), *documents]
     pages.out.write(search_data.TITLES, search_data.titles(records, data.relations.successors))
 
     stamps = {record.path: data.loader.stamp(record) for record in records}

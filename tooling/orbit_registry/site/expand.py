@@ -23,8 +23,9 @@ from orbit_registry.site.check import (
     merged,
 )
 from orbit_registry.site.code import DIAGRAM_ID
-from orbit_registry.site.curated import SHELL, SHELL_DEPTHS, shell_url
+from orbit_registry.site.curated import SHELL, shell_url
 from orbit_registry.site.data_files import write_data
+from orbit_registry.site.document_drafts import document_drafts
 from orbit_registry.site.frame import Frames, address_of, empty_pages, frame_of
 from orbit_registry.site.list_pages import list_pages
 from orbit_registry.site.memo import Content, PageCache
@@ -37,6 +38,7 @@ from orbit_registry.site.published import Published
 from orbit_registry.site.record_drafts import record_drafts
 from orbit_registry.site.redirects import HEAD, redirect_pages
 from orbit_registry.site.sanitize import Policy, policy_of
+from orbit_registry.site.search_data import Section
 from orbit_registry.site.sitemap import ASSETS
 from orbit_registry.site.urls import file_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
@@ -62,10 +64,13 @@ class Ground:
 
 @dataclass
 class Made:
-    """What was made so far: the facts of pages by their URL, and the findings."""
+    """What was made so far: the facts of pages by their URL, the findings, and what search reads of
+    documents.
+    """
 
     facts: dict[str, PageFacts] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    sections: list[Section] = field(default_factory=list)
 
 
 def expand(
@@ -78,6 +83,9 @@ def expand(
         _write_draft(draft, ground.frames, pages, made)
         progress("pages", number, len(data.records))
 
+    for draft in document_drafts(data):
+        _write_draft(draft, ground.frames, pages, made)
+
     _write_generated(data, generated, ground, pages, made)
     for page in chain(nav_pages(data), list_pages(data)):
         _write_page(page, ground.frames, pages, made)
@@ -89,7 +97,7 @@ def expand(
 
     _write_assets(data, pages, made, progress)
     urls = made.facts.keys() - onward.keys()
-    write_data(data, pages, generated, urls)
+    write_data(data, pages, generated, urls, made.sections)
     write_for_agents(data, pages, made.facts, urls)
     return [*pages.diagnostics, *made.diagnostics, *_wrong(data, ground, pages, made)]
 
@@ -97,37 +105,47 @@ def expand(
 def _ground(data: Published, generated: Path) -> Ground:
     """Return the frames: one of each page that the navigation names, and one a depth."""
     base_url = data.context.base_url
-    shells = empty_pages(generated, map(shell_url, SHELL_DEPTHS))
-    indexes = empty_pages(generated, (page.url for page in data.context.sources.empty.values()))
+    shells = empty_pages(generated, map(shell_url, data.context.sources.depths))
+    indexes = empty_pages(generated, _urls_in_nav(data, generated))
     common = merged(facts_of(html, "") for html in shells.values())
 
     loaded = common.foreign if data.is_trusted else ()
-    policy = policy_of([*shells.values(), *indexes.values()], loaded)
+    policy = policy_of(shells.values(), loaded)  # other pages have the title of a document
     by_depth = {}
     for url, html in shells.items():
         by_depth[url.count("/")] = frame_of(html, policy, address_of(base_url, url))
 
     by_url = {}
     for url, html in indexes.items():
+        allowed = policy.allowing(html) if data.is_trusted else policy
         compiled = url == console.PAGE and data.has_console
-        by_url[url] = frame_of(html, policy, compiled=compiled)
+        by_url[url] = frame_of(html, allowed, compiled=compiled)
 
     has_search_box = all(_SEARCH_BOX in html for html in shells.values())
     return Ground(Frames(by_url, by_depth, base_url), policy, common, has_search_box)
+
+
+def _urls_in_nav(data: Published, generated: Path) -> list[str]:
+    """Return the URLs of our pages that have an empty page of their own."""
+    sources = data.context.sources
+    urls = [page.url for page in sources.empty.values()]
+    documents = (document.url for document in sources.documents)
+    return [*urls, *(url for url in documents if (generated / file_of(url)).is_file())]
 
 
 def _write_draft(draft: Draft, frames: Frames, pages: PageCache, made: Made) -> None:
     """Write a page whose inputs changed; of another one take over the file and its facts."""
     inputs = [frames.of(draft.url).key, frames.base_url, draft.inputs]
     make = partial(_content, draft, frames)
-    ids, targets, foreign = pages.page(file_of(draft.url), inputs, make)
+    ids, targets, foreign, sections = pages.page(file_of(draft.url), inputs, make)
     made.facts[draft.url] = PageFacts(frozenset(ids), tuple(targets), tuple(foreign))
+    made.sections += (Section(*section) for section in sections)
 
 
 def _content(draft: Draft, frames: Frames) -> Content:
     page = draft.make()
     facts = facts_of(page.html, page.url)
-    row = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]
+    row = [sorted(facts.ids), list(facts.targets), list(facts.foreign), page.sections]
     return Content(frames.put(page), row, page.diagnostics)
 
 

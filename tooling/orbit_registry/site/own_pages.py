@@ -1,6 +1,4 @@
-"""What the generator made of the repository's own pages and of mirrored documents, with the parts
-that come from records.
-"""
+"""What the generator made of the repository's own pages, with the parts that come from records."""
 
 import json
 import re
@@ -16,9 +14,9 @@ from orbit_registry.site.frame import marked, marks_of
 from orbit_registry.site.nav_pages import part_html
 from orbit_registry.site.published import Published, cards_html
 from orbit_registry.site.record_drafts import page_data
-from orbit_registry.site.record_page import about, article
+from orbit_registry.site.record_page import article
 from orbit_registry.site.sanitize import Policy
-from orbit_registry.site.views import document_view, record_view
+from orbit_registry.site.views import record_view
 
 NOT_FOUND = "404.html"
 CARDS = slot("cards")
@@ -43,7 +41,7 @@ def own_page(data: Published, html: str, url: str, policy: Policy) -> OwnPage:
         filled = around_prose(filled, article(record.kind, view, BODY))
 
     filled = filled.replace(CARDS, cards_html(data.site, filled, url))
-    filled = _SLOT.sub(lambda match: _part(data, match[1], url), filled)
+    filled = _SLOT.sub(lambda match: part_html(data, match[1], url), filled)
     filled = _with_marks(data, filled, url, record)
 
     is_theirs = url in data.site.curated.values()
@@ -55,14 +53,6 @@ def own_page(data: Published, html: str, url: str, policy: Policy) -> OwnPage:
     filled, refused = policy.applied(filled)
     problems = tuple(_refused(code, data.origins.get(url, Location(url))) for code in refused)
     return OwnPage(filled, facts_of(filled, url), problems)
-
-
-def _part(data: Published, name: str, url: str) -> str:
-    if name != "about":
-        return part_html(data, name, url)
-
-    view = document_view(data.origins[url].path, url, data.adjacent[url], data.relations, data.site)
-    return about(*view)
 
 
 def _with_marks(data: Published, html: str, url: str, record: Record | None) -> str:
@@ -87,7 +77,7 @@ def _data(data: Published, facts: str, url: str, record: Record | None) -> str:
     """Return the JSON-LD of a document or of one of the repository's own pages, from what our
     template tells of the page.
     """
-    if url not in data.origins and url not in data.site.curated.values():
+    if url not in data.site.curated.values():
         return ""
 
     page = json.loads(facts) if facts else {}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.site.prose import Heading
+from orbit_registry.site.search_data import Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class SitePage:
     """What is below the navigation: the log around a decision."""
     data: str = ""
     """The element that describes the page to programs (JSON-LD)."""
+    sections: tuple[Section, ...] = ()
+    """What search reads of the page, besides records."""
     markdown: str | None = None
     """The page as Markdown; None where it is made from `html`."""
     listed: tuple[str, ...] = ()

@@ -37,20 +37,28 @@ from orbit_registry.site.config import (
     staged_config,
     without_missing,
 )
-from orbit_registry.site.curated import PAGES, EmptyPage, navigation, shells, staged_page
+from orbit_registry.site.curated import (
+    PAGES,
+    SHELL_DEPTHS,
+    EmptyPage,
+    navigation,
+    shells,
+    staged_page,
+)
 from orbit_registry.site.documents import (
     LEADS_OUT,
     UNREADABLE,
     MirroredDocument,
-    document_page,
     search_words,
     slot,
+    title_of,
     with_record_slots,
 )
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.output import Output
 from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
+from orbit_registry.site.search_data import lead
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.publication import Publication
@@ -164,7 +172,6 @@ def _cited(
         yield start, end, f"{opening}{text[start:end]}</a>"
 
 
-_UPWARDS = re.compile(r'\b(href|src)="\.\./')
 _PYTHON_NAME = "!!python/name:"
 DOCS, OVERRIDES, CONFIG = "docs", "overrides", "mkdocs.yml"
 
@@ -178,6 +185,7 @@ class StagedSite:
     folder: Path
     digest: str
     titles: Mapping[str, str]
+    descriptions: Mapping[str, str]
     nav: list[Any]
     unlisted: tuple[
         str, ...
@@ -237,6 +245,17 @@ class SiteSources:
         return {name: page for name, page in self.curated.items() if name not in copied}
 
     @property
+    def makes_nav(self) -> bool:
+        """Whether a plugin makes the navigation out of the files that it has."""
+        return self.user_config is not None and self.user_config.makes_nav
+
+    @property
+    def depths(self) -> list[int]:
+        """How deep pages are that the navigation may not name."""
+        depths = {document.url.count("/") for document in self.documents}
+        return sorted({*SHELL_DEPTHS, *depths} - {0})
+
+    @property
     def workspace(self) -> Workspace:
         """The workspace."""
         return self.publication.workspace
@@ -287,40 +306,47 @@ def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> Stage
     folder = out.folder
     out.begin()
     problems = list(sources.skipped)
-    titles = {document.path: title for document, title in _documents(sources, pages, problems)}
-    mirrored = {
-        document.staged: titles[document.path]
-        for document in sources.documents
-        if document.path in titles
-    }
+    heads = _heads(sources, pages, problems)
 
-    user_files = (
+    if sources.user_config:
         _copy_user_pages(sources, sources.user_config, pages, problems)
-        if sources.user_config
-        else []
-    )
     for path, page in sources.empty.items():
         out.write(f"{DOCS}/{path}", staged_page(page))
-    for path, text in shells().items():
+    for path, text in shells(sources.depths).items():
         out.write(f"{DOCS}/{path}", text)
 
+    mirrored = {document.staged: title for document, (title, _) in heads.items()}
+    staged_names = {name.removeprefix(f"{DOCS}/") for name in out.after} | mirrored.keys()
     nav = navigation(sources.kinds, mirrored, sources.curated)
-    staged_names = {name.removeprefix(f"{DOCS}/") for name in out.after}
-    nav = _navigation(sources, nav, user_files, staged_names, problems)
+    nav = _navigation(sources, nav, staged_names, problems)
+    in_nav = {*files_in(nav)}
+    for document, (title, _) in heads.items():
+        # No page is as deep as one in the site's root.
+        if document.staged in in_nav or sources.makes_nav or "/" not in document.url:
+            source = staged_page(EmptyPage(document.url, title, "", hide=("footer",)))
+            out.write(f"{DOCS}/{document.staged}", source)
+
     _configure(sources, out, nav, base_url, problems)
     out.finish()
 
     pages.save()
-    settings = (
-        json.dumps(sources.user_config.data, sort_keys=True, default=_name_of)
-        if sources.user_config
-        else ""
-    )
-    digest = key_of(out.after, digest_of_tree(folder / OVERRIDES), str(folder), settings)
-    listed = {*user_files, *files_in(nav)}
-    unlisted = tuple(path for path in [*sources.curated, *mirrored] if path not in listed)
+    settings = ""
+    if sources.user_config:
+        settings = json.dumps(sources.user_config.data, sort_keys=True, default=_name_of)
 
-    return StagedSite(folder, digest, titles, nav, unlisted, (*problems, *pages.diagnostics))
+    digest = key_of(out.after, digest_of_tree(folder / OVERRIDES), str(folder), settings)
+    listed = {*sources.user_files, *in_nav}
+    generated = {*sources.curated, *mirrored}
+    unlisted = [name for name in out.after if name.removeprefix(f"{DOCS}/") in generated - listed]
+    return StagedSite(
+        folder,
+        digest,
+        {document.path: title for document, (title, _) in heads.items()},
+        {document.path: description for document, (_, description) in heads.items()},
+        nav,
+        tuple(name.removeprefix(f"{DOCS}/") for name in unlisted),
+        (*problems, *pages.diagnostics),
+    )
 
 
 def _name_of(setting: object) -> str:
@@ -331,42 +357,35 @@ def _name_of(setting: object) -> str:
     )
 
 
-def _documents(
+def _heads(
     sources: SiteSources, pages: PageCache, problems: list[Diagnostic]
-) -> Iterator[tuple[MirroredDocument, str]]:
+) -> dict[MirroredDocument, tuple[str, str]]:
+    """Return the documents that can be read, each with its title and description."""
+    heads = {}
     for document in sources.documents:
-        key = [document.path, document.url, document.stamp, sources.site.forge.edit(document.path)]
-        title = pages.page(
-            f"{DOCS}/{document.staged}", key, partial(_document, sources, document, problems)
-        )
-        if title is not None:
-            yield document, str(title)
+        make = partial(_head, sources, document, problems)
+        head = pages.value(f"head of {document.path}", document.stamp, make)
+        if head is not None:
+            title, description = head
+            heads[document] = (str(title), str(description))
+
+    return heads
 
 
-def _document(
+def _head(
     sources: SiteSources, document: MirroredDocument, problems: list[Diagnostic]
-) -> Content | None:
-    text = _read(sources.publication, document.path, problems)
+) -> list[str] | None:
+    text = published_text(sources.publication, document.path, problems)
     if text is None:
         return None
-    page, title, prose = document_page(document, text, sources.site)
-    return Content(_as_read(sources, document.staged, page), title, prose.diagnostics)
 
-
-def _as_read(sources: SiteSources, staged: str, page: str) -> str:
-    """Return a page's source with the links of its HTML as the generator reads them.
-
-    MkDocs leaves them alone, so they lead from the page; Zensical takes them to lead from the
-    source, a folder above.
-    """
-    if sources.workspace.config.site.get("generator") != "zensical" or staged.endswith("index.md"):
-        return page
-    return _UPWARDS.sub(r'\1="', page)
+    title = title_of(parse_markdown(text).headings, document.path)
+    return [title, lead(text) or title]
 
 
 def _copy_user_pages(
     sources: SiteSources, config: UserConfig, pages: PageCache, problems: list[Diagnostic]
-) -> list[str]:
+) -> None:
     site, docs, copied = sources.site, config.docs, list(sources.copied)
     neighbours = key_of(
         sources.user_files,
@@ -387,8 +406,6 @@ def _copy_user_pages(
         make = partial(_user_page, sources, config, name, record, as_it_is, problems)
         pages.page(f"{DOCS}/{name}", key, make)
 
-    return copied
-
 
 def _user_page(
     sources: SiteSources,
@@ -406,7 +423,7 @@ def _user_page(
         except UnicodeDecodeError:
             return Content(content)
 
-    text = _read(sources.publication, path, problems)
+    text = published_text(sources.publication, path, problems)
     if text is None:
         return None
 
@@ -416,7 +433,10 @@ def _user_page(
     )
 
 
-def _read(publication: Publication, path: str, problems: list[Diagnostic]) -> str | None:
+def published_text(publication: Publication, path: str, problems: list[Diagnostic]) -> str | None:
+    """Return the text of a file as readers may see it; None where they may see none of it, or where
+    it can't be read, which is added to the problems.
+    """
     root = publication.workspace.root
     try:
         return publication.document(path, read_text(inside(root, path), limit=DOCUMENT_LIMIT))
@@ -534,14 +554,13 @@ def dumped(config: Mapping[str, Any]) -> str:
 def _navigation(
     sources: SiteSources,
     generated: list[object],
-    user_files: list[str],
     staged_names: set[str],
     problems: list[Diagnostic],
 ) -> list[Any]:
     if sources.user_config is None:
         return [{"Home": "index.md"}, *generated]
 
-    pages = [name for name in sources.user_config.published(user_files) if is_markdown(name)]
+    pages = [name for name in sources.user_config.published(sources.copied) if is_markdown(name)]
     nav = completed_nav(sources.user_config.list_setting("nav"), pages, generated)
     publication, docs = sources.publication, sources.user_config.docs
     if sources.user_config.generates_pages:
