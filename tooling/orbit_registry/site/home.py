@@ -69,8 +69,7 @@ def _sentences(text: str) -> Iterator[str]:
 def decided_html(records: Iterable[Record], relations: Relations, page: str) -> str:
     """Return the newest decisions that were made, each with its sentence."""
     decisions = [record for record in records if record.kind.in_document]
-    # A decision that states no status counts for its readers; one that waits does not yet.
-    made = [record for record in decisions if record.phase == "live" or _states_none(record)]
+    made = [record for record in decisions if is_made(record)]
     if not made:
         return ""
 
@@ -82,8 +81,11 @@ def decided_html(records: Iterable[Record], relations: Relations, page: str) -> 
     return f'<section><h2 id="decided">Decided</h2>{listed}{more}</section>'
 
 
-def _states_none(record: Record) -> bool:
-    return record.phase == "pending" and not record.status.waits
+def is_made(record: Record) -> bool:
+    """Say whether a decision was made: one that states no status counts, one that waits does not
+    yet.
+    """
+    return record.phase == "live" or (record.phase == "pending" and not record.status.waits)
 
 
 def _all(decisions: Sequence[Record]) -> str:

@@ -39,10 +39,11 @@ a word that ends in a number.
 _ISSUE = re.compile(r"(?<![\w&/#])(?:#|GH-)([1-9][0-9]{0,6})(?![\w-])")
 _COMMIT = re.compile(r"(?<![\w/-])[0-9a-f]{40}(?![\w-])")
 _ADDRESS = re.compile(
-    r">https?://[^/<>\s]{1,100}/(?P<project>[\w./-]{1,200}?)/(?:-/)?"
-    r"(?:issues|pull|merge_requests|pulls)/(?P<number>[0-9]{1,7})</a>"
+    r"https?://[^/<>\s]{1,100}/(?P<project>[\w./-]{1,200}?)/(?:-/)?"
+    r"(?:issues|pull|merge_requests|pulls)/(?P<number>[0-9]{1,7})"
 )
-"""A link to an issue or a change whose words are its whole address."""
+"""The address of an issue or a change."""
+_NAMED_BY_ADDRESS = re.compile(rf"(?<=>){_ADDRESS.pattern}(?=</a>)")
 _AS_IS = frozenset(
     f"<{slash}{name}>"
     for name in ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
@@ -160,8 +161,14 @@ def render(
     return _Renderer(part, origin, site, top).run()
 
 
+def short_name(address: str) -> str:
+    """Return an issue or a change as `owner/repo#147`; empty for another address."""
+    match = _ADDRESS.fullmatch(address)
+    return f"{match['project']}#{match['number']}" if match else ""
+
+
 def _with_short_addresses(html: str) -> str:
-    return _ADDRESS.sub(r">\g<project>#\g<number></a>", html)
+    return _NAMED_BY_ADDRESS.sub(lambda match: short_name(match[0]), html)
 
 
 @dataclass

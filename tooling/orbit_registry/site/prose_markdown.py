@@ -16,91 +16,32 @@ from orbit_registry.formats.markdown import Heading as Title
 from orbit_registry.formats.markdown_html import Note, inert_html
 from orbit_registry.formats.position import Span
 from orbit_registry.site.code import emoji
-from orbit_registry.site.prose import Heading, Prose, TextPart
-from orbit_registry.site.sanitize import MARKED
+from orbit_registry.site.markdown_words import SAFE, SCHEME, escaped, link
+from orbit_registry.site.prose import Heading, Prose, TextPart, short_name
 from orbit_registry.site.sitemap import HEADING_PREFIX
 
 Address = Callable[[str], str]  # says how a twin names what its page links to
 _ALERTS = frozenset({"note", "tip", "important", "warning", "caution"})
-_SAFE = ("https://", "http://", "mailto:")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _HREF = re.compile(r' href="([^"]*)"')
 _IMAGE = re.compile(r"<img\b[^>]*>")
 _ATTRIBUTE = re.compile(r'(src|alt)="([^"]*)"')
 _HEADINGS = re.compile(r"<h[1-6]\b")
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_OPENS = re.compile(r"(?<!\\)(?:<(?=[A-Za-z/!?])|\](?=\())")
+_OPENS = re.compile(r"(?<!\\)((?:\\\\)*)(<(?=[A-Za-z/!?])|\](?=\())")
 """What would begin a tag, or a link, where the parser saw none."""
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,200})\]")
-_BARE = re.compile(r"(https?://[^\s<>]+|www\.[^\s<>]+|[\w.+-]+@[\w-]+\.[\w.-]+)")
-_SPECIAL = re.compile(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w{1,32};)|~(?=~)")
-_BLOCK = re.compile(r"(\d{1,9}(?=[.)](?:\s|$)))|(?=#{1,6}(?:\s|$)|[-+](?:\s|$)|>|[=-]+$)")
-"""What would begin a block at the start of a line."""
-_TICKS = re.compile(r"`+")
+_BARE = re.compile(r"(https?://[^\s<>]*[^\s<>.,:;!?)\"'*_]|www\.[^\s<>]+|[\w.+-]+@[\w-]+\.[\w.-]+)")
+_FENCE = re.compile(r"([ \t>]*(?:`{3,}|~{3,})[ \t]*[\w+#.-]{0,30})[^\r\n]+")
+"""The line that opens a block of code, if more than a language follows."""
 _BLANKS = re.compile(r"[ \t>]*")
 _MARKS = re.compile(r"!!!|\?\?\?|:::")
-_UNSAFE = {ord(character): f"%{ord(character):02X}" for character in " ()<>\\\"'\n\r\t"}
-
-
-def escaped(text: str) -> str:
-    """Return plain text as Markdown that means it."""
-    text = _SPECIAL.sub(r"\\\g<0>", text)
-    opening = _BLOCK.match(text)
-    return text if opening is None else f"{opening[0]}\\{text[opening.end() :]}"
-
-
-def inline(text: str) -> str:
-    """Return one line of a record as Markdown, with code, strong text, and the words alone of
-    links.
-    """
-    out = []
-    at = 0
-    for match in MARKED.finditer(text):
-        span, words, strong, stressed = match.groups()
-        marked = code(span) if span else f"**{escaped(strong)}**" if strong else ""
-        out += [escaped(text[at : match.start()]), marked or escaped(words or stressed)]
-        at = match.end()
-
-    return _line("".join([*out, escaped(text[at:])]))
-
-
-def code(text: str) -> str:
-    """Return a span of code."""
-    text = _line(text)
-    ticks = _longer_ticks(text, 1)
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{pad}{text}{pad}{ticks}" if text else ""
-
-
-def fenced(text: str) -> str:
-    """Return a block of code."""
-    ticks = _longer_ticks(text, 3)
-    text = text.strip("\n")
-    return f"{ticks}\n{text}\n{ticks}"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _longer_ticks(text: str, fewest: int) -> str:
-    longest = max(map(len, _TICKS.findall(text)), default=0)
-    return "`" * max(fewest, longest + 1)
-
-
-def link(words: str, address: str) -> str:
-    """Return a link; its words alone, if a page would have no link to such an address."""
-    if not address or (_SCHEME.match(address) and not address.lower().startswith(_SAFE)):
-        return words
-
-    return f"[{words}]({address.translate(_UNSAFE)})"
 
 
 def markdown_of(part: TextPart, prose: Prose, address: Address) -> str:
     """Return a part of a text as Markdown that leads where its page, `prose`, leads."""
     writer = _Writer(part, prose, address)
     edits = sorted(writer.edits(), key=lambda edit: edit.span.start)
-    return _CONTROLS.sub("", writer.text(edits))
+    return _CONTROLS.sub("", writer.text(edits).replace("\r\n", "\n").replace("\r", "\n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +74,11 @@ class _Writer:
         common = self.part.read.common
         for tag in filter(self._is_inside, (*common.tags, *common.html)):
             yield _Edit(tag, self._tags(tag.of(self.source)))
+
+        for fence in filter(self._is_inside, common.code):
+            mark = _FENCE.match(self.source, fence.start, fence.end)
+            if mark is not None:
+                yield _Edit(Span(mark.end(1), mark.end()), "")
 
         for first, last in self.part.read.definitions:
             yield _Edit(Span(self.lines.start_of(first), self.lines.start_of(last)), "")
@@ -210,6 +156,7 @@ class _Writer:
         names = None if self._in_link(start) else self._names
         pieces = _BARE.split(self.source[start:end])
         pieces[::2] = [self._inert(piece, names) for piece in pieces[::2]]
+        pieces[1::2] = [_short(address) for address in pieces[1::2]]
         return "".join(pieces)
 
     @cached_property
@@ -220,7 +167,7 @@ class _Writer:
         return re.compile(rf"(?<![\w/&-])(?:{joined})(?![\w-])") if names else None
 
     def _inert(self, text: str, names: re.Pattern[str] | None) -> str:
-        text = _OPENS.sub(r"\\\g<0>", text)
+        text = _OPENS.sub(r"\1\\\2", text)
         if self.numbers:
             text = _FOOTNOTE.sub(self._number, text)
         if names is not None:
@@ -237,18 +184,24 @@ class _Writer:
     def _in_link(self, offset: int) -> bool:
         return _covers(self._link_spans, offset) or _covers(self._pictures, offset)
 
+    def _linked(self, words: str, where: str) -> str:
+        """Return words as a link to where the page leads; the words alone if it leads nowhere."""
+        return link(words, self.address(where)) if where else words
+
     def _link(self, each: Link) -> Iterator[_Edit]:
         span, label = each.span, each.label
         if label is None:
-            if not each.target.lower().startswith(_SAFE):
+            if not each.target.lower().startswith(SAFE):
                 yield _Edit(Span(span.start, span.start + 1), "\\<")
+            elif (short := _short(each.target)) != each.target:
+                yield _Edit(span, short)
             return
 
         is_image = each.kind == "image"
         where = self.prose.links.get(("image" if is_image else "link", each.target), "")
-        is_shown = is_image and not _SCHEME.match(where)
+        is_shown = is_image and not SCHEME.match(where)
         is_nested = is_image and _covers(self._link_spans, span.start)
-        opening, _, closing = link("\0", self.address(where)).partition("\0")
+        opening, _, closing = self._linked("\0", where).partition("\0")
         if is_shown and opening:
             opening = f"!{opening}"
         elif is_nested:
@@ -275,15 +228,15 @@ class _Writer:
 
     def _href(self, match: re.Match[str]) -> str:
         where = self.prose.links.get(("link", unescape(match[1])), "")
-        _, _, address = link("", self.address(where)).partition("](")
+        _, _, address = self._linked("", where).partition("](")
         return f' href="{escape(address[:-1])}"' if address else ""
 
     def _picture(self, match: re.Match[str]) -> str:
         attributes = {name: unescape(text) for name, text in _ATTRIBUTE.findall(match[0])}
         source = attributes.get("src", "")
         where = self.prose.links.get(("image", source), "")
-        written = link(escaped(attributes.get("alt") or source), self.address(where))
-        is_shown = where and not _SCHEME.match(where)
+        written = self._linked(escaped(attributes.get("alt") or source), where)
+        is_shown = where and not SCHEME.match(where)
         return f"!{written}" if is_shown else written
 
     def _titles(self, headings: Sequence[Heading]) -> Iterator[_Edit]:
@@ -341,6 +294,12 @@ class _Writer:
         removed = 1 if following.startswith("\t") else len(following) - len(following.lstrip(" "))
         is_text = bool(self.source[place:end].strip("> \t"))
         return _Edit(Span(place, place + removed), "> " if is_text else ">")
+
+
+def _short(address: str) -> str:
+    """Return an address of an issue or a change as a link with its short name."""
+    name = short_name(address)
+    return link(escaped(name), address) if name else address
 
 
 def _without_empty_end(text: str) -> str:

@@ -1,7 +1,7 @@
 """A record's page as Markdown: the template of its kind, filled with what its HTML page shows."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ from markupsafe import Markup
 
 from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import Kind
-from orbit_registry.site.prose_markdown import Address, code, escaped, fenced, inline, link
+from orbit_registry.site.markdown_words import code, escaped, fenced, inline, link
+from orbit_registry.site.prose_markdown import Address
 
 FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.md"
@@ -81,10 +82,11 @@ def record_markdown(kind: Kind, view: Mapping[str, Any], prose: str, address: Ad
     return _GAPS.sub("\n\n", text).replace(_LINE, "\n").strip("\n")
 
 
-def about_markdown(view: Mapping[str, Any], address: Address) -> str:
-    """Return the part below a document as Markdown: records that apply, and citations."""
-    values = {name: _led(value, address) for name, value in view.items()}
-    text = _environment().get_template("about.md").render(**values)
+def about_markdown(view: Sequence[Any], address: Address) -> str:
+    """Return the part below a document as Markdown: who cites it, and records that apply."""
+    citers, _, applying = view
+    values = {"citers": _led(citers, address), "applying": _led(applying, address)}
+    text = _environment().get_template("about.md").render(values)
     return _GAPS.sub("\n\n", text).strip("\n")
 
 

@@ -57,7 +57,7 @@ from orbit_registry.site.documents import (
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.output import Output
-from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation
+from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, citation, parsed
 from orbit_registry.site.search_data import lead
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url
@@ -379,7 +379,7 @@ def _head(
     if text is None:
         return None
 
-    title = title_of(parse_markdown(text).headings, document.path)
+    title = title_of(parsed(text).structure.headings, document.path)
     return [title, lead(text) or title]
 
 
