@@ -24,6 +24,7 @@ from orbit_registry.site.config import (
 )
 from orbit_registry.site.curated import PAGES
 from orbit_registry.site.documents import LEADS_OUT, UNREADABLE
+from orbit_registry.site.mark import CARD, MARK, card_png, mark_svg
 from orbit_registry.site.output import Output
 from orbit_registry.site.prose import DEAD_LINK
 from orbit_registry.site.sources import SiteSources
@@ -46,8 +47,11 @@ def configure(
     for name, content in sorted(_templates(sources, problems).items()):
         out.write(f"{OVERRIDES}/{name}", content)
 
-    base = default_config(sources.title, nav)
-    if sources.user_config is not None:
+    out.write(f"{OVERRIDES}/{CARD}", card_png(sources.title))
+    if sources.user_config is None:
+        out.write(f"{OVERRIDES}/{MARK}", mark_svg(sources.title))
+        base = default_config(sources.title, nav)
+    else:
         base = _users_config(sources.user_config, nav, problems)
 
     base |= sources.header
