@@ -40,7 +40,8 @@ from orbit_registry.site.output import (
 from orbit_registry.site.published import published
 from orbit_registry.site.record_page import templates_digest
 from orbit_registry.site.sitemap import site_map
-from orbit_registry.site.stage import BuildContext, SiteSources, stage, user_pages
+from orbit_registry.site.sources import SiteSources
+from orbit_registry.site.stage import BuildContext, stage, user_pages
 from orbit_registry.site.stamps import renderers, stamp_of
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.publication import Publication, publication_of

@@ -7,6 +7,7 @@ from orbit_registry.formats.markdown import slug
 from orbit_registry.site import console, explorer, health, home, lists
 from orbit_registry.site import map as record_map
 from orbit_registry.site.curated import PAGES, EmptyPage
+from orbit_registry.site.edits import built_from, edits_of
 from orbit_registry.site.markdown_words import escaped
 from orbit_registry.site.mentions import tasks_html
 from orbit_registry.site.overview_markdown import part_markdown
@@ -62,19 +63,13 @@ def _titled(title: str, html: str) -> str:
 
 
 def _home(data: Published, empty: EmptyPage) -> str:
-    parts = [_home_events(data, ""), _counts(data, "")]
-    if any(record.globs for record in data.records):
-        parts.insert(0, _paths(data, ""))
-
+    parts = [_paths(data, ""), _counts(data, ""), _home_events(data, "")]
     lead = f'<p class="orbit-about">{escape(empty.lead)}</p>'
     title = data.context.sources.title
     return _titled(title, "\n".join([lead, *parts]))
 
 
 def _paths(data: Published, url: str) -> str:
-    if not any(record.globs for record in data.records):
-        return ""
-
     return explorer.box(url, data.records, data.overlooked, MOST_ON_A_LANDING)
 
 
@@ -95,10 +90,15 @@ def _counts(data: Published, url: str) -> str:
 
 
 def _home_events(data: Published, url: str) -> str:
+    publication = data.context.sources.publication
     files = [RECORDS, SNAPSHOT] if data.has_database else [RECORDS]
+    edits = edits_of(publication, data.records)
     decided = home.decided_html(data.records, data.relations, url)
-    lately = home.lately_html(data.records, data.relations, url, files)
-    return f'<div class="orbit-home">{decided}{lately}</div>'
+    lately = home.lately_html(data.records, data.relations, url, files, edits)
+
+    commit, day = built_from(publication)
+    built = home.built_html(commit, day, data.site.forge.change(commit))
+    return f'<div class="orbit-home">{decided}{lately}</div>{built}'
 
 
 def _tasks(data: Published, _: str) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
 from orbit_registry.render.records import unread_files
-from orbit_registry.site import console, health, home
+from orbit_registry.site import console, health
+from orbit_registry.site.events import event_of
 from orbit_registry.site.list_markdown import (
     counts_markdown,
     documents_markdown,
@@ -22,14 +23,14 @@ from orbit_registry.site.published import Published
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import TwinLinks
 from orbit_registry.site.views import RELATIONS, Relations
-from orbit_registry.site.words import date_of
+from orbit_registry.site.words import date_of, is_made
 
 DECIDED, LATELY = 12, 20
 
 
 def _home(data: Published, links: TwinLinks) -> str:
     """Return the newest decisions, each with its sentence, and what happened lately."""
-    made = [record for record in data.records if record.kind.in_document and home.is_made(record)]
+    made = [record for record in data.records if record.kind.in_document and is_made(record)]
     made.sort(key=lambda record: (date_of(record), record.sort_key), reverse=True)
     decided = []
     for record in made[:DECIDED]:
@@ -37,7 +38,7 @@ def _home(data: Published, links: TwinLinks) -> str:
         decided.append(f"- {record_link(record, links)} {date_of(record)}".rstrip())
         decided += [f"  {escaped(sentence)}"] if sentence else []
 
-    events = [home.event_of(record, data.relations) for record in data.records]
+    events = [event_of(record, data.relations) for record in data.records]
     events = [event for event in events if event.day]
     events.sort(key=lambda event: (event.day, event.record.sort_key), reverse=True)
     lately = []

@@ -79,7 +79,7 @@ def _searched(sections: Sequence[Section], links: TwinLinks) -> Content:
 
 
 def _address(data: Published, links: TwinLinks, href: str) -> str:
-    """Return the address of a link; the generator puts the pictures of its own pages where their
+    """Return the address of a link; the generator leaves the pictures of these pages where their
     sources have them.
     """
     config = data.context.sources.user_config

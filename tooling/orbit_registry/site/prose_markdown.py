@@ -128,7 +128,7 @@ class _Writer:
         return "".join([*out, self._unedited(at, lines.end)])
 
     def _unedited(self, start: int, end: int) -> str:
-        """Return a stretch without edits: its code as it is, its words with what they cite."""
+        """Return a stretch without edits: its code unchanged, its words with what they cite."""
         out = []
         at = start
         for span in self.code[max(bisect_right(self.code_starts, start) - 1, 0) :]:

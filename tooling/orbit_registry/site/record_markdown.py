@@ -23,7 +23,7 @@ _LINE = "\x01"
 
 
 class _Lines(str):
-    """Text of several lines, as it is."""
+    """Text of several lines that is Markdown already."""
 
 
 def _written(value: object) -> Markup:

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.site.arcs import sketch
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
 from orbit_registry.site.words import date_of, tags_of
@@ -30,6 +31,7 @@ BAR, BAR_GAP, TALL = (
 )  # of a sparkline, in CSS pixels; a baseline of one more is drawn below the bars
 _SECTION = 2  # level of the headings that contents begin with
 _SPARKLINE = '<span class="orbit-sparkline"></span>'  # marker for the drawing of votes
+_SKETCH = '<span class="orbit-sketch"></span>'  # marker for the drawing of relations
 
 _INERT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 """Characters that could end the element, or a line of a script, as JSON writes them."""
@@ -82,10 +84,17 @@ def article(kind: Kind, view: Mapping[str, Any], prose_html: str) -> str:
         ) from None
 
     html = clean(html)
-    # The sanitiser lets no drawing through. Ours is made of numbers; prose, which is above, may
+    # The sanitiser lets no drawing through. Ours are made of numbers; prose, which is above, may
     # have a marker too.
-    before, marker, after = html.rpartition(_SPARKLINE)
-    return f"{before}{_votes_drawn(view)}{after}" if marker else html
+    for marker, drawing in (
+        (_SPARKLINE, _votes_drawn(view)),
+        (_SKETCH, sketch(view.get("related", ()))),
+    ):
+        before, present, after = html.rpartition(marker)
+        if present:
+            html = f"{before}{drawing}{after}"
+
+    return html
 
 
 def about(
