@@ -153,10 +153,12 @@ class _Writer:
         if start >= end:
             return ""
 
-        names = None if self._in_link(start) else self._names
+        is_linked = self._in_link(start)
+        names = None if is_linked else self._names
         pieces = _BARE.split(self.source[start:end])
         pieces[::2] = [self._inert(piece, names) for piece in pieces[::2]]
-        pieces[1::2] = [_short(address) for address in pieces[1::2]]
+        write = _short_words if is_linked else _short
+        pieces[1::2] = map(write, pieces[1::2])
         return "".join(pieces)
 
     @cached_property
@@ -300,6 +302,11 @@ def _short(address: str) -> str:
     """Return an address of an issue or a change as a link with its short name."""
     name = short_name(address)
     return link(escaped(name), address) if name else address
+
+
+def _short_words(address: str) -> str:
+    """Return an address of an issue or a change as its short name."""
+    return escaped(short_name(address)) or address
 
 
 def _without_empty_end(text: str) -> str:
