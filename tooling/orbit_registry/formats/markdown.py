@@ -39,7 +39,7 @@ _MAX_NESTING = 40
 _TITLED = frozenset({"heading_open", "th_open", "td_open"})
 """Tokens whose text is always parsed; a paragraph is parsed only where it may hold a link."""
 _LABELLED = frozenset({"link_open", "image"})
-_SPANNED = _LABELLED | {"html_inline", "code_inline"}
+_SPANNED = _LABELLED | {"html_inline", "code_inline", "math_inline"}
 HARD_BLANK = re.compile(r"^([ ]{0,3}#{1,6})[\u00a0\u202f\u3000]", re.MULTILINE)
 """A no-break blank after a heading's mark: CommonMark sees no heading there, its author does."""
 _ATTRIBUTE = (
@@ -234,12 +234,12 @@ def with_spans(markdown: MarkdownIt) -> MarkdownIt:
         "backticks": backtick,
     }
     for name, rule in rules.items():
-        markdown.inline.ruler.at(name, _with_span(rule))
+        markdown.inline.ruler.at(name, with_span(rule))
 
     return markdown
 
 
-def _with_span(rule: InlineRule) -> InlineRule:
+def with_span(rule: InlineRule) -> InlineRule:
     """Wrap a link's rule so that its token has the spans of link and label in the inline text."""
 
     def wrapped(state: StateInline, silent: bool) -> bool:

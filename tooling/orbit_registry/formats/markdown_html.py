@@ -25,6 +25,7 @@ from orbit_registry.formats.markdown import (
     structure_of,
     with_spans,
 )
+from orbit_registry.formats.math import add_math
 from orbit_registry.formats.position import Span
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ def _parser(fence: Fence) -> MarkdownIt:
     markdown = base_parser(alerts=True, tasklists=True, strikethrough_single_tilde=True)
     markdown.enable("strikethrough")
     markdown.use(footnote_plugin, inline=False).use(deflist_plugin).use(gfm_autolink_plugin)
-    markdown.use(add_notes)
+    markdown.use(add_notes).use(add_math)
 
     def known_html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         raw = _RAW.match(state.src, state.bMarks[start] + state.tShift[start])

@@ -36,8 +36,10 @@ _NAME = re.compile(r"[A-Z](?<![\w/.#&-][A-Z])[A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/
 """What the name of a task looks like, or of a record in another tool:
 a word that ends in a number.
 """
-_ISSUE = re.compile(r"(?<![\w&/#])(?:#|GH-)([1-9][0-9]{0,6})(?![\w-])")
-_COMMIT = re.compile(r"(?<![\w/-])[0-9a-f]{40}(?![\w-])")
+_ISSUE = re.compile(r"(?<![\w&/#])(?:#(?![0-9]{6}\b)|GH-)([1-9][0-9]{0,6})(?![\w-])")
+"""The number of an issue; six digits after a hash are a colour."""
+_COMMIT = re.compile(r"(?<![\w/.#-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}(?![\w-]|\.\w)")
+"""What the id of a commit looks like: a word of digits and of letters up to f."""
 _ADDRESS = re.compile(
     r"https?://[^/<>\s]{1,100}/(?P<project>[\w./-]{1,200}?)/(?:-/)?"
     r"(?:issues|pull|merge_requests|pulls)/(?P<number>[0-9]{1,7})"
@@ -419,7 +421,7 @@ class _Renderer:
         for match in _ISSUE.finditer(piece):
             yield Span(*match.span()), forge.issue(match[1])
         for match in _COMMIT.finditer(piece):
-            yield Span(*match.span()), forge.change(match[0])
+            yield Span(*match.span()), self.site.change(match[0])
 
     def _diagnostics(self) -> Iterator[Diagnostic]:
         if not self.broken:
@@ -448,5 +450,5 @@ class _Renderer:
 @cache
 def _may_name(forms: IdForms, *, has_forge: bool) -> re.Pattern[str]:
     """Return a pattern for the start of every citation: a text without it is not searched."""
-    at_forge = "|#[0-9]|[0-9a-f]{40}" if has_forge else ""
+    at_forge = "|#[0-9]|[0-9a-f]{7}" if has_forge else ""
     return re.compile(f"{forms.first.pattern}|[A-Z][A-Za-z]{{0,15}}-?[0-9]{at_forge}")
