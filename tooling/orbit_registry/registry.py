@@ -443,9 +443,13 @@ class Registry:
         """Run the gate."""
         from orbit_registry.checks import engine
 
+        def read() -> Reading:
+            self.refresh()
+            return self.reading
+
         return engine.gate(
             self.workspace,
-            self.refresh,
+            read,
             paths=paths,
             against=against,
             fix=fix,

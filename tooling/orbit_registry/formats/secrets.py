@@ -424,7 +424,9 @@ def has_secret(value: object, text: str) -> bool:
     """Say whether a text within a value holds a secret; `text` is the value as ASCII JSON."""
     if "\\u" in text:  # an escape could hide a secret
         text = json.dumps(value, ensure_ascii=False)
-    if not may_hold_secret(text):
+
+    # A name and its value may be on two lines, or in two columns.
+    if not may_hold_secret(text.replace("\\n", "\n").replace("\\t", "\t")):
         return False
 
     # Lists of words are many texts: one search of all takes a tenth of one each.

@@ -1,10 +1,11 @@
 """Whether a record says what another one says: its headline is judged apart from its text."""
 
+import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, Self
 
 from orbit_registry.formats.wording import is_mark, normalised, signs_of, without_citations
 from orbit_registry.judgements.contradicts import Contrast, contradicts
@@ -38,14 +39,30 @@ class Wording:
 
     @cached_property
     def plain(self) -> str:
-        """The text without form; signs that tell texts apart follow it."""
-        return " ".join((normalised(self.text), *signs_of(self.text))).strip()
+        """A hash of the text without form and of the signs that tell texts apart; empty for none."""
+        text = " ".join((normalised(self.text), *signs_of(self.text))).strip()
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() if text else ""
 
     @cached_property
     def telling(self) -> frozenset[str]:
         """The words of the headline that tell it from others, without their endings."""
         words = self.plain_headline.split()
         return frozenset(_stem(word) for word in words if word not in _COMMON)
+
+    def to_row(self) -> list[object]:
+        """Return what a cache keeps, so that nothing is worked out again."""
+        texts = [self.headline, self.text, self.plain_headline, self.plain]
+        return [*texts, sorted(self.telling)]
+
+    @classmethod
+    def from_row(cls, row: Sequence[Any]) -> Self:
+        """Return what was kept by `to_row`."""
+        headline, text, plain_headline, plain, telling = row
+        wording = cls(headline, text)
+        vars(wording).update(
+            plain_headline=plain_headline, plain=plain, telling=frozenset(telling)
+        )
+        return wording
 
 
 @dataclass(frozen=True, slots=True)

@@ -390,7 +390,7 @@ def _own_rows(
         return {path: make(path) for path in by_path}
 
     keys = {path: digest_of(record, kinds, record.id in local) for path, record in by_path.items()}
-    return cache.values("rows", keys, lambda path: to_row(make(path)), is_clean=True)
+    return cache.values("rows", keys, lambda path: to_row(make(path)), clean=keys)
 
 
 def _rows_of_record(record: Record, inbox: bool) -> tuple[str, list[tuple[str, str]]]:
