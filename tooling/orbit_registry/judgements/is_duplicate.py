@@ -59,9 +59,7 @@ class Wording:
         """Return what was kept by `to_row`."""
         headline, text, plain_headline, plain, telling = row
         wording = cls(headline, text)
-        vars(wording).update(
-            plain_headline=plain_headline, plain=plain, telling=frozenset(telling)
-        )
+        vars(wording).update(plain_headline=plain_headline, plain=plain, telling=frozenset(telling))
         return wording
 
 

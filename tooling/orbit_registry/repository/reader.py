@@ -114,14 +114,15 @@ class Collection:
     problems: tuple[Diagnostic, ...]
 
 
-def digest_of(record: Record, *others: object) -> str:
-    """Return a hash of a record as it was read and of what else a value is made from.
+def digests_of(records: Iterable[Record]) -> dict[str, str]:
+    """Return a hash of each record as it was read, by path; what kinds there are is none of it."""
+    names = [field.name for field in fields(Record) if field.name != "kind"]
+    digests = {}
+    for record in records:
+        values = [getattr(record, name) for name in names]
+        digests[record.path] = digest(record.kind.name, values)
 
-    What kinds there are is none of it.
-    """
-    names = [field.name for field in fields(record) if field.name != "kind"]
-    values = [getattr(record, name) for name in names]
-    return digest(record.kind.name, values, others)
+    return digests
 
 
 def read_collection(workspace: Workspace, *, now: datetime | None = None) -> Collection:
@@ -237,6 +238,11 @@ class Reading:
     def clean(self) -> Sequence[Record]:
         """The records with their prose, those with a secret redacted."""
         return free_of_secrets(self.filled, self.without_secrets)
+
+    @cached_property
+    def digests(self) -> Mapping[str, str]:
+        """A hash of each of these records, by path."""
+        return digests_of(self.clean)
 
     @cached_property
     def without_secrets(self) -> frozenset[str]:

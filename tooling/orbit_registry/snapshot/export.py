@@ -26,7 +26,7 @@ from orbit_registry.lifecycle.verdicts import verdicts
 from orbit_registry.operations.freshness.evaluate import FreshnessReport, evaluate_freshness
 from orbit_registry.repository.documents import ProseReading
 from orbit_registry.repository.guard import free_of_secrets
-from orbit_registry.repository.reader import Reading
+from orbit_registry.repository.reader import Reading, digests_of
 from orbit_registry.repository.skills import Skill
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.search.index import K1, UNKNOWN, B
@@ -435,6 +435,7 @@ def shared_rows(
         half_life_days=half_life_days(),
         references=references,
         cache=workspace.cache,
+        digests=digests_of(records),
         kinds=workspace.kinds.fingerprint,
     )
 
@@ -482,6 +483,7 @@ def local_rows(
         imports=imports,
         skills=list(map(_without_secrets, skills)),
         cache=workspace.cache,
+        digests=reading.digests,
         kinds=workspace.kinds.fingerprint,
     )
 

@@ -159,9 +159,7 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
     """Two records say nearly the same."""
     for pairs in _pairs_by_kind(context).values():
         near = (
-            pair
-            for pair in pairs
-            if pair.likeness.reason in ("text", "near headline", "meaning")
+            pair for pair in pairs if pair.likeness.reason in ("text", "near headline", "meaning")
         )
         for of_record in grouped(near, lambda pair: pair.record.path).values():
             yield from _nearest(context, of_record)
