@@ -688,12 +688,12 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         find_judged=find_judged,
         cache=workspace.cache,
         imported=inputs.imported,
-        without_secrets=inputs.reading.without_secrets,
-        plain=inputs.reading.plain,
         copies=copies,
     )
     context = replace(
         context,
+        without_secrets=inputs.reading.without_secrets,
+        plain=inputs.reading.plain,
         meanings=partial(_meanings, workspace),
         due=inputs.due,
         bad_citations=inputs.bad_citations,

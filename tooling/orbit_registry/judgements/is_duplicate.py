@@ -39,7 +39,7 @@ class Wording:
 
     @cached_property
     def plain(self) -> str:
-        """A hash of the text without form and of the signs that tell texts apart; empty for none."""
+        """A hash of the text without form, and of the signs that tell texts apart."""
         text = " ".join((normalised(self.text), *signs_of(self.text))).strip()
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() if text else ""
 

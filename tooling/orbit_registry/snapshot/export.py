@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -469,7 +470,14 @@ def local_rows(
         replace(problem, message=without_secrets(problem.message))
         for problem in collection.problems
     ]
-    return rows_of(
+    derived = partial(
+        rows_of,
+        half_life_days=half_life_days(),
+        cache=workspace.cache,
+        digests=reading.digests,
+        kinds=workspace.kinds.fingerprint,
+    )
+    return derived(
         records,
         sources,
         problems,
@@ -477,14 +485,10 @@ def local_rows(
         built=built,
         due=due_reviews(workspace, records),
         inbox=inbox,
-        half_life_days=half_life_days(),
         references=references_in(workspace, records, prose),
-        citations=citations_of(workspace, records),
+        citations=citations_of(workspace, records, report.tracked),
         imports=imports,
         skills=list(map(_without_secrets, skills)),
-        cache=workspace.cache,
-        digests=reading.digests,
-        kinds=workspace.kinds.fingerprint,
     )
 
 

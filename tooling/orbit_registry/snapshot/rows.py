@@ -144,11 +144,12 @@ def _link_rows(
         }
 
 
-def citations_of(workspace: Workspace, records: Sequence[Record]) -> Iterator[Row]:
+def citations_of(
+    workspace: Workspace, records: Sequence[Record], tracked: Sequence[str] | None
+) -> Iterator[Row]:
     """Yield what the files of the project cite, as `_citation_rows` does; what records' texts cite
     is their own.
     """
-    tracked = workspace.git.tracked()
     files = tracked if tracked is not None else walk(workspace.root, hidden=False)
     homes = frozenset(record.source.path for record in records if record.source is not None)
     references = citing_references(workspace, files, without=homes)
