@@ -275,9 +275,14 @@ class Cache:
             (json.loads(text) for checksum, text in rows if checksum == _checksum(key, text)), None
         )
 
-    def remember(self, namespace: str, key: str, value: object) -> None:
-        """Store a value under a key, in place of the namespace's former one."""
-        text = _storable(value)
+    def remember(
+        self, namespace: str, key: str, value: object, *, is_clean: bool = False
+    ) -> None:
+        """Store a value under a key, in place of the namespace's former one.
+
+        In a clean value no secret is looked for.
+        """
+        text = _storable(value, is_clean=is_clean)
         if text is not None:
             row = (namespace, key, _checksum(key, text), text)
             self._write("INSERT OR REPLACE INTO memos VALUES (?, ?, ?, ?)", [row])

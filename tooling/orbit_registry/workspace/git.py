@@ -475,6 +475,15 @@ class Git:
         except GitError:
             return None, []
 
+    def unlike_head(self) -> list[str]:
+        """Return the files below the folder that differ from the commit checked out, deleted and
+        untracked ones among them.
+        """
+        options = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
+        rows = self.run_names("status", *options, "--", ".")
+        prefix = self.prefix
+        return [row[3 + len(prefix) :] for row in rows if row.startswith(prefix, 3)]
+
     def ignore_line(self, path: Path) -> str | None:
         """Return the `.gitignore` line for an untracked path;
         None where it is tracked or ignored already.
