@@ -430,13 +430,18 @@ def _end_of_key(text: str, start: int) -> int:
     return closing + 5 if closing >= 0 else len(text)
 
 
+_ESCAPES = ((r"\"", '"'), (r"\n", "\n"), (r"\r", "\r"), (r"\t", "\t"), (r"\\", "\\"))
+
+
 def has_secret(value: object, text: str) -> bool:
     """Say whether a text within a value holds a secret; `text` is the value as ASCII JSON."""
     if "\\u" in text:  # an escape could hide a secret
         text = json.dumps(value, ensure_ascii=False)
 
-    # A name and its value may be on two lines, or in two columns.
-    if not may_hold_secret(text.replace("\\n", "\n").replace("\\t", "\t")):
+    # JSON writes with two signs what may be between a name and its value.
+    for escape, sign in _ESCAPES:
+        text = text.replace(escape, sign)
+    if not may_hold_secret(text):
         return False
 
     # Lists of words are many texts: one search of all takes a tenth of one each.

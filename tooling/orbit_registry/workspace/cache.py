@@ -275,9 +275,7 @@ class Cache:
             (json.loads(text) for checksum, text in rows if checksum == _checksum(key, text)), None
         )
 
-    def remember(
-        self, namespace: str, key: str, value: object, *, is_clean: bool = False
-    ) -> None:
+    def remember(self, namespace: str, key: str, value: object, *, is_clean: bool = False) -> None:
         """Store a value under a key, in place of the namespace's former one.
 
         In a clean value no secret is looked for.
