@@ -247,7 +247,7 @@ class CheckContext:
             facts.documents_gone - facts.not_checked_out,
             self.now,
             self.config,
-            memo=self.cache.memo,
+            cache=self.cache,
         )
 
     @cached_property
