@@ -26,6 +26,7 @@ from orbit_registry.fleet.lake import (
     folder_name,
     valid_repository,
 )
+from orbit_registry.formats.wording import SMALL_WORDS
 from orbit_registry.judgements.contradicts import A_NUMBER, position_of
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.model.votes import format_time, parse_time
@@ -51,16 +52,14 @@ _ADDRESS = re.compile(
 )
 """An address of git: a URL, `user@host:path`, or a path."""
 _BEFORE = " | "  # between the topic of a title and its side
-_COMMON_WORDS = (
-    "a about across adopt all allow always an and any architecture are as at be by can choose "
-    "decide decision do does enable for everywhere from have how in instead into introduce is it "
-    "its keep must of on only or our over permit pick prefer record select shall should so start "
-    "switch than that the their them this to use via we when where which while will with you your "
+_DECIDING = (
+    "about across adopt all allow always any architecture can choose decide decision do does "
+    "enable everywhere how instead introduce keep must only over permit pick prefer record select "
+    "shall should start switch use via where will "
     "nutze nutzen utiliser usar usare verwende verwenden wir"
 )
-_COMMON = frozenset(
-    map(stem, _COMMON_WORDS.split())
-)  # stems that say little of what a title is about
+_COMMON = frozenset(map(stem, SMALL_WORDS.union(_DECIDING.split())))
+"""Stems that say little of what a title is about."""
 
 Row = dict[str, object]
 

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
 
-from orbit_registry.formats.wording import is_mark, normalised, signs_of, without_citations
+from orbit_registry.formats.wording import (
+    SMALL_WORDS,
+    is_mark,
+    normalised,
+    signs_of,
+    without_citations,
+)
 from orbit_registry.judgements.contradicts import Contrast, contradicts
 from orbit_registry.model.record import Record
 
@@ -18,11 +24,6 @@ TELLING = 4  # words of a headline, from which on one word more makes no other l
 Reason = Literal["copy", "headline", "near headline", "text", "meaning", ""]
 _ENDING = re.compile(r"(?:ies|ied|ing|es|ed|y|s|e)\Z")
 _SHORTEST_STEM = 3
-_COMMON_WORDS = (
-    "a an and are as at be been before by for from has have in into is it its of on or our so than "
-    "that the their them then they this to was we when which while with you your"
-)
-_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Wording:
     def telling(self) -> frozenset[str]:
         """The words of the headline that tell it from others, without their endings."""
         words = self.plain_headline.split()
-        return frozenset(_stem(word) for word in words if word not in _COMMON)
+        return frozenset(_stem(word) for word in words if word not in SMALL_WORDS)
 
     def to_row(self) -> list[object]:
         """Return what a cache keeps, so that nothing is worked out again."""
