@@ -10,6 +10,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.fleet.names import source_repository
 from orbit_registry.formats.adr.sentence import sentence_of
 from orbit_registry.formats.hosting import forge_of
+from orbit_registry.formats.wording import SMALL_WORDS
 from orbit_registry.judgements.contradicts import A_NUMBER, position_of
 from orbit_registry.model.ids import OVERRIDES
 from orbit_registry.repository.codec import hides_record
@@ -31,14 +32,13 @@ _TELLING_TERMS = 12
 """Fewest terms of a text that is compared: shorter ones are equal by chance."""
 _BEFORE = " | "
 """Between the topic of a title and its side."""
-_COMMON_WORDS = (
-    "a about across adopt all allow always an and any architecture are as at be by can choose "
-    "decide decision do does enable for everywhere from have how in instead into introduce is it "
-    "its keep must of on only or our over permit pick prefer record select shall should so start "
-    "switch than that the their them this to use via we when where which while will with you your "
+_DECIDING = (
+    "about across adopt all allow always any architecture can choose decide decision do does "
+    "enable everywhere how instead introduce keep must only over permit pick prefer record select "
+    "shall should start switch use via where will "
     "nutze nutzen utiliser usar usare verwende verwenden wir"
 )
-_COMMON = frozenset(map(stem, _COMMON_WORDS.split()))
+_COMMON = frozenset(map(stem, SMALL_WORDS.union(_DECIDING.split())))
 """Stems that say little of what a title is about."""
 
 
