@@ -31,15 +31,10 @@ def terms(text: str) -> list[str]:
     return list(map(stem, words(text)))
 
 
-def indexed_words(text: str) -> list[str]:
-    """Return the words of a text, and behind them its short joined names (`sqlite` of SQLite)."""
-    pieces = _pieces(text)
-    indexed = list(chain.from_iterable(map(_words_of_piece, pieces)))
-    for piece in pieces:
-        if not piece[1:].islower():
-            indexed += _joined_names(piece)
-
-    return indexed
+def joined_names(text: str) -> list[str]:
+    """Return the short joined names of a text, which its words part: `sqlite` of SQLite."""
+    pieces = (piece for piece in _pieces(text) if not piece[1:].islower())
+    return list(chain.from_iterable(map(_joined_names, pieces)))
 
 
 def _pieces(text: str) -> list[str]:

@@ -112,7 +112,7 @@ class Relations:
     ) -> None:
         self._freshness, self.due, self.built = freshness, due, built
         self.citers, self.matches, self.checks = citers or Citers(), matches, checks
-        self._sentences = sentences
+        self.sentences = sentences
         self.today = today or datetime.now(UTC).date()
         in_order = list(records)
         self.records = RecordSet(in_order)
@@ -148,7 +148,7 @@ class Relations:
         if not record.kind.in_document:
             return ""
 
-        sentence = self._sentences.get(record.path, "")
+        sentence = self.sentences.get(record.path, "")
         return "" if sentence == record.title else sentence
 
     def log_around(self, record: Record) -> Sequence[Record]:
