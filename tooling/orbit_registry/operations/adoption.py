@@ -15,6 +15,7 @@ from functools import partial
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
 from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
+from orbit_registry.formats.adr.front_matter import KEY_TWICE
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_same_title, title_key
 from orbit_registry.formats.adr.reader import (
     DATE_PROBLEMS,
@@ -81,6 +82,8 @@ from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 _QUOTED = 60  # characters of a status that a report quotes
+_ASKED = ("adr-status-twice", KEY_TWICE, UNSURE_RELATION)
+"""Codes of the problems of a document that the report asks about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,11 +380,7 @@ def _remarks(
 
 def _status_remarks(entry: AdrDocument) -> Iterator[str]:
     for problem in entry.problems:
-        if problem.code == "adr-status-twice" and problem.position is not None:
-            yield f"line {problem.position.line}: {problem.message}; {problem.hint}"
-
-    for problem in entry.problems:
-        if problem.code == UNSURE_RELATION and problem.position is not None:
+        if problem.code in _ASKED and problem.position is not None:
             yield f"line {problem.position.line}: {problem.message}; {problem.hint}"
 
     others = [

@@ -209,6 +209,16 @@ def fields_span(document: Document) -> Span | None:
     )
 
 
+def toml_span(document: Document) -> Span | None:
+    """Return the lines of a front matter in TOML, without its fences."""
+    start = document.text.find("\n") + 1
+    head = document.text[:start].lstrip("\ufeff")
+    if document.front_matter is not None or not document.content_start or head.rstrip() != "+++":
+        return None
+
+    return Span(start, document.text.rindex("+++", 0, document.content_start))
+
+
 def is_filled(document: Document, body: Span) -> bool:
     """Say whether a section has a line that is neither a heading nor a placeholder."""
     for line in visible_lines(document, body, document.html):

@@ -85,6 +85,7 @@ class Fact:
     span: Span
     style: str
     values: tuple[str, ...] = ()
+    is_list: bool = False  # a list by its syntax, so that a comma in a value separates nothing
 
 
 @dataclass(frozen=True, slots=True)

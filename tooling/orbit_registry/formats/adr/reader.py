@@ -17,12 +17,17 @@ from orbit_registry.formats.adr.file_names import (
     number_of_path,
     series_number,
 )
+from orbit_registry.formats.adr.front_matter import (
+    NO_FRONT_MATTER,
+    Field,
+    FrontMatter,
+    read_front_matter,
+    read_toml,
+)
 from orbit_registry.formats.adr.header import (
     LINK,
-    Field,
     Header,
     key_value,
-    read_fields,
     split_names,
     visible_lines,
     without_links,
@@ -275,9 +280,11 @@ def _people(facts: _Facts, role: str) -> tuple[str, ...]:
     fact = facts.first(role)
     if fact is None:
         return ()
-    names = (
-        name for value in (fact.values or (fact.raw,)) for name in split_names(without_links(value))
-    )
+    names: list[str] = []
+    for value in fact.values or (fact.raw,):
+        bare = without_links(value)
+        names += [bare] if fact.is_list else split_names(bare)
+
     return _unique(name for name in names if plain(name) not in _NO_VALUE)
 
 
@@ -444,6 +451,7 @@ def _problems(
             "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
         )
 
+    yield from header.front_matter.problems
     yield from _unsure_relations(header, facts, outline)
 
     for other in repeated_statuses(facts.all, status_fact):
@@ -675,15 +683,23 @@ def _log_header(
     document: Document, heading: Heading, citations: tuple[Citation, ...] = ()
 ) -> Header:
     inside = tuple(within(document.headings, heading.body, lambda other: other.section.start))
-    return Header(document, (_entry_zone(document, heading, inside),), inside, (), True, citations)
+    zones = (_entry_zone(document, heading, inside),)
+    return Header(document, zones, inside, in_log=True, citations=citations)
 
 
 def _single_header(document: Document, start: int, citations: tuple[Citation, ...] = ()) -> Header:
     inside = tuple(heading for heading in document.headings if heading.section.start >= start)
     zones = tuple(_zones(document, start, inside, headings.title_heading(document)))
+    return Header(document, zones, inside, False, _front_matter(document), citations)
+
+
+def _front_matter(document: Document) -> FrontMatter:
     block = headings.fields_span(document)
-    fields = read_fields(document.text, block) if block else ()
-    return Header(document, zones, inside, fields, False, citations)
+    if block is not None:
+        return read_front_matter(document.text, block)
+
+    block = headings.toml_span(document)
+    return NO_FRONT_MATTER if block is None else read_toml(document.text, block)
 
 
 def content_end(document: Document, span: Span) -> int:

@@ -8,14 +8,12 @@ from difflib import get_close_matches
 from functools import partial
 from urllib.parse import quote, unquote
 
-from orbit_registry.formats import yaml
+from orbit_registry.formats.adr.front_matter import Data, Field, scalar
 from orbit_registry.formats.adr.header import (
     ROLES,
-    Field,
     Header,
     Style,
     key_value,
-    scalar,
     split_key_values,
     visible_lines,
     whole_line,
@@ -27,7 +25,7 @@ from orbit_registry.formats.adr.status_line import normalise_status, read_statem
 from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, plain
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.markdown import Cell, Heading, Table, within
-from orbit_registry.formats.position import Span, YamlProblemError
+from orbit_registry.formats.position import Span
 from orbit_registry.formats.untrusted import first_hidden
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
@@ -197,12 +195,6 @@ BULLETS = Style("bullets", _read_items, _render_line, partial(_insert_line, _rea
 LINES = Style("line", _read_lines, _render_line, partial(_insert_line, _read_lines))
 
 
-_PAIR = re.compile(
-    r"^[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \t]*(?P<value>[^\r\n]*)",
-    re.MULTILINE,
-)
-
-
 _MOST_PATHS, _LONGEST_PATH = 200, 500  # limits of a record's scope
 
 
@@ -213,18 +205,22 @@ def _read_front_matter(header: Header) -> Iterator[Fact]:
     yield from _stage_status(header)
 
     for field in header.fields:
+        name = field.key.lower()
         key = field_of(field.key)
-        if field.key.lower() in ("links", "relations"):
-            yield from _typed_links(header.text, field)
-        elif field.key.lower() == "affects":
-            for name, globs in zip(
-                ("paths", "refused_paths"), _affected_paths(field.line.of(header.text)), strict=True
-            ):
-                yield Fact(name, field.value, field.span, "front-matter", tuple(globs))
+        if name in ("links", "relations"):
+            yield from _typed_links(field)
+        elif name == "affects":
+            globs, refused = _affected_paths(field.data)
+            yield Fact("paths", field.value, field.span, "front-matter", tuple(globs))
+            yield Fact("refused_paths", field.value, field.span, "front-matter", tuple(refused))
         elif key == "status":
             yield from _status_value(header.text, field)
         elif key is not None:
-            yield Fact(key, field.value, field.span, "front-matter", field.values)
+            yield _front_fact(key, field)
+
+
+def _front_fact(key: str, field: Field) -> Fact:
+    return Fact(key, field.value, field.span, "front-matter", field.values, field.is_list)
 
 
 def _stage_status(header: Header) -> Iterator[Fact]:
@@ -243,9 +239,8 @@ def _status_value(text: str, field: Field) -> Iterator[Fact]:
     and the other facts in it.
     """
     facts = list(read_statement(field.value, Span(0, len(field.value)), "front-matter"))
-    yield Fact(
-        "status", facts[0].raw, field.span, "front-matter", (field.value, field.span.of(text))
-    )
+    span = field.alone or field.span
+    yield Fact("status", facts[0].raw, span, "front-matter", (field.value, span.of(text)))
     yield Fact("statement", field.value, field.span, "front-matter")
 
     for fact in facts:
@@ -255,22 +250,21 @@ def _status_value(text: str, field: Field) -> Iterator[Fact]:
             yield Fact("status_date", fact.raw, field.span, "front-matter")
 
 
-def _affected_paths(text: str) -> tuple[list[str], list[str]]:
+def _affected_paths(data: Data) -> tuple[list[str], list[str]]:
     """Return the globs of `affects: [{type: path, pattern: "src/**"}]`, and what is none;
     other types name no files.
     """
-    try:
-        data = yaml.load(text)
-    except YamlProblemError:
-        return [], [" ".join(text.split())]
-
-    items = data.get("affects") if isinstance(data, dict) else None
+    items = data if isinstance(data, list) else [data]
     globs: list[str] = []
     refused: list[str] = []
-    for item in items if isinstance(items, list) else [items] if items else ():
-        kind, pattern = (
-            (item.get("type"), item.get("pattern")) if isinstance(item, dict) else (None, item)
-        )
+    for item in items:
+        if not item:
+            continue
+
+        kind, pattern = None, item
+        if isinstance(item, dict):
+            kind, pattern = item.get("type"), item.get("pattern", "")
+
         if (
             kind == "path"
             and isinstance(pattern, str)
@@ -290,23 +284,24 @@ def _is_path_glob(text: str) -> bool:
     return is_short and isinstance(parse_glob(text), Glob)
 
 
-def _typed_links(text: str, field: Field) -> Iterator[Fact]:
+def _typed_links(field: Field) -> Iterator[Fact]:
     """Yield a fact for each of `links: [{target: 2, kind: supersedes}]`, named after its kind."""
-    item: dict[str, re.Match[str]] = {}
-    for match in _PAIR.finditer(text, field.line.start, field.line.end):
-        item = {**({} if match["item"] else item), match["key"]: match}
+    items = field.data if isinstance(field.data, list) else [field.data]
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            continue
+
         kind = item.get("kind") or item.get("type")
-        if kind is not None and "target" in item:
-            yield _typed_link(item["target"], kind["value"])
-            item = {}
+        target = item.get("target")
+        if isinstance(kind, str) and isinstance(target, str) and target:
+            key = _relation_named(kind)
+            span = field.places[index] if field.places else field.span
+            yield Fact(key, target, span, "front-matter", (target,), is_list=True)
 
 
-def _typed_link(target: re.Match[str], kind: str) -> Fact:
-    relation = kind.strip().strip("\"'").lower().replace("-", " ")
-    key = KEY_OF.get(relation) or KEY_OF.get(relation.replace(" ", "_")) or "related_to"
-    value = target["value"].strip().strip("\"'")
-    span = Span(target.start("value"), target.start("value") + len(target["value"].rstrip()))
-    return Fact(key, value, span, "front-matter", (value,))
+def _relation_named(kind: str) -> str:
+    relation = kind.strip().lower().replace("-", " ")
+    return KEY_OF.get(relation) or KEY_OF.get(relation.replace(" ", "_")) or "related_to"
 
 
 def _render_scalar(fact: Fact, value: str) -> str:
