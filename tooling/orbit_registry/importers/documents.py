@@ -160,7 +160,7 @@ def _hints(paths: Iterable[str]) -> Iterator[str]:
 
 def _keep_hints(outcomes: Iterable[import_report.Outcome]) -> Iterator[str]:
     for reason, subject, advice in (
-        (NO_ENTRY, "a log without numbers or dates", "number its headings to import them"),
+        (NO_ENTRY, "a log whose entries are not read", "number its headings to import them"),
         (
             _MEMORY,
             "what agents are to know",

@@ -20,6 +20,7 @@ from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_sa
 from orbit_registry.formats.adr.reader import (
     DATE_PROBLEMS,
     UNNAMED,
+    UNREAD_ID,
     UNSURE_RELATION,
     stated_statuses,
     with_date_order,
@@ -59,6 +60,7 @@ from orbit_registry.operations.link_targets import (
     Targets,
     Unresolved,
     location_of,
+    other_links,
     read_edges,
     tabulate,
 )
@@ -82,7 +84,7 @@ from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 _QUOTED = 60  # characters of a status that a report quotes
-_ASKED = ("adr-status-twice", KEY_TWICE, UNSURE_RELATION)
+_ASKED = ("adr-status-twice", KEY_TWICE, UNSURE_RELATION, UNREAD_ID)
 """Codes of the problems of a document that the report asks about."""
 
 
@@ -240,6 +242,14 @@ def _edges(
             reason = f"{statement}: {with_step(edge.reason, which)}"
             outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
 
+    for decision in numbered:
+        candidate = decision.candidate
+        for key, value, ids in other_links(candidate.path, candidate.entry, targets):
+            others = [other for other in ids if other != decision.id]
+            if others:
+                reason = _other_link(key, value, decision.id, others)
+                outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
+
     new_ids = {decision.id for decision in numbered}
     for record, candidate in adopted:
         found_now = read_edges(record, candidate.path, candidate.entry, targets, successions)
@@ -250,6 +260,15 @@ def _edges(
         )
 
     return edges, unresolved
+
+
+def _other_link(key: str, value: str, record: str, others: Sequence[str]) -> str:
+    names = ", ".join(others)
+    command = f"orbit link {record} related_to {others[0]}"
+    return (
+        f"`{cut(key, 40)}: {cut(value, _QUOTED)}` names {names}, and Orbit has no link of that "
+        f"name; `{command}` makes one"
+    )
 
 
 _OF_PART = "a part of a decision is replaced, so both count"
@@ -446,8 +465,8 @@ def _message(error: OrbitError) -> str:
 
 
 NO_ENTRY = (
-    "no heading is a decision with a number or a date, such as `## ADR-1: Title` or `## "
-    "2026-04-01: Title`"
+    "no entry is read: an entry is a heading with a number, a date or a status below it, such as "
+    "`## ADR-1: Title`, or a row of a table with the columns `Decision` and `Status`"
 )
 """Why a log has nothing to adopt."""
 # decisions in a folder, from which on what is numbered as they are and states a status is one too

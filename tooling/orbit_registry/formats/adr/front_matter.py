@@ -38,7 +38,7 @@ _CONTAINERS = frozenset({"extra", "params", "metadata", "meta", "taxonomies", "a
 _NAMES = ("target", "name", "id", "adr", "ref", "number", "path", "file", "url", "title", "value")
 """Which entry of a mapping says what the mapping is about."""
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufeff\u2028\u2029]")
-_DEEPEST, _MOST = 6, 500
+_DEEPEST, _MOST = 6, 5_000
 """Levels and values that are read of a field: a text of a few lines can mean millions."""
 
 
