@@ -9,15 +9,21 @@ import posixpath
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
-from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
-from orbit_registry.formats.adr.front_matter import KEY_TWICE
+from orbit_registry.formats.adr.file_names import (
+    GENERIC_NAMES,
+    number_of_path,
+    own_folders,
+    owning_folder,
+)
+from orbit_registry.formats.adr.front_matter import KEY_TWICE, read_front_matter, read_toml
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_same_title, title_key
 from orbit_registry.formats.adr.reader import (
+    BLANK_TITLE,
     DATE_PROBLEMS,
     UNNAMED,
     UNREAD_ID,
@@ -25,7 +31,8 @@ from orbit_registry.formats.adr.reader import (
     stated_statuses,
     with_date_order,
 )
-from orbit_registry.formats.adr.vocabulary import date_orders
+from orbit_registry.formats.adr.vocabulary import date_orders, field_of
+from orbit_registry.formats.position import Span
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.judgements.in_force import read_together
 from orbit_registry.judgements.status_evidence import StatusEvidence, status_evidence
@@ -84,7 +91,7 @@ from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 _QUOTED = 60  # characters of a status that a report quotes
-_ASKED = ("adr-status-twice", KEY_TWICE, UNSURE_RELATION, UNREAD_ID)
+_ASKED = ("adr-status-twice", KEY_TWICE, UNSURE_RELATION, UNREAD_ID, BLANK_TITLE)
 """Codes of the problems of a document that the report asks about."""
 
 
@@ -540,7 +547,7 @@ def candidates_of(
         headings: set[str | None] = set()
         for entry in entries:
             name = heading_of(entry, file.format)
-            candidate = Candidate(document, entry)
+            candidate = Candidate(document, _with_file_beside(workspace, path, entry))
             record = by_entry.get(entry.span.start)
             there = _outcome_if_present(workspace, candidate, record, existing)
 
@@ -563,6 +570,48 @@ def candidates_of(
     return _with_folder_dates(
         list(_without_chapters(candidates, existing, by_name, outcomes)), existing
     )
+
+
+_BESIDE = (".yaml", ".yml", ".json", ".toml")
+_NAMES_BESIDE = ("metadata", "meta", "adr", "decision", "index")
+
+
+def _with_file_beside(workspace: Workspace, path: str, entry: AdrDocument) -> AdrDocument:
+    """Return a silent decision with the status that a file next to it states: it is not read, so
+    a person is asked.
+    """
+    if entry.status != "unknown" or entry.status_raw.strip():
+        return entry
+
+    stem = posixpath.splitext(path)[0]
+    folder, _, name = stem.rpartition("/")
+    stems = [stem]
+    if name.lower() in GENERIC_NAMES and folder:
+        stems += [f"{folder}/{other}" for other in _NAMES_BESIDE]
+
+    for other in (f"{each}{suffix}" for each in stems for suffix in _BESIDE):
+        if not (workspace.root / other).is_file():
+            continue
+
+        status = _status_in(workspace, other)
+        if status:
+            syntax = f"the file {posixpath.basename(other)}"
+            return replace(entry, status_raw=cut(status, _QUOTED), status_syntax=syntax)
+
+    return entry
+
+
+def _status_in(workspace: Workspace, path: str) -> str:
+    """Return the status that a file of metadata states; empty if it states none."""
+    try:
+        text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
+    except OrbitError:
+        return ""
+
+    span = Span(0, len(text))
+    read = read_toml if path.endswith(".toml") else read_front_matter
+    values = (each.value for each in read(text, span).fields if field_of(each.key) == "status")
+    return " ".join(next(values, "").split())
 
 
 def _with_folder_dates(

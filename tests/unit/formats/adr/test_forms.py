@@ -59,3 +59,26 @@ def test_an_id_in_the_value_of_a_key_is_never_lost_in_silence(
         unread
     )
     assert len(messages) == len(unread)
+
+
+COSTS: Any = load((Path(__file__).parents[3] / "cases" / "costs.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("line", "states"),
+    [
+        *((line, True) for line in COSTS["states"]),
+        *((line, False) for line in COSTS["states_none"]),
+    ],
+)
+def test_a_cost_is_read_as_people_write_it(line: str, states: bool) -> None:
+    text = f"# T\n\n## Decision\n\nb\n\n## Consequences\n\n{line}\n"
+    (entry,) = read_document(text, "docs/adr/0007-x.md").entries
+    assert entry.has_cost is states
+
+
+@pytest.mark.parametrize("title", ["Executors — Decisions", "Decisions", "Decision log", "Mail"])
+def test_a_numbered_log_is_no_decision_of_that_number(title: str) -> None:
+    """`4_decisions.md` is the fourth chapter of a feature, not decision 4."""
+    text = f"# {title}\n\nStatus: Accepted{BODY}"
+    assert read_document(text, "docs/design/mail/4_decisions.md").entries == ()

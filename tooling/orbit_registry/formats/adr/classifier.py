@@ -170,7 +170,13 @@ def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:
     if not begins and not _TO_FILL_IN.search(entry.title):
         return False
     pending = ("unknown", "proposed") if begins else ("unknown",)
-    return not is_filled or entry.status in pending or _NO_TITLE.search(entry.title) is not None
+    return not is_filled or entry.status in pending
+
+
+def is_blank_title(title: str) -> bool:
+    """Say whether a title is still the template's: `{short title of the problem}`."""
+    begins = _PLACEHOLDER.match(title) or _TO_FILL_IN.match(title)
+    return begins is not None and _NO_TITLE.search(title) is not None
 
 
 def _has_folder_of_its_own(entry: AdrDocument, stem: str, path: PurePosixPath) -> bool:

@@ -174,7 +174,7 @@ FOREIGN_FOLDERS = frozenset(
 
 def is_foreign_folder(folder: str) -> bool:
     """Say whether a folder's decisions are examples of tests, or those of other projects."""
-    parts = folder.lower().split("/")
+    parts = [part for part in folder.lower().split("/") if not is_decision_name(part)]
     return any(part in FOREIGN_FOLDERS or part.endswith(("-test", "-tests")) for part in parts)
 
 
@@ -264,10 +264,11 @@ def owning_folder(path: str, folders: Collection[str]) -> str | None:
 
 def number_of_path(path: str) -> str | None:
     """Return the number in `0042-title.md`, `adr-042-title.md` or `ADR-0042/README.md`,
-    with its zeros.
+    with its zeros; `4_decisions.md` is a log, and its number is that of a chapter.
     """
-    parts = read_name(_name(path))
-    return parts.number if parts is not None else None
+    name = _name(path)
+    parts = read_name(name)
+    return parts.number if parts is not None and not is_log_name(name) else None
 
 
 def date_of_path(path: str) -> str | None:

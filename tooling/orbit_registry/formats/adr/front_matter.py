@@ -28,7 +28,7 @@ _TOML_KEY = re.compile(
     r"""^[ \t]*(?P<quote>["']?)(?P<key>[\w.-]{1,60})(?P=quote)[ \t]*=[ \t]*""", re.MULTILINE
 )
 _TOML_TABLE = re.compile(r"""^[ \t]*\[{1,2}[ \t]*(?P<name>[\w."'-]{1,80})""", re.MULTILINE)
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
+_FENCE = re.compile(r"^(?:[ \t]*(?:```|~~~)[^\n]*|---[ \t]*)$", re.MULTILINE)
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
 _HANDLE = re.compile(r"[&!][^\s]*[ \t]+")
 """An anchor or a tag in front of a value."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from orbit_registry.formats.adr.front_matter import NO_FRONT_MATTER, Field, FrontMatter
 from orbit_registry.formats.adr.model import Fact
-from orbit_registry.formats.adr.vocabulary import KEY_OF, STATUS_OF, plain
+from orbit_registry.formats.adr.vocabulary import KEY_OF, STATUS_OF, Order, plain, read_date
 from orbit_registry.formats.citations import Citation
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
@@ -28,6 +28,11 @@ _RUN_IN = re.compile(
     r"(?:(?P<stop>\.)(?P=mark)|(?P=mark)(?P<after>\.?))(?:[ \t]+|$)(?P<value>[^\r\n]*)"
 )
 """`**Status.** Accepted`, and `**Status** Accepted`."""
+_BARE_DATE = re.compile(
+    r"[ \t]{0,3}(?P<key>[^\W\d_]{3,12})[ \t]+"
+    r"(?P<value>\d[\d./-]{5,9}|\d{1,2}\.? [^\W\d_]{3,12}\.?,? \d{4})"
+    r"(?=[ \t]*\\?$|[ \t]*[\r\n])"
+)
 _FIRST_WORD = re.compile(r"[^\w]*(?P<word>[^\W\d_]+)")
 _CUT = re.compile(
     r"[ \t]+[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[ \t]+[·•][ "
@@ -105,7 +110,7 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
     """
     match = _KEYED.match(text, start, end)
     if match is None:
-        return _run_in(text, start, end)
+        return _run_in(text, start, end) or _bare_date(text, start, end)
 
     key = KEY_OF.get(plain(match["key"].strip()))
     if key is None:
@@ -128,6 +133,18 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
         stop -= len(match["open"])  # `**Status: Accepted**`: the mark closes after the value
 
     return key, Span(min(value_start, stop), stop)
+
+
+def _bare_date(text: str, start: int, end: int) -> tuple[str, Span] | None:
+    """Return key and value of `Date 09/04/2018`, a line with nothing else."""
+    match = _BARE_DATE.match(text, start, end)
+    if match is None or KEY_OF.get(plain(match["key"])) != "date":
+        return None
+
+    value = match["value"]
+    orders: tuple[Order | None, ...] = (None, "day", "month")
+    is_date = any(read_date(value, order) is not None for order in orders)
+    return ("date", Span(*match.span("value"))) if is_date else None
 
 
 def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:

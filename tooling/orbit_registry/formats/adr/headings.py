@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from orbit_registry.formats.adr.file_names import SERIES_CODE
 from orbit_registry.formats.adr.header import visible_lines
@@ -177,8 +177,8 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
 
 
 def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Position | None:
-    """Return the position of a cost: `Cost:`, `Negative:`, `Bad, because`,
-    or a filled negative section.
+    """Return the position of a cost: `Cost:`, `Negative:`, `Bad, because`, a filled negative
+    section, or a sentence of the consequences such as `Builds become slower.`
     """
     for line in visible_lines(document, body, document.code):
         if COST.match(document.text, line.start, body.end):
@@ -188,7 +188,20 @@ def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Po
         if section.key == "negative" and is_filled(document, section.body):
             return section.position
 
+    for section in sections:
+        if section.key != "consequences":
+            continue
+
+        for line in visible_lines(document, section.body, document.code):
+            if _cost_sentence().search(document.text[line.start : line.end]):
+                return document.lines.position(line.start)
+
     return None
+
+
+@cache
+def _cost_sentence() -> re.Pattern[str]:
+    return re.compile(choice("cost_sentences"), re.IGNORECASE)
 
 
 def fields_span(document: Document) -> Span | None:

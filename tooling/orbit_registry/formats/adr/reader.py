@@ -10,7 +10,12 @@ from pathlib import PurePosixPath
 from typing import cast, get_args
 
 from orbit_registry.formats.adr import file_names, headings
-from orbit_registry.formats.adr.classifier import is_blank_entry, is_template, skip_reason
+from orbit_registry.formats.adr.classifier import (
+    is_blank_entry,
+    is_blank_title,
+    is_template,
+    skip_reason,
+)
 from orbit_registry.formats.adr.file_names import (
     GENERIC_NAMES,
     is_log_name,
@@ -614,6 +619,8 @@ _CODE_LINE = re.compile(
 _CODE_LINES = 12  # lines of the header that may say so
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 UNSURE_RELATION = "adr-relation-unsure"
+BLANK_TITLE = "adr-title-blank"
+"""Code of the problem of a title that is still the template's."""
 UNREAD_ID = "adr-relation-unread"
 """Code of the problem of an id in the value of a key, where the words around it are not read."""
 UNNAMED = (
@@ -669,9 +676,17 @@ def read_document(text: str, path: str = "") -> AdrFile:
 
     single = _read_single(document, path, stem, pure_path)
     is_log = is_log_name(stem) and (
-        single.skipped_reason or any(is_log_name(entry.title) for entry in single.entries)
+        single.skipped_reason
+        or stem[:1].isdigit()
+        or any(_is_title_of_log(entry.title) for entry in single.entries)
     )
     return AdrFile("log", ()) if is_log else single
+
+
+def _is_title_of_log(title: str) -> bool:
+    """Say whether a title is that of all decisions: `Executors — Decisions`."""
+    parts = re.split(r"\s*[—–:|-]\s+", title)
+    return any(map(is_log_name, (title, parts[0], parts[-1])))
 
 
 def single_span(text: str, path: str) -> Span | None:
@@ -986,7 +1001,22 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     if reason:
         return AdrFile("none", (), (), reason, entry)
 
+    if is_blank_title(entry.title):
+        entry = _titled_by_path(entry, path)
+
     return AdrFile("file", (entry,), entry.problems, in_series=series is not None)
+
+
+def _titled_by_path(entry: AdrDocument, path: str) -> AdrDocument:
+    title = file_names.title_of_path(path)
+    problem = Problem(
+        BLANK_TITLE,
+        f"the title is still the template's: {_short(entry.title)}",
+        entry.position,
+        f"the record is called `{title}` after the file; write the title into the document",
+    )
+    problems = (*entry.problems, problem)
+    return replace(entry, title=title, title_spans=(), problems=problems)
 
 
 def _named_date(parts: TitleParts, path: str) -> tuple[str, str] | None:

@@ -45,8 +45,8 @@ _LIMIT = 4000
 
 @cache
 def _in_progress() -> re.Pattern[str]:
-    """Return how a status says that nothing is decided yet; `active`, `current` and `final` alone mean a
-    live decision.
+    """Return how a status says that nothing is decided yet; `active`, `current` and `final` alone
+    mean a live decision.
     """
     return re.compile(rf"(?:status:?[ ]{{1,3}})?\b(?:{choice('in_progress')})\b", re.IGNORECASE)
 

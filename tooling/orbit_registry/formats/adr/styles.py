@@ -4,7 +4,6 @@ front matter, items and lines, sections, a table, a badge.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from html import escape
@@ -265,10 +264,11 @@ LINES = Style("line", _read_lines, _render_line, partial(_insert_line, _read_lin
 
 
 _NAMES_DECISION = re.compile(
-    r"[`\[\"']*(?:(?:ADR|RFC)[- #]?\d|\d{3,5}-[\w-]+|[^\s\[\]]*\.md\b)"
-    r"|\[[^\]\n]{1,200}\]\([^()\s]+\.md",
+    r"[`\"']*(?:(?:ADR|RFC)[- #]?\d{1,9}|\d{3,5}-[\w-]+|\[\[[^\[\]]+\]\]|[^\s\[\]]*\.md(?:#\S*)?"
+    r"|\[[^\]\n]{1,200}\]\([^()\s]+\.md(?:#\S*)?\))[`\"']*(?:[ ]?\([^()]{0,120}\))?",
     re.IGNORECASE,
 )
+"""A value that is a decision and nothing else, but for a remark."""
 _MOST_PATHS, _LONGEST_PATH = 200, 500  # limits of a record's scope
 
 
@@ -291,8 +291,8 @@ def _read_front_matter(header: Header) -> Iterator[Fact]:
             yield from _status_value(header.text, field)
         elif key is not None:
             yield _front_fact(key, field)
-        elif any(map(_NAMES_DECISION.match, field.values)):
-            yield replace(_front_fact(OTHER_KEY, field), raw=field.key)
+        elif names := tuple(filter(_NAMES_DECISION.fullmatch, field.values)):
+            yield Fact(OTHER_KEY, field.key, field.span, "front-matter", names, is_list=True)
 
 
 def _front_fact(key: str, field: Field) -> Fact:
