@@ -22,6 +22,18 @@ _ID = r"(?:[a-z0-9-]+:)?(?:ADR-[0-9]{4,6}|[A-Z]{1,3}-[0-9a-hjkmnp-tv-z]{5})"
 _CITATION = re.compile(rf"(?<![ \t])[ \t]*[(\[](?:(?:see|from)[ \t]+)?{_ID}(?:,[ \t]*{_ID})*[)\]]")
 
 
+_ACCENTS = re.compile(r"[\u0300-\u036f]")
+
+
+def plain(text: str) -> str:
+    """Return a text in lower case without accents, so that `Décision` and `DECISION` are equal."""
+    lower = text.lower()
+    if lower.isascii():
+        return lower
+
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", lower)))
+
+
 def without_citations(text: str) -> str:
     """Return a text without the records that it cites in brackets: ` (L-7k3fq, ADR-0007)`."""
     return _CITATION.sub("", text)

@@ -89,13 +89,13 @@ def words_of(records: Sequence[Record], cache: Cache | None) -> list[list[TextWo
 
     `cache` has those of records that did not change.
     """
-    rows = _remembered("words", records, cache, lambda fields: list(words_in(fields)))
+    rows = _remembered("plain words", records, cache, lambda fields: list(words_in(fields)))
     return [list(starmap(TextWords, of_record)) for of_record in rows]
 
 
 def runs_of(records: Sequence[Record], cache: Cache | None) -> list[list[list[str]]]:
     """Return the terms in a row of records: for each record, those of each of its texts."""
-    return _remembered("runs of words", records, cache, runs_in)
+    return _remembered("runs of plain words", records, cache, runs_in)
 
 
 def _remembered(

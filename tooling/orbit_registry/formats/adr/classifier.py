@@ -14,8 +14,9 @@ from orbit_registry.formats.adr.file_names import (
 )
 from orbit_registry.formats.adr.headings import EVIDENCE, has_decision_sections
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument
-from orbit_registry.formats.adr.vocabulary import plain, word_set
+from orbit_registry.formats.adr.vocabulary import word_set
 from orbit_registry.formats.markdown import Heading
+from orbit_registry.formats.wording import plain
 
 _TEMPLATE_NAME = re.compile(
     r"(?:[a-z-]*[-_ ])?(?:(?:adr)?0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?"

@@ -7,7 +7,8 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 
 from orbit_registry.formats.adr.model import Status
-from orbit_registry.formats.adr.vocabulary import NO_STATUS_FOLDERS, STATUS_OF, plain
+from orbit_registry.formats.adr.vocabulary import NO_STATUS_FOLDERS, STATUS_OF
+from orbit_registry.formats.wording import plain
 
 GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
 """File names that say nothing; the folder has the name then."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from orbit_registry.formats.adr.front_matter import NO_FRONT_MATTER, Field, FrontMatter
 from orbit_registry.formats.adr.model import Fact
-from orbit_registry.formats.adr.vocabulary import KEY_OF, STATUS_OF, Order, plain, read_date
+from orbit_registry.formats.adr.vocabulary import KEY_OF, STATUS_OF, Order, read_date
 from orbit_registry.formats.citations import Citation
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
+from orbit_registry.formats.wording import plain
 
 _NAME = re.compile(r"\band\b(?=[ ])|((?:\((?:[^()]|\([^()]*\))*+\)|(?!\band\b[ ])[^,;、，；])+)")
 """A listed name, with commas in its brackets; the group is empty for the word between two names."""

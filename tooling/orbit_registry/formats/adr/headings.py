@@ -9,17 +9,11 @@ from functools import cache, lru_cache
 from orbit_registry.formats.adr.file_names import SERIES_CODE
 from orbit_registry.formats.adr.header import visible_lines
 from orbit_registry.formats.adr.model import Section
-from orbit_registry.formats.adr.vocabulary import (
-    SECTION_OF,
-    STATUS_OF,
-    choice,
-    plain,
-    read_date,
-    word_set,
-)
+from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, choice, read_date, word_set
 from orbit_registry.formats.markdown import Document, Heading, within
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.formats.sentences import FILLER
+from orbit_registry.formats.wording import plain
 
 _SUBSECTIONS = frozenset(
     {"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"}

@@ -83,7 +83,6 @@ from orbit_registry.formats.adr.vocabulary import (
     Order,
     is_iso_date,
     is_of_two_orders,
-    plain,
     read_date,
     word_set,
 )
@@ -99,6 +98,7 @@ from orbit_registry.formats.markdown import (
 )
 from orbit_registry.formats.position import Position, Problem, Span
 from orbit_registry.formats.untrusted import cut
+from orbit_registry.formats.wording import plain
 
 STYLES = (
     FRONT_MATTER,

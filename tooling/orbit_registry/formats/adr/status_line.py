@@ -17,8 +17,9 @@ from orbit_registry.formats.adr.relations import (
     unsure_phrases,
     value_phrases,
 )
-from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, choice, plain, word_set
+from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, choice, word_set
 from orbit_registry.formats.position import Span
+from orbit_registry.formats.wording import plain
 
 _QUALIFIERS = word_set("qualifiers")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)

@@ -28,11 +28,12 @@ from orbit_registry.formats.adr.html_table import html_tables
 from orbit_registry.formats.adr.model import OTHER_KEY, Fact, Rel
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.formats.adr.status_line import normalise_status, read_statement, value_facts
-from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, plain, read_date
+from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, read_date
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.markdown import Cell, Heading, Table, within
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.untrusted import first_hidden
+from orbit_registry.formats.wording import plain
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
 _NESTED = re.compile(r"(?:[ ]{2,8}|\t)[*+-][ \t]+(?P<item>[^\r\n]+)")
