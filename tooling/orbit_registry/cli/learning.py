@@ -5,10 +5,13 @@ from pathlib import Path
 
 import click
 
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.show import show as show_record
 from orbit_registry.cli.freshness import print_stale, prune, verify
 from orbit_registry.cli.kind import kind_group
+from orbit_registry.cli.operations import print_answer
 from orbit_registry.cli.output import emit, format_option, open_registry, warn_of_unread
-from orbit_registry.cli.records import binding_options, print_moved, print_record, review_of
+from orbit_registry.cli.records import binding_options, print_moved, review_of
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
 from orbit_registry.formats.markdown import slug
 from orbit_registry.matching.personal import personal_workspace
@@ -146,7 +149,7 @@ def show(name: str, output: str) -> None:
     """
     registry = open_registry()
     owner, record = _find_lesson(registry, name)
-    print_record(owner, owner.get(record.id), output)
+    print_answer(show_record(Call(lambda: owner), record.id), output)
 
 
 @lessons_group.command("promote")

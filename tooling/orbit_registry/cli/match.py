@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from orbit_registry.answers.notes import empty_notes, overlooked_notes, unknown_notes
 from orbit_registry.cli.output import (
     emit,
     format_option,
     from_root,
-    note_empty,
-    note_overlooked,
-    note_unknown,
     open_registry,
     print_note,
+    print_notes,
     visibility_data,
     visibility_of,
     warn_of_unread,
@@ -88,12 +87,12 @@ def match(
         next_commands=[f"orbit show {match.as_data()['id']}" for match in listed[:1]],
     )
 
-    note_unknown(registry, tag=tags)
+    print_notes(unknown_notes(registry, tag=tags))
 
     if not matches and files:
-        note_overlooked(registry)
+        print_notes(overlooked_notes(registry))
     elif not matches:
-        note_empty(registry, by_scope=True)
+        print_notes(empty_notes(registry, by_scope=True))
 
     warn_of_unread(registry)
 
@@ -160,7 +159,7 @@ def explain(name: str, project: str, output: str) -> None:
     emit(output, data, "\n".join(lines))
 
     if not verdicts:
-        note_overlooked(registry)
+        print_notes(overlooked_notes(registry))
 
     warn_of_unread(registry)
 
