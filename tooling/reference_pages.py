@@ -76,9 +76,9 @@ STUB = Path(__file__).parent / "orbit_registry/verbs.pyi"
 
 
 def operations() -> dict[str, Operation]:
-    """Return the operations of the table by the names of their functions."""
-    loaded = {row.function: row.load() for row in table.rows()}
-    return dict(sorted(loaded.items()))
+    """Return the operations of the table by their names in Python."""
+    loaded = {row.method: row.load() for row in table.rows()}
+    return {name: loaded[name] for name in sorted(loaded) if not loaded[name].is_group}
 
 
 def methods() -> dict[str, Operation]:

@@ -19,7 +19,7 @@ class Verbs:
         # The table lies above this room, and a program that reads records needs none of it.
         operation = None
         if not name.startswith("_"):
-            operation = importlib.import_module(TABLE).by_function(name)
+            operation = importlib.import_module(TABLE).by_method(name)
 
         if operation is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

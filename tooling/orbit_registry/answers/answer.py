@@ -77,10 +77,12 @@ class Answer:
     """What an operation answers, the same at every door.
 
     `next` are commands that make sense now. `notes` are for a person alone, after the text,
-    as `remarks` are, which are not printed below JSON. If not
+    as `remarks` are, which are not printed below JSON. `warned` are diagnostics
+    that a text names first, on standard error. If not
     `ok`, a command ends with 1. `refused` are the parts of a call that were refused. `paths` and
     `record_ids` are what it is about: over MCP, more records for those paths are added. `is_block`:
-    the text is a block of `hook.render`, already safe, whose marks must stay.
+    the text is a block of `hook.render`, already safe, whose marks must stay. `stream` has what
+    comes later, as data and text: a command prints that alone, one entry after the other.
     """
 
     data: object
@@ -89,18 +91,20 @@ class Answer:
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
     diagnostics: Sequence[Diagnostic] = ()
+    warned: Sequence[Diagnostic] = ()
     ok: bool = True
     refused: Sequence[OrbitError] = ()
     paths: Sequence[str] = ()
     record_ids: Sequence[str] = ()
     is_block: bool = False
+    stream: Iterable[tuple[object, str]] = ()
 
 
-def answer_of(result: Any) -> Answer:
+def answer_of(result: Any, *following: str) -> Answer:
     """Return the answer of what an operation returned: itself, or made from a dataclass.
 
     The data of a dataclass are its fields, unless it has `as_data`. Its text is what `text`
-    returns. It may have `next_commands`, `notes` and `record_ids`.
+    returns. It may have `next_commands`, which `following` replaces, `notes` and `record_ids`.
     """
     if isinstance(result, Answer):
         return dataclasses.replace(result, data=data_of(result.data))
@@ -108,7 +112,7 @@ def answer_of(result: Any) -> Answer:
     return Answer(
         data_of(result),
         result.text(),
-        getattr(result, "next_commands", ()),
+        following or getattr(result, "next_commands", ()),
         getattr(result, "notes", ()),
         record_ids=getattr(result, "record_ids", ()),
     )

@@ -9,6 +9,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from orbit_registry.answers.answer import Answer
@@ -39,6 +40,8 @@ DOCUMENTS = Form(documents=True)
 TOOL = Form(tool=True)
 """Marks an argument that only a tool takes."""
 
+PUBLISHED = frozenset(("type", "enum", "items", "minimum", "maximum", "format"))
+"""What is published of a form: the rest says which command has it, and what a path must be."""
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
@@ -125,6 +128,9 @@ def schema_of(hint: Any, kind: Kind | None = None) -> Schema:
     if get_origin(hint) in (tuple, list, Sequence):
         return {"type": "array", "items": schema_of(get_args(hint)[0], kind)}
 
+    if hint is Path:
+        return {"type": "string", "format": "path"}
+
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return {"type": "string", "enum": [member.value for member in hint]}
 
@@ -161,8 +167,7 @@ def published(function: Callable[..., Any], arguments: Sequence[Argument]) -> Sc
     """
     properties = {}
     for argument in arguments:
-        hidden = ("general", "documents", "tool")
-        schema = {name: part for name, part in argument.schema.items() if name not in hidden}
+        schema = {name: part for name, part in argument.schema.items() if name in PUBLISHED}
         properties[argument.name] = {**schema, "description": argument.help}
 
     form: dict[str, Any] = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -61,6 +62,16 @@ class Person(Protocol):
         """Ask for a line of text."""
 
 
+Progress = Callable[[str, int, int], None]
+"""Takes the name of a step, how much of it is done and how much there is."""
+
+
+@contextlib.contextmanager
+def unseen() -> Iterator[Progress]:
+    """Yield a progress that no one sees."""
+    yield lambda step, done, of: None
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """The registry, the kind of the command, and who asks.
@@ -72,6 +83,7 @@ class Call:
     kind: Kind | None = None
     person: Person | None = None
     caller: Caller | None = None
+    progress: Callable[[], contextlib.AbstractContextManager[Progress]] = unseen
 
     @property
     def registry(self) -> Registry:

@@ -31,7 +31,8 @@ class Operation:
     `name` is what a person types after `orbit`. `job` is its section in the list of all commands,
     `line` its words there, if they are not the first line of its help. Where `of_kind` says yes,
     `orbit KIND name` does it for that kind alone. `tool` is its name over MCP. `lists`: it reads
-    records, so a note says which ones could not be read.
+    records, so a note says which ones could not be read. No list has it if it `is_hidden`. A group
+    (`is_group`) runs nothing: the names of its commands begin with its name.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Operation:
     line: str = ""
     is_command: bool = True
     is_group: bool = False
+    is_hidden: bool = False
     of_kind: OfKind | None = None
     tool: str = ""
     writes: bool = False
@@ -88,6 +90,11 @@ class Row:
     job: str
     line: str
     entry: str
+
+    @property
+    def method(self) -> str:
+        """Return its name in Python: `enforce_try` of a command of a group, else the function's."""
+        return self.name.replace(" ", "_").replace("-", "_") if " " in self.name else self.function
 
     @property
     def is_command(self) -> bool:
@@ -151,6 +158,6 @@ def of_kinds() -> Iterator[Operation]:
     return (row.load() for row in rows() if row.is_of_kinds)
 
 
-def by_function(name: str) -> Operation | None:
-    """Return the operation with the name of its function, as Python calls it; None if none has."""
-    return next((row.load() for row in rows() if row.function == name), None)
+def by_method(name: str) -> Operation | None:
+    """Return the operation that Python calls by a name; None if there is none."""
+    return next((row.load() for row in rows() if row.method == name), None)

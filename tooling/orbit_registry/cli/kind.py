@@ -22,7 +22,7 @@ from orbit_registry.cli.fields import (
     update_options,
     verbs_hint,
 )
-from orbit_registry.cli.operations import kind_commands, print_answer
+from orbit_registry.cli.operations import add_commands_below, kind_commands, print_answer
 from orbit_registry.cli.output import (
     edited_path,
     edited_text,
@@ -681,6 +681,7 @@ def kind_group(name: str) -> click.Group:
         if command.name != "supersede" or "superseded" in kind.statuses:
             group.add_command(command)
 
+    add_commands_below(group)
     add_synonym(group)
     return group
 

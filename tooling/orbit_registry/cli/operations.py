@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,15 +18,19 @@ from orbit_registry.cli.output import (
     format_option,
     may_ask,
     open_registry,
+    print_diagnostics,
     print_notes,
     print_refusals,
+    progress_display,
     warn_of_unread,
 )
-from orbit_registry.cli.writer import say
+from orbit_registry.cli.writer import give, say
+from orbit_registry.formats.untrusted import json_text
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import Kind
 
 EXAMPLE_NUMBER = 7
+PATH_CHECKS = ("file_okay", "dir_okay", "exists")
 
 
 class Terminal:
@@ -51,6 +56,7 @@ def command_of(operation: Operation, kind: Kind | None = None) -> click.Command:
         params=params,
         callback=partial(_run, operation, arguments, kind),
         help=_help_of(operation, kind),
+        hidden=operation.is_hidden,
     )
     return format_option(command)
 
@@ -62,11 +68,15 @@ def table_command(name: str) -> click.Command:
         return command_of(operation)
 
     group = click.Group(name, help=operation.words.help, no_args_is_help=True)
-    for below, row in commands().items():
-        if below.startswith(f"{name} "):
-            group.add_command(command_of(row.load()))
-
+    add_commands_below(group)
     return group
+
+
+def add_commands_below(group: click.Group) -> None:
+    """Add the commands whose names begin with that of a group."""
+    for below, row in commands().items():
+        if below.startswith(f"{group.name} "):
+            group.add_command(command_of(row.load()))
 
 
 def kind_commands(kind: Kind) -> Mapping[str, click.Command]:
@@ -85,7 +95,7 @@ def _run(
 ) -> None:
     opened = cache(open_registry)
     person = Terminal() if may_ask(output) else None
-    call = Call(opened, kind, person)
+    call = Call(opened, kind, person, progress=progress_display)
     chosen = {argument.name: values[argument.name] for argument in arguments}
 
     answer = answer_of(operation.run(call, **chosen))
@@ -96,6 +106,18 @@ def _run(
 
 def print_answer(answer: Answer, output: str) -> None:
     """Print an answer as text or as JSON, then the notes for a person, then what was refused."""
+    for data, line in answer.stream:
+        if output == "json":
+            give(json_text(data))
+        else:
+            say(line)
+
+    if answer.stream:
+        return
+
+    if output == "text":
+        print_diagnostics(answer.warned)
+
     text = rendered(answer.text)
     if answer.refused:
         print_refusals(output, answer.data, text, answer.refused)
@@ -154,6 +176,9 @@ def _click_type(schema: Mapping[str, Any]) -> Any:
         if {"minimum", "maximum"} & schema.keys():
             return click.IntRange(schema.get("minimum"), schema.get("maximum"))
         return int
+    if schema.get("format") == "path":
+        checks = {name: schema[name] for name in PATH_CHECKS if name in schema}
+        return click.Path(path_type=Path, **checks)
     return float if schema["type"] == "number" else str
 
 

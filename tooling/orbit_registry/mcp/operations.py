@@ -9,13 +9,10 @@ from functools import cache
 from typing import Any
 
 from orbit_registry.answers.answer import answer_of, rendered
-from orbit_registry.answers.arguments import Argument
+from orbit_registry.answers.arguments import PUBLISHED, Argument
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import Operation, Row, rows
 from orbit_registry.mcp.tool import Tool, ToolCall, ToolResult
-
-OWN_WORDS = frozenset(("enum", "minimum", "maximum", "type", "items"))
-"""What a tool's schema has of an argument's: the rest says which command has it."""
 
 
 @cache
@@ -40,7 +37,7 @@ def tool_of(operation: Operation) -> Tool:
 
 
 def _property(argument: Argument) -> Mapping[str, object]:
-    schema = {name: part for name, part in argument.schema.items() if name in OWN_WORDS}
+    schema = {name: part for name, part in argument.schema.items() if name in PUBLISHED}
     return {**schema, "description": argument.help}
 
 

@@ -1,11 +1,9 @@
 """MCP tools that read: search, list, show, match, brief, query."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.answers.records import clean
-from orbit_registry.checks.report import diagnostic_lines
-from orbit_registry.errors import OrbitError, UsageError, plural
+from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.formats.untrusted import cut, inert_line
 from orbit_registry.matching.visibility import Visibility
@@ -40,79 +38,6 @@ def inside(registry: Registry, path: str) -> str:
         raise UsageError("a path is empty", hint="name a file from the project's root")
     root = registry.workspace.root
     return path_from_root(root, root, path)
-
-
-def match(call: ToolCall) -> ToolResult:
-    """Show the records that apply to paths or tags, and what a new text of a file breaks."""
-    paths = [inside(call.registry, path) for path in call.words("paths")]
-    if not paths and not call.words("tags"):
-        raise UsageError(
-            "nothing to match",
-            hint="name `paths` or `tags`; `search` with a `kind` lists all records",
-        )
-
-    has_text = "new_text" in call.arguments  # an empty one empties the file
-    if has_text and len(paths) != 1:
-        raise UsageError("`new_text` is of one file", hint="name that file alone in `paths`")
-
-    from orbit_registry.matching.match import texts
-
-    matches = call.registry.match(
-        paths,
-        call.words("tags"),
-        task=call.text("task") or None,
-        everything=call.is_set("all"),
-        project=call.text("project"),
-    )
-    listed = matches[: call.number("limit", 20)]
-    data = [entry.as_data() for entry in listed]
-    omitted = len(matches) - len(listed)
-    answer_text = "\n".join(
-        [texts(listed) or "no record applies", *([f"omitted: {omitted}"] if omitted else [])]
-    )
-
-    ids = [str(entry["id"]) for entry in data]
-    following = [f'show {{"id": "{record_id}"}}' for record_id in ids[:1]]
-    result = ToolResult({"matches": data, "omitted": omitted}, answer_text, following, paths, ids)
-    if not has_text:
-        return result
-
-    check = _checked(call, paths[0], call.text("new_text"))
-    checked = {"matches": data, "omitted": omitted, "check": check.data}
-    return replace(
-        result, data=checked, text=f"{answer_text}\n{check.text}", next=[*check.next, *following]
-    )
-
-
-def check_text(call: ToolCall) -> ToolResult:
-    """Say which decisions a text breaks as the content of a file."""
-    return _checked(call, inside(call.registry, call.text("path")), call.text("text"))
-
-
-def _checked(call: ToolCall, path: str, text: str) -> ToolResult:
-    rows = call.registry.check_text(path, text)
-    breaks = [row for row in rows if row.check and row.allowed is None]
-    allowed = [row for row in rows if row.allowed is not None]
-    notices = [row for row in rows if not row.check]
-    checks = [check.name for check in call.registry.checks_of_file(path)]
-    count = f"{plural(len(checks), 'check')} looked at {path}"
-
-    lines = [line for row in (*breaks, *notices) for line in diagnostic_lines(row)]
-    end = f"{count}: {plural(len(breaks), 'finding')}, {len(allowed)} allowed"
-    return ToolResult(
-        {
-            "path": path,
-            "checks": checks,
-            "findings": [row.as_dict() for row in (*breaks, *notices)],
-            "allowed": len(allowed),
-        },
-        "\n".join([*lines, end]),
-        next=[
-            f'show {{"id": "{record_id}"}}'
-            for record_id in dict.fromkeys(str(row.record) for row in breaks)
-        ][:3],
-        paths=[path],
-    )
 
 
 def brief(call: ToolCall) -> ToolResult:
