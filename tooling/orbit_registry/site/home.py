@@ -68,11 +68,10 @@ def decided_html(records: Iterable[Record], relations: Relations, page: str) -> 
     areas.
     """
     decisions = [record for record in records if record.kind.in_document]
-    made = [record for record in decisions if is_made(record)]
+    made = made_decisions(decisions)
     if not made:
         return ""
 
-    made.sort(key=lambda record: (_last_day(record), record.sort_key), reverse=True)
     areas = areas_of(made)
     if areas:
         listed = _by_area(made, areas, relations, page)
@@ -82,6 +81,12 @@ def decided_html(records: Iterable[Record], relations: Relations, page: str) -> 
     index = relative(page, f"{made[0].kind.plural}/")
     more = f'<p class="orbit-note"><a href="{escape(index)}">{_all(decisions)}</a></p>'
     return f'<section class="orbit-made"><h2 id="decided">Decided</h2>{listed}{more}</section>'
+
+
+def made_decisions(records: Iterable[Record]) -> list[Record]:
+    """Return the decisions that readers follow, the newest first."""
+    made = [record for record in records if record.kind.in_document and is_made(record)]
+    return sorted(made, key=lambda record: (_last_day(record), record.sort_key), reverse=True)
 
 
 def _last_day(record: Record) -> str:
