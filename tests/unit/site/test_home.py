@@ -14,7 +14,7 @@ from orbit_registry.site.edits import Edit
 from orbit_registry.site.home import built_html, decided_html, event_of, lately_html
 from orbit_registry.site.lists import Index
 from orbit_registry.site.mentions import Citers, CitingFile
-from orbit_registry.site.views import LOG, Relations
+from orbit_registry.site.relations import LOG, Relations
 
 KINDS = load_kinds()
 DAY = "2026-05-04T10:00:00Z"

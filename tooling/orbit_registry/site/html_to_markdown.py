@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element
 import nh3
 
 from orbit_registry.formats.markdown import slug
-from orbit_registry.site.sitemap import HEADING_PREFIX
+from orbit_registry.site.destinations import HEADING_PREFIX
 
 _DROPPED = frozenset(
     {

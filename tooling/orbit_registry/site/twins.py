@@ -8,11 +8,11 @@ from html import unescape
 from urllib.parse import urlsplit
 
 from orbit_registry.site.check import PageFacts, resolved
+from orbit_registry.site.destinations import HEADING_PREFIX
 from orbit_registry.site.html_to_markdown import markdown_of
 from orbit_registry.site.memo import Content, PageCache
 from orbit_registry.site.output import Output
 from orbit_registry.site.search_data import lead
-from orbit_registry.site.sitemap import HEADING_PREFIX
 from orbit_registry.site.urls import file_of, linked
 
 INDEX = "llms.txt"
