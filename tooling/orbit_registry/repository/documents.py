@@ -42,6 +42,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.formats.adr.model import AdrDocument
+    from orbit_registry.formats.markdown import Document as Structure
 
 LOG_NAME = "4_decisions.md"
 _NO_DECISIONS = frozenset({ORBIT, "_templates", "templates"})
@@ -90,6 +91,7 @@ class Document:
     path: str
     text: str
     row: Sequence[Any] | None = None  # `row_of_document`, where the cache has it
+    structure: Structure | None = None  # of the text, where it was parsed already
 
     @cached_property
     def file(self) -> AdrFile:
@@ -136,7 +138,7 @@ class Document:
 
         from orbit_registry.formats.adr.reader import single_span
 
-        return single_span(self.text, self.path)
+        return single_span(self.text, self.path, self.structure)
 
     def locate(self, heading: str | None) -> tuple[int, tuple[int, int]] | None:
         """Return the start of a decision and the span of its prose."""

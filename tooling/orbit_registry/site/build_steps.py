@@ -229,6 +229,7 @@ def _sources(
         tasks.by_name,
         listed,
     )
+    site.commit_of = workspace.git.commit
 
     header = tuple(
         value if value and publication.text(value) == value else None

@@ -98,10 +98,10 @@ class Index:
     def _table(self, page: str, relations: Relations, site: SiteMap) -> str:
         kind, records, total = self.kind, self.pages[page], len(self.records)
         noun = kind.label.lower() if total == 1 else kind.labels.lower()
-        cells = [_cells(record, page, relations, site) for record in records]
+        cells = [cells_of(record, page, relations, site) for record in records]
         in_use = {column for column, text, _ in chain.from_iterable(cells) if text}
         used = in_use - self.constant
-        heads = "".join(_head(column) for column in _columns(kind) if column in used)
+        heads = "".join(_head(column) for column in columns_of(kind) if column in used)
 
         rows = ""
         for record, row in zip(records, cells, strict=True):
@@ -128,7 +128,7 @@ class Index:
             "records": relative(page, "records.json"),
             "root": relative(page, ""),
             "kind": kind.name,
-            "columns": " ".join(_columns(kind)),
+            "columns": " ".join(columns_of(kind)),
             "headline": kind.headline,
             "newest": "1" if kind.numbering == "sequence" else "",
         }
@@ -146,7 +146,8 @@ class Index:
         )
 
 
-def _columns(kind: Kind) -> list[str]:
+def columns_of(kind: Kind) -> list[str]:
+    """Return the columns that an index of a kind may have."""
     columns = list(kind.columns)
     if kind.in_document:
         columns.append(IN_CODE)
@@ -154,8 +155,13 @@ def _columns(kind: Kind) -> list[str]:
     return [*columns, CITED]
 
 
+def name_of(column: str) -> str:
+    """Return the name of a column as readers see it."""
+    return _NAMES.get(column, column.replace("_", " ").capitalize())
+
+
 def _head(column: str) -> str:
-    label = _NAMES.get(column, column.replace("_", " ").capitalize())
+    label = name_of(column)
     return f'<th scope="col" class="orbit-col-{escape(column)}">{escape(label)}</th>'
 
 
@@ -175,7 +181,7 @@ def _pager(page: str, pages: Mapping[str, Sequence[Record]]) -> str:
     return f'<p class="orbit-pages">{" ".join(links)}</p>'
 
 
-def _cells(
+def cells_of(
     record: Record, page: str, relations: Relations, site: SiteMap
 ) -> Sequence[tuple[str, str, str | None]]:
     """Return one row of an index: (column, text, address) for each column that the kind lists,

@@ -16,6 +16,7 @@ from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import RecordText
+from orbit_registry.site.prose import parsed
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS, relative
@@ -27,7 +28,7 @@ def references_by(text: RecordText, forms: IdForms, sentence: str) -> References
     `text.document`.
     """
     references = _references_in(text.document or text.text, text.path, forms)
-    if text.document:  # it was parsed to find the prose
+    if text.document:
         lines = range(text.first_line, text.first_line + text.text.count("\n") + 1)
         ids = tuple(name for name in references.ids if name[1] in lines)
         links = tuple(name for name in references.links if name[1] in lines)
@@ -38,7 +39,8 @@ def references_by(text: RecordText, forms: IdForms, sentence: str) -> References
 
 @lru_cache(maxsize=8)  # records of one log follow each other
 def _references_in(text: str, path: str, forms: IdForms) -> References:
-    return references_in_text(text, path if is_markdown(path) else f"{path}.md", forms)
+    name = path if is_markdown(path) else f"{path}.md"
+    return references_in_text(text, name, forms, parsed(text).structure)
 
 
 _LISTS = frozenset({"readme", "index", "_index", "summary"})
