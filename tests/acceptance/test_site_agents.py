@@ -97,7 +97,7 @@ def main_of(page: Path) -> str:
 
 def is_text(main: str) -> bool:
     """Say whether a page shows a record or a document, and no list of others."""
-    return "orbit-record" in main or "orbit-document" in main
+    return 'class="orbit-record"' in main or 'class="orbit-document"' in main
 
 
 def test_the_markdown_of_a_text_says_what_its_page_says(site: Path) -> None:

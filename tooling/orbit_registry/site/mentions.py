@@ -71,10 +71,8 @@ class Citers:
     """The live records whose scope matches a document that is a page, by path."""
 
     def count(self, url: str) -> int:
-        """Return how many records and files cite what a page shows, without lists of decisions."""
-        files = self.files.get(url, ())
-        listing = sum(PurePosixPath(file.path).stem.lower() in _LISTS for file in files)
-        return len(self.records.get(url, ())) + len(files) - listing
+        """Return how many records and files cite what a page shows."""
+        return len(self.records.get(url, ())) + len(self.files.get(url, ()))
 
 
 def citers_of(
@@ -86,7 +84,8 @@ def citers_of(
 ) -> Citers:
     """Return who cites each record and each mirrored document, without citations of itself.
 
-    A citation in a decision's entry of a document counts for the decision, not for the document.
+    A citation in a decision's entry of a document counts for the decision, not for the document. A
+    README or an index cites nothing: it lists what there is.
     """
     citers = Citers(titles=titles, applying=_applying_to(records, site.mirrored))
     entries: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -104,6 +103,9 @@ def citers_of(
                 citers.records[url].append(record)
 
     for path, names in files.items():
+        if PurePosixPath(path).stem.lower() in _LISTS:
+            continue
+
         lines: dict[str, dict[int, None]] = defaultdict(dict)
         page = site.mirrored.get(path) or site.curated.get(path)
         for url, line in _named(names, path, site):

@@ -34,6 +34,10 @@ class Twin:
     path: str
     title: str
     description: str
+    group: str = ""
+    """The year or the tag by which a long list is divided."""
+    sentence: str = ""
+    """What a decision says in one sentence."""
 
 
 @dataclass
