@@ -11,6 +11,7 @@ from itertools import chain
 
 import Stemmer
 
+from orbit_registry.formats.wording import plain
 from orbit_registry.hook.words import MARKS, PIECE, split_word, words_of
 
 _MOST_REMEMBERED = 100_000
@@ -48,7 +49,12 @@ def _joined_names(piece: str) -> tuple[str, ...]:
 
 @lru_cache(_MOST_REMEMBERED)
 def stem(word: str) -> str:
-    """Return the term of a word; English ones are stemmed by Porter's second algorithm."""
+    """Return the term of a word: without accents, so that `deja` finds `déjà`; English ones are
+    stemmed by Porter's second algorithm.
+    """
+    if not word.isascii():
+        word = plain(word) or word
+
     if word.isascii() and word.isalpha():
         return str(_ENGLISH.stemWord(word))
 
