@@ -72,6 +72,7 @@ class Index:
         self.texts: list[Counts] = [texts[key].counts for key in self.keys]
         """What each term of a text counts there, by slot."""
         self._forms = frozenset(chain.from_iterable(words.forms for words in texts.values()))
+        self._names = [texts[key].names for key in self.keys]
         self._holders: dict[str, list[int]] = {}
 
     @cached_property
@@ -104,6 +105,11 @@ class Index:
             self._holders[term] = slots
 
         return slots
+
+    def named(self, name: str) -> frozenset[int]:
+        """Return the slots of the texts that have an identifier, as `name_of` spells it."""
+        slots = [slot for slot, names in enumerate(self._names) if name in names]
+        return frozenset([*slots, *self.holders(stem(name))])
 
     def worth(self, term: str) -> float:
         """Return what a term weighs at most in a text."""

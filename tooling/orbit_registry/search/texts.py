@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
-from orbit_registry.search.text import indexed_words, stem, words
+from orbit_registry.repository.documents import is_prompt, prompts_of
+from orbit_registry.search.text import indexed_words, names_in, stem, words
 from orbit_registry.workspace.cache import Cache
 
 if TYPE_CHECKING:
@@ -43,15 +44,27 @@ class TextWords(NamedTuple):
     """By term, in the order of the text."""
     forms: Sequence[str]
     """The words whose term is another one."""
+    names: Sequence[str] = ()
+    """The identifiers of several parts that are no words of the text, as `name_of` spells them."""
 
 
 def counts_of(fields: Fields) -> Counts:
-    """Return what each word of a text counts, without secrets."""
-    counts = Counter[str]()
-    for text, weight in zip(fields, WEIGHTS, strict=True):
-        counts.update(indexed_words(without_secrets(text)) * weight)
+    """Return what each word of a text counts, without secrets.
 
-    return dict(counts)
+    An identifier counts nothing: its parts do.
+    """
+    counts = Counter[str]()
+    names: list[str] = []
+    for text, weight in zip(fields, WEIGHTS, strict=True):
+        clean = without_secrets(text)
+        counts.update(indexed_words(clean) * weight)
+        names += names_in(clean)
+
+    counted = dict(counts)
+    for name in names:
+        counted.setdefault(name, 0)
+
+    return counted
 
 
 @lru_cache(maxsize=1 << 14)
@@ -59,13 +72,18 @@ def words_in(fields: Fields) -> TextWords:
     """Return what the words of a text count."""
     counts: dict[str, int] = {}
     forms: list[str] = []
+    names: list[str] = []
     for word, count in counts_of(fields).items():
+        if not count:
+            names.append(word)
+            continue
+
         term = stem(word)
         counts[term] = counts.get(term, 0) + count
         if term != word:
             forms.append(word)
 
-    return TextWords(counts, forms)
+    return TextWords(counts, forms, names)
 
 
 def runs_in(fields: Fields) -> list[str]:
@@ -129,8 +147,18 @@ def _key(record: Record) -> str:
 
 
 def texts_of(record: Record) -> list[Fields]:
-    """Return the texts that a record is found by: its own, then those of its chunks."""
-    return [parts_of(record), *((chunk.breadcrumb, "", chunk.body) for chunk in chunks(record))]
+    """Return the texts that a record is found by: its own, then those of its chunks.
+
+    What a template asks for is no text of a record.
+    """
+    title, tags, body = parts_of(record)
+    prompts = prompts_of(record.kind.folder, record.kind.in_document)
+    lines = [line for line in body.split("\n") if not is_prompt(line, prompts)]
+    texts = [(title, tags, "\n".join(lines))]
+    for chunk in chunks(record):
+        texts.append((chunk.breadcrumb, "", chunk.body))
+
+    return texts
 
 
 def parts_of(record: Record) -> Fields:

@@ -6,6 +6,7 @@ from html import escape
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.site import search_page
 from orbit_registry.site.documents import MirroredDocument, slot, with_front_matter
 
 SHELL = "orbit-shell"
@@ -76,6 +77,11 @@ def curated_pages(
     for name in names:
         page_title, content, description = PAGES[name]
         pages[f"{name}/index.md"] = _titled(page_title, content, description.format(title))
+
+    pages[f"{search_page.URL}index.md"] = with_front_matter(
+        {"title": "Search", "hide": HIDDEN, "search": {"exclude": True}},
+        f"# Search\n\n{slot('search')}",
+    )
 
     for kind in kinds:
         name = f"All {kind.labels.lower()}"  # a page of the repository may be called as the kind is

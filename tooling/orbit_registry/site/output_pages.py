@@ -35,6 +35,7 @@ from orbit_registry.site import (
     lists,
     llms,
     search_data,
+    search_page,
     timeline,
 )
 from orbit_registry.site import map as record_map
@@ -577,6 +578,8 @@ class Expansion:
                 return explorer.page_html(records, self.overlooked)
             case "console":
                 return console.page_html(records, works=self.console, database=self.database)
+            case "search":
+                return search_page.page_html(self.context.sources.kinds)
             case "map":
                 return record_map.map_html(records, self.relations)
             case "counts":

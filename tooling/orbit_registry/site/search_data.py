@@ -155,12 +155,13 @@ def words(
 
 def _table(texts: Sequence[str]) -> dict[str, object]:
     """Return packed texts as the box reads them: of each term the steps from text to text that has
-    it, and its counts.
+    it, and its counts; of each identifier the steps alone.
 
     Made of 1,000 decisions it takes 0.42 s; by way of an `Index` of them it took 0.63 s, a fifth of
     a build after one edit.
     """
     terms: defaultdict[str, list[int]] = defaultdict(list)
+    names: defaultdict[str, list[int]] = defaultdict(list)
     lengths: list[int] = []
     stems: dict[str, str] = {}
     for slot, text in enumerate(texts):
@@ -168,6 +169,10 @@ def _table(texts: Sequence[str]) -> dict[str, object]:
         numbers = [*map(int, parts[1::2])]
         counts: dict[str, int] = {}
         for word, count in zip(parts[::2], numbers, strict=True):
+            if not count:
+                names[word].append(slot)
+                continue
+
             if (term := stems.get(word)) is None:
                 term = stems[word] = stem(word)
             counts[term] = counts.get(term, 0) + count
@@ -181,8 +186,17 @@ def _table(texts: Sequence[str]) -> dict[str, object]:
         slots = steps[::2]
         steps[::2] = map(sub, slots, (0, *slots))
 
+    for slots in names.values():
+        slots[:] = map(sub, slots, (0, *slots))
+
     changed = {word: term for word, term in stems.items() if word != term}
-    return {"norm": norm_of(lengths), "lengths": lengths, "words": changed, "terms": terms}
+    return {
+        "norm": norm_of(lengths),
+        "lengths": lengths,
+        "words": changed,
+        "terms": terms,
+        "names": names,
+    }
 
 
 def lead(prose: str) -> str:

@@ -1,0 +1,25 @@
+"""The page of a search's results, which `?q=` opens and a script fills."""
+
+from collections.abc import Sequence
+from html import escape
+
+from orbit_registry.model.kind import Kind
+from orbit_registry.site.urls import relative
+
+URL = "search/"
+
+
+def page_html(kinds: Sequence[Kind]) -> str:
+    """Return what is on the page before its script runs, and all there is without one."""
+    links = [
+        f'<a href="{relative(URL, f"{kind.plural}/")}">{escape(kind.labels)}</a>' for kind in kinds
+    ]
+    return (
+        '<div data-orbit-results><form class="orbit-lookup" role="search" hidden>'
+        '<label for="orbit-search-text">Search for</label>'
+        '<input id="orbit-search-text" name="q" type="search" autocomplete="off">'
+        '<button class="md-button" type="submit">Search</button></form>'
+        '<p role="status" data-orbit-count></p><div data-orbit-found></div>'
+        "<p data-orbit-plain>The search runs in the browser and needs JavaScript. Without it, look "
+        f"in the lists: {', '.join(links)}.</p></div>"
+    )
