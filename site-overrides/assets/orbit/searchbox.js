@@ -1,7 +1,8 @@
 /* The search box in the header, the page of results and the page for a missing address; search.js finds, this draws. */
 import { finder, placesIn, titleWords } from "./search.js";
 
-const MOST = { Records: 10, Pages: 5 };
+const { orbitWords } = globalThis;
+const MOST = { records: 10, pages: 5 };
 const STEP = 20; // hits that the page of results shows at once
 const SNIPPET = 150;
 const LONGEST = 200_000; // characters of a page that are looked at
@@ -16,7 +17,6 @@ const made = (tag, css, ...inside) => {
   element.append(...inside);
   return element;
 };
-const counted = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 const read = async (address) => {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
@@ -101,19 +101,19 @@ const hitsOf = (text, { records: { records, looks }, words: { pages: manual }, f
   const rows = find.records(text).map((row) => () => {
     const [id, title, look, heirs = []] = records[row];
     const { word, css } = looks[look];
-    const later = heirs.length ? ` by ${heirs.map((heir) => records[heir][0]).join(", ")}` : "";
+    const later = heirs.length ? ` ${orbitWords.word("box.by", { ids: heirs.map((heir) => records[heir][0]).join(", ") })}` : "";
     return link(urlOf({ looks }, records[row]), marked(`${id} ${title}`, isHit), [" ", made("span", `orbit-chip ${css}`, word + later)]);
   });
-  const counts = [pages.length && counted(pages.length, "page"), rows.length && counted(rows.length, "record")].filter(Boolean);
-  const corrected = counts.length ? [...find.corrected(text)].map(([word, right]) => `nothing has “${word}”, shown for “${right}”`) : [];
+  const counts = [pages.length && orbitWords.counted("box.page", pages.length), rows.length && orbitWords.counted("box.record", rows.length)].filter(Boolean);
+  const corrected = counts.length ? [...find.corrected(text)].map(([word, right]) => orbitWords.word("box.corrected", { word, right })) : [];
   const snippet = async (element) => {
     const content = await textOf(new URL(element.href)).catch(() => "");
     if (element.isConnected) element.querySelector("small").replaceChildren(...marked(around(content, isHit, text), isHit));
   };
-  const groups = [{ name: "Pages", makers: pages }, { name: "Records", makers: rows }].filter(({ makers }) => makers.length);
+  const groups = [{ name: "pages", makers: pages }, { name: "records", makers: rows }].filter(({ makers }) => makers.length);
   return {
     groups: find.names(text) ? groups.reverse() : groups,
-    summary: [counts.join(", ") || `Nothing found for “${text.trim()}”`, ...corrected].join(": "),
+    summary: [counts.join(", ") || orbitWords.word("box.nothing", { text: text.trim() }), ...corrected].join(": "),
     snippet,
   };
 };
@@ -141,7 +141,8 @@ const openBox = (box, source) => {
   };
   const open = (isOpen) => toggle && toggle.checked !== isOpen && toggle.click();
 
-  const group = ({ name, links }) => {
+  const group = ({ name: part, links }) => {
+    const name = orbitWords.word(`box.${part}`);
     const title = made("div", "orbit-hits-group", name);
     title.setAttribute("role", "presentation");
     const element = made("div", "", title, ...links);
@@ -153,7 +154,7 @@ const openBox = (box, source) => {
     const { groups, summary, snippet } = hitsOf(text, data, source.root);
     const groupsOfLinks = groups.map(({ name, makers }) => ({ name, links: makers.slice(0, MOST[name]).map((make) => make()) }));
     const links = groupsOfLinks.flatMap((each) => each.links);
-    const all = made("a", "orbit-hits-all", "All results");
+    const all = made("a", "orbit-hits-all", orbitWords.word("box.all"));
     all.href = source.results(text);
     [...links, all].forEach((link, number) => {
       link.id = `orbit-hit-${number}`;
@@ -184,7 +185,7 @@ const openBox = (box, source) => {
       if (text === input.value && active < 0) draw(text, full);
     } catch {
       shown = "";
-      status.textContent = "The search could not be loaded.";
+      status.textContent = orbitWords.word("box.failed");
     }
   };
   const enter = () => {
@@ -232,12 +233,12 @@ const openResults = async (element, source) => {
     const { groups, summary, snippet } = hitsOf(text, await source.ready(), source.root);
     status.textContent = summary;
     groups.forEach(({ name, makers }) => {
-      const links = made("ol", "orbit-results"), more = made("button", "md-button", "More");
-      list.append(made("h2", "", name), links);
+      const links = made("ol", "orbit-results"), more = made("button", "md-button", orbitWords.word("results.more"));
+      list.append(made("h2", "", orbitWords.word(`box.${name}`)), links);
       step(makers, links, snippet);
       if (!makers.length) return;
       more.type = "button";
-      more.setAttribute("aria-label", `More ${name.toLowerCase()}`);
+      more.setAttribute("aria-label", orbitWords.word(`results.more.${name}`));
       more.addEventListener("click", () => {
         step(makers, links, snippet)?.focus();
         more.hidden = !makers.length;
@@ -245,7 +246,7 @@ const openResults = async (element, source) => {
       list.append(more);
     });
   } catch {
-    status.textContent = "The search could not be loaded.";
+    status.textContent = orbitWords.word("box.failed");
   }
 };
 

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
 from orbit_registry.formats.yaml import load
+from orbit_registry.site import language
 from orbit_registry.site.curated import SHELL
 from orbit_registry.site.urls import site_address
 from orbit_registry.workspace.files import inside, read_text
@@ -26,7 +27,7 @@ _CHECKOUT = Path(__file__).parents[3] / "site-overrides"
 _DEFAULTS = Path(__file__).with_name("mkdocs.yml")
 
 STYLES = ["assets/orbit/orbit.css"]
-SCRIPTS = ["assets/orbit/orbit.js"]
+SCRIPTS = [language.SCRIPT, "assets/orbit/orbit.js"]
 
 
 def overrides() -> Path:
@@ -73,6 +74,7 @@ def staged_config(
     if base_url:
         config["site_url"] = base_url.rstrip("/") + "/"
 
+    config["theme"]["language"] = language.current()
     config["theme"].setdefault(
         "variant", "classic"
     )  # Zensical's name for the look that templates and styles are for

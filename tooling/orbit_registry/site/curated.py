@@ -8,6 +8,7 @@ from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site import search_page
 from orbit_registry.site.documents import MirroredDocument, slot, with_front_matter
+from orbit_registry.site.language import word
 
 SHELL = "orbit-shell"
 SHELL_DEPTHS = (1, 2, 3)
@@ -79,8 +80,8 @@ def curated_pages(
         pages[f"{name}/index.md"] = _titled(page_title, content, description.format(title))
 
     pages[f"{search_page.URL}index.md"] = with_front_matter(
-        {"title": "Search", "hide": HIDDEN, "search": {"exclude": True}},
-        f"# Search\n\n{slot('search')}",
+        {"title": word("search.title"), "hide": HIDDEN, "search": {"exclude": True}},
+        f"# {word('search.title')}\n\n{slot('search')}",
     )
 
     for kind in kinds:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from orbit_registry.model.kind import Kind
+from orbit_registry.site.language import word
 from orbit_registry.site.urls import relative
 
 URL = "search/"
@@ -16,10 +17,9 @@ def page_html(kinds: Sequence[Kind]) -> str:
     ]
     return (
         '<div data-orbit-results><form class="orbit-lookup" role="search" hidden>'
-        '<label for="orbit-search-text">Search for</label>'
+        f'<label for="orbit-search-text">{word("search.for")}</label>'
         '<input id="orbit-search-text" name="q" type="search" autocomplete="off">'
-        '<button class="md-button" type="submit">Search</button></form>'
+        f'<button class="md-button" type="submit">{word("search.title")}</button></form>'
         '<p role="status" data-orbit-count></p><div data-orbit-found></div>'
-        "<p data-orbit-plain>The search runs in the browser and needs JavaScript. Without it, look "
-        f"in the lists: {', '.join(links)}.</p></div>"
+        f"<p data-orbit-plain>{word('search.plain', lists=', '.join(links))}</p></div>"
     )

@@ -24,6 +24,7 @@ from orbit_registry.operations.citations import in_text
 from orbit_registry.operations.freshness.evaluate import Dependencies
 from orbit_registry.registry import Registry
 from orbit_registry.repository.reader import Collection
+from orbit_registry.site import language
 from orbit_registry.site.config import (
     HINT,
     SCRIPTS,
@@ -439,8 +440,14 @@ def _configure(
     for name, file in sorted(templates.items()):
         out.write(f"{OVERRIDES}/{name}", file.read_bytes())
 
+    out.write(f"{OVERRIDES}/{language.SCRIPT}", language.script())
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
-    header = {**sources.header, "extra": {"orbit_release": sources.release, "orbit_staged": True}}
+    extra = {
+        "orbit_release": sources.release,
+        "orbit_staged": True,
+        "orbit_words": language.words_for_templates(),
+    }
+    header = {**sources.header, "extra": extra}
     if user_config is None:
         config = staged_config(default_config(sources.title, nav) | header, folders, base_url)
     else:
