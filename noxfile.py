@@ -59,6 +59,14 @@ AGENTS = (
 """Agents that run without an account where their model is named."""
 
 
+GENERATORS = {
+    "properdocs": ("properdocs==1.6.7", "mkdocs-materialx==10.2.2"),
+    "materialx": ("mkdocs==1.6.1", "mkdocs-materialx==10.2.2"),
+    "zensical": ("zensical==0.0.73",),
+}
+"""What makes the same pages as MkDocs and Material, each with the last releases that were tried."""
+
+
 def fingerprint() -> str:
     """Return a digest of everything in `pyproject.toml` and the lock that decides what an install
     brings.
@@ -362,11 +370,23 @@ def build(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
-def zensical(session: nox.Session) -> None:
-    """Build a site through Zensical instead of MkDocs, and compare."""
-    requirements = nox.project.dependency_groups(PROJECT, "test")
-    session.install("--editable", ".[site]", "zensical", *requirements)
-    session.run("pytest", "tests/acceptance/test_site_zensical.py", *session.posargs)
+@nox.parametrize("generator", sorted(GENERATORS), ids=sorted(GENERATORS))
+def generators(session: nox.Session, generator: str) -> None:
+    """Build a site through another generator or theme, and compare all pages with those of MkDocs
+    and Material.
+    """
+    site = PROJECT["project"]["optional-dependencies"]["site"]
+    others = [text for text in site if not text.startswith("mkdocs")]
+    session.install("--editable", ".", *others, *GENERATORS[generator])
+    python = session.run("python", "-c", "import sys; print(sys.executable)", silent=True)
+    tools = environment(session, "site", "test")
+    session.run(
+        str(tools / "pytest"),
+        "tests/acceptance/test_site_generators.py",
+        *session.posargs,
+        external=True,
+        env={"ORBIT_GENERATOR": generator, "ORBIT_GENERATOR_PYTHON": str(python).strip()},
+    )
 
 
 @nox.session(default=False)

@@ -27,6 +27,8 @@ from orbit_registry.repository.reader import Collection
 from orbit_registry.site import language
 from orbit_registry.site.config import (
     HINT,
+    MATERIAL,
+    MATERIALX,
     SCRIPTS,
     STYLES,
     UserConfig,
@@ -502,7 +504,9 @@ def _theme_of(theme: Mapping[str, Any], *, is_trusted: bool) -> dict[str, Any]:
     policy blocks them.
     """
     name = theme.get("name", "material")
-    fonts: dict[str, Any] = {} if is_trusted or name != "material" else {"font": False}
+    fonts: dict[str, Any] = (
+        {} if is_trusted or name not in (MATERIAL, MATERIALX) else {"font": False}
+    )
     return {"name": name, **fonts}
 
 
