@@ -370,10 +370,26 @@ def build(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
-@nox.parametrize("generator", sorted(GENERATORS), ids=sorted(GENERATORS))
-def generators(session: nox.Session, generator: str) -> None:
-    """Build a site through another generator or theme, and compare all pages with those of MkDocs
-    and Material.
+def zensical(session: nox.Session) -> None:
+    """Build a site through Zensical instead of MkDocs, and compare all pages."""
+    compare_generator(session, "zensical")
+
+
+@nox.session(default=False)
+def properdocs(session: nox.Session) -> None:
+    """Build a site through ProperDocs and MaterialX, and compare all pages."""
+    compare_generator(session, "properdocs")
+
+
+@nox.session(default=False)
+def materialx(session: nox.Session) -> None:
+    """Build a site through MkDocs with MaterialX, and compare all pages."""
+    compare_generator(session, "materialx")
+
+
+def compare_generator(session: nox.Session, generator: str) -> None:
+    """Build a site through a generator in this session's environment, and another through MkDocs
+    with Material in the shared one, and compare all their pages.
     """
     site = PROJECT["project"]["optional-dependencies"]["site"]
     others = [text for text in site if not text.startswith("mkdocs")]

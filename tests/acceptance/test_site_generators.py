@@ -34,7 +34,7 @@ _FACTS = {
 
 def test_another_generator_makes_the_same_site(tmp_path: Path) -> None:
     if not PYTHON:
-        pytest.skip("needs another generator: `nox -s generators` brings it")
+        pytest.skip("needs another generator: `nox -s zensical` brings one")
 
     first, findings = built(tmp_path / "mkdocs", "mkdocs", sys.executable)
     second, other_findings = built(tmp_path / OTHER, NAMES.get(OTHER, OTHER), PYTHON)
