@@ -108,8 +108,8 @@ def test_each_page_names_its_markdown_and_the_list_of_pages(site: Path) -> None:
         assert link, page
         assert led(site, page, link[1]) == page.with_suffix(".md")
         note = re.search(
-            r'<body[^>]*><p class="orbit-agents"[^>]*>[^<]* is at (\S+)\. [^<]* listed in '
-            r"(\S+)\.</p>",
+            r'<body[^>]*>(?:\s|<[^>]*>)*<p class="orbit-agents"[^>]*>[^<]* is at (\S+)\. '
+            r"[^<]* listed in (\S+)\.</p>",
             html,
         )
         assert note, page

@@ -81,15 +81,20 @@ const openData = (box) => {
   const found = (records, words) => ({ records, words, find: finder(records, words) });
   const load = once(() => json("titles.json"));
   const ofTitles = once(() => load().then((records) => found(records, titleWords(records))));
-  const ready = once(async () => found(...(await Promise.all([load(), json("words.json")]))));
+  const readSentences = once(async () => new Map((await json("../records.json")).records.map(({ id, sentence }) => [id, sentence])));
+  const ready = once(async () => {
+    const [records, words, sentences] = await Promise.all([load(), json("words.json"), readSentences().catch(() => new Map())]);
+    return { ...found(records, words), sentences };
+  });
   return { root: new URL("..", data), results: (text) => new URL(`?q=${encodeURIComponent(text.trim())}`, data), load, ofTitles, ready };
 };
 
 /* Returns the hits for a text: functions that make the links to pages and to records, what is said of them, and what marks words. */
-const hitsOf = (text, { records: { records, looks }, words: { pages: manual }, find }, root) => {
+const hitsOf = (text, { records: { records, looks }, words: { pages: manual }, find, sentences = new Map() }, root) => {
   const isHit = find.marker(text);
-  const link = (url, title, chip = []) => {
-    const element = made("a", "orbit-hit", made("b", "", ...title), ...chip, made("small", ""));
+  const link = (url, title, chip = [], sentence = "") => {
+    const line = sentence ? made("small", "orbit-sentence", ...marked(sentence, isHit)) : "";
+    const element = made("a", "orbit-hit", made("b", "", ...title), ...chip, line, made("small", ""));
     element.href = new URL(url, root);
     return element;
   };
@@ -102,13 +107,13 @@ const hitsOf = (text, { records: { records, looks }, words: { pages: manual }, f
     const [id, title, look, heirs = []] = records[row];
     const { word, css } = looks[look];
     const later = heirs.length ? ` ${orbitWords.word("box.by", { ids: heirs.map((heir) => records[heir][0]).join(", ") })}` : "";
-    return link(urlOf({ looks }, records[row]), marked(`${id} ${title}`, isHit), [" ", made("span", `orbit-chip ${css}`, word + later)]);
+    return link(urlOf({ looks }, records[row]), marked(`${id} ${title}`, isHit), [" ", made("span", `orbit-chip ${css}`, word + later)], sentences.get(id));
   });
   const counts = [pages.length && orbitWords.counted("box.page", pages.length), rows.length && orbitWords.counted("box.record", rows.length)].filter(Boolean);
   const corrected = counts.length ? [...find.corrected(text)].map(([word, right]) => orbitWords.word("box.corrected", { word, right })) : [];
   const snippet = async (element) => {
     const content = await textOf(new URL(element.href)).catch(() => "");
-    if (element.isConnected) element.querySelector("small").replaceChildren(...marked(around(content, isHit, text), isHit));
+    if (element.isConnected) element.querySelector("small:last-child").replaceChildren(...marked(around(content, isHit, text), isHit));
   };
   const groups = [{ name: "pages", makers: pages }, { name: "records", makers: rows }].filter(({ makers }) => makers.length);
   return {

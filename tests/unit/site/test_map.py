@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.site.map import linked_lines, map_html, superseded_lines
+from orbit_registry.site.mentions import Citers
 from orbit_registry.site.views import Relations
 
 ADR = load_kinds()["adr"]
@@ -86,9 +87,20 @@ def test_a_page_names_both_ends_and_escapes_them() -> None:
         decision(1),
         decision(2, supersedes=[name(1)], links=[{"rel": "amends", "to": name(3)}]),
         decision(3),
+        decision(4),
     ]
     html = map_html(records, Relations(records))
-    assert "1 supersession and 1 link between 3 records" in html
-    assert re.findall(r"<small>(.*?)</small>", html) == ["supersedes", "amends"]
+    assert "1 supersession and 1 link between 3 records. 1 record is alone." in html
+    assert re.findall(r"<small>([a-z ]*)</small>", html) == ["supersedes", "amends"]
+    assert '<h2 id="cluster-1">Use &lt;2&gt; <small>3</small></h2>' in html
     assert 'href="../adrs/ADR-0003/"' in html
-    assert "Use &lt;3&gt;" in html
+
+
+def test_pairs_are_lists_and_a_citation_is_a_line() -> None:
+    records = [decision(number) for number in range(1, 6)]
+    records[0] = decision(1, links=[{"rel": "amends", "to": name(2)}])
+    citers = Citers({"adrs/ADR-0004/": [records[2]], "adrs/ADR-0005/": [records[3]]}, {}, {}, {})
+    html = map_html(records, Relations(records, citers=citers))
+    assert html.index('<h2 id="cluster-1">') < html.index('<h2 id="pairs">')
+    assert html.count("<svg") == 1
+    assert re.findall(r"<small>([a-z ]*)</small>", html) == ["cites", "cites", "amends"]

@@ -142,11 +142,11 @@ def concerns_of(
             rows[State.STALE],
         ),
         Concern(
-            "waiting", f"Not decided for {WAITING_DAYS} days", decides, "decides one.", waiting
+            "waiting", f"Undecided for over {WAITING_DAYS} days", decides, "decides one.", waiting
         ),
         Concern(
             "unknown",
-            "No status that is known",
+            "Without a known status",
             settle,
             "lists what it accepts without --dry-run.",
             unknown,

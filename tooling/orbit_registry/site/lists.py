@@ -236,33 +236,36 @@ def _linked(any_id: str, page: str, relations: Relations) -> str:
 
 
 def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) -> str:
-    """Return how many records each kind has, in all and by status.
+    """Return a line of links: how many records each kind has, and decisions by status.
 
     `doubted` holds the paths of the records that are not fresh.
     """
-    tiles = "".join(_tile(index, doubted, page) for index in indexes)
-    return f'<ul class="orbit-counts orbit-kinds">{tiles}</ul>' if tiles else ""
+    indexes = list(indexes)
+    parts = [_counted(index, page) for index in indexes]
+    records = [record for index in indexes for record in index.records]
+    doubts = sum(record.phase == "live" and record.path in doubted for record in records)
+    if doubts:
+        health = escape(relative(page, "health/"))
+        parts.append(f'<a class="orbit-doubt" href="{health}">{doubts:,} in doubt</a>')
+
+    return f'<p class="orbit-line">{" · ".join(parts)}</p>' if parts else ""
 
 
-def _tile(index: Index, doubted: Container[str], page: str) -> str:
+def _counted(index: Index, page: str) -> str:
     kind, records = index.kind, index.records
     href = escape(relative(page, f"{kind.plural}/"))
-    counts = Counter(record.status.name for record in records)
-    chips = [
-        f'<li><a class="orbit-chip {status_css(status)}" href="{href}?status={quote(status.name)}">'
-        f"{counts[status.name]:,} {escape(status.word)}</a></li>"
-        for status in _in_order(kind, counts)
-    ]
-
-    if doubts := sum(record.phase == "live" and record.path in doubted for record in records):
-        health = escape(relative(page, "health/"))
-        chips.append(
-            f'<li><a class="orbit-chip orbit-doubt" href="{health}">{doubts:,} in doubt</a></li>'
-        )
-
     name = (kind.label if len(records) == 1 else kind.labels).lower()
-    total = f'<a href="{href}"><span class="orbit-count">{len(records):,}</span>{escape(name)}</a>'
-    return f"<li>{total}<ul>{''.join(chips)}</ul></li>"
+    total = f'<a href="{href}">{len(records):,} {escape(name)}</a>'
+    if not kind.in_document:
+        return total
+
+    counts = Counter(record.status.name for record in records)
+    statuses = ", ".join(
+        f'<a class="{status_css(status)}" href="{href}?status={quote(status.name)}">'
+        f"{counts[status.name]:,} {escape(status.word)}</a>"
+        for status in _in_order(kind, counts)
+    )
+    return f"{total}<span>: {statuses}</span>"
 
 
 def documents_html(

@@ -1,16 +1,27 @@
-"""Map of the records: which supersede which, and which records name which,
-as small trees of links without a script.
+"""Map of the records: clusters of those that supersede, name or cite each other, each as a drawing
+and as small trees of links, without a script.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
 from orbit_registry.errors import plural
 from orbit_registry.model.ids import INVERSES, OVERRIDES
 from orbit_registry.model.record import Record
-from orbit_registry.site.arcs import drawing, edges_of
+from orbit_registry.site.arcs import (
+    CITES,
+    FEWEST,
+    RELATES,
+    SUPERSEDES,
+    Edge,
+    drawing,
+    edges_of,
+    key_of,
+)
+from orbit_registry.site.areas import areas_of
+from orbit_registry.site.clusters import Cluster, clusters_of
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -18,7 +29,6 @@ from orbit_registry.site.views import RELATIONS, Relations
 from orbit_registry.site.words import chip, date_of
 
 PAGE = "map/"
-SUPERSEDES = "supersedes"
 DEEPEST = 4  # deeper lines are drawn as far to the right as these
 
 
@@ -40,37 +50,61 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
         key=_age,
         reverse=True,
     )
-    superseded, links = (
-        list(superseded_lines(by_age, relations)),
-        list(linked_lines(by_age, relations)),
-    )
-    lines = [*superseded, *links]
-    if not lines:
+    edges = _edges(by_age, relations)
+    if not edges:
         return (
             "<p>No record names another yet. <code>orbit link</code> links two records, "
             "<code>orbit adr supersede</code> replaces a decision.</p>"
         )
 
-    numbers = [sum(line.depth > 0 for line in section) for section in (superseded, links)]
-    counts = [
-        plural(number, name)
-        for number, name in zip(numbers, ("supersession", "link"), strict=True)
-        if number
+    areas = areas_of([record for record in by_age if record.kind.in_document])
+    clusters = clusters_of(by_age, edges, areas)
+    trees = _trees(by_age, edges, relations)
+    large = [cluster for cluster in clusters if len(cluster.records) >= FEWEST]
+    sections = [
+        _cluster(cluster, number, edges, trees) for number, cluster in enumerate(large, start=1)
     ]
+    pairs = [
+        record
+        for cluster in clusters
+        if len(cluster.records) < FEWEST
+        for record in cluster.records
+    ]
+    if pairs:
+        heading = f'<h2 id="pairs">Pairs <small>{len(pairs) // 2}</small></h2>'
+        sections.append(f"{heading}{_listed(pairs, trees)}")
 
-    linked = len({line.record.id for line in lines})
-    unlinked = len(records) - linked
-    note = f" {plural(unlinked, 'record has', 'records have')} none." if unlinked else ""
+    linked = {name for edge in edges for name in edge[:2]}
+    summary = _summary(edges, len(linked), len(by_age))
+    return f"{summary}{_overview(large)}{''.join(sections)}"
 
+
+def _overview(clusters: Sequence[Cluster]) -> str:
+    """Return the names of clusters as links to them; "" for one alone."""
+    if len(clusters) < 2:
+        return ""
+
+    links = [
+        f'<a href="#cluster-{number}">{escape(cluster.name)}</a> {len(cluster.records):,}'
+        for number, cluster in enumerate(clusters, start=1)
+    ]
+    return f'<p class="orbit-line orbit-clusters">{" · ".join(links)}</p>'
+
+
+def _summary(edges: Sequence[Edge], linked: int, total: int) -> str:
+    counts = Counter(edge.word for edge in edges)
+    names = {SUPERSEDES: "supersession", RELATES: "link", CITES: "citation"}
+    parts = [plural(counts[word], name) for word, name in names.items() if counts[word]]
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    alone = plural(total - linked, "record is", "records are")
+    note = f" {alone} alone." if total > linked else ""
     return (
-        f"<p>{' and '.join(counts)} between {linked:,} records.{note}</p>"
-        f"{_drawn(by_age[::-1], relations)}"
-        f"{_section('Superseded', 'Below each record are those that it supersedes.', superseded)}"
-        f"{_section('Links', 'Below each record are those that it names.', links)}"
+        f'<p id="superseded">{listed} between {linked:,} records.{note}</p>'
+        f'<p class="orbit-note orbit-arcs-key" id="links">{key_of(edges)}</p>'
     )
 
 
-def _drawn(records: Sequence[Record], relations: Relations) -> str:
+def _edges(records: Sequence[Record], relations: Relations) -> list[Edge]:
     ids = {url_of(record): record.id for record in records}
     cited_by = {
         ids[url]: [citer.id for citer in citers]
@@ -78,7 +112,46 @@ def _drawn(records: Sequence[Record], relations: Relations) -> str:
         if url in ids
     }
     replaced_by = {record.id: relations.replaced_by(record) for record in records}
-    return drawing(records, edges_of(records, replaced_by, cited_by), PAGE)
+    return edges_of(records, replaced_by, cited_by)
+
+
+def _trees(
+    records: Sequence[Record], edges: Sequence[Edge], relations: Relations
+) -> dict[str, list[Line]]:
+    """Return what each record supersedes, names and cites, by its id; none of those below it."""
+    trees: dict[str, list[Line]] = defaultdict(list)
+    root = ""
+    for line in (*superseded_lines(records, relations), *linked_lines(records, relations)):
+        if line.depth == 0:
+            root = line.record.id
+        else:
+            trees[root].append(line)
+
+    for edge in edges:
+        if edge.word == CITES:
+            trees[edge.source].append(Line(1, CITES, relations.by_id[edge.target]))
+
+    return trees
+
+
+def _cluster(
+    cluster: Cluster, number: int, edges: Sequence[Edge], trees: Mapping[str, Sequence[Line]]
+) -> str:
+    name = escape(cluster.name)
+    heading = f'<h2 id="cluster-{number}">{name} <small>{len(cluster.records):,}</small></h2>'
+    drawn = drawing(cluster.records[::-1], edges, PAGE)
+    return f"{heading}{drawn}{_listed(cluster.records, trees)}"
+
+
+def _listed(records: Iterable[Record], trees: Mapping[str, Sequence[Line]]) -> str:
+    """Return a small tree for each record that supersedes, names or cites others."""
+    lists = []
+    for record in records:
+        if record.id in trees:
+            lines = [Line(0, "", record), *trees[record.id]]
+            lists.append(f'<ul class="orbit-layers">{"".join(map(_line, lines))}</ul>')
+
+    return f'<div class="orbit-maps">{"".join(lists)}</div>'
 
 
 def _age(record: Record) -> tuple[str, tuple[object, ...]]:
@@ -133,23 +206,6 @@ def linked_lines(records: Iterable[Record], relations: Relations) -> Iterator[Li
 
         if below:
             yield from [Line(0, "", record), *below]
-
-
-def _section(title: str, about: str, lines: Sequence[Line]) -> str:
-    if not lines:
-        return ""
-
-    trees: list[str] = []
-    for line in lines:
-        if line.depth == 0:
-            trees.append("")
-        trees[-1] += _line(line)
-
-    drawing = "".join(f'<ul class="orbit-layers">{tree}</ul>' for tree in trees)
-    return (
-        f'<h2 id="{title.lower()}">{title}</h2><p>{about}</p><div '
-        f'class="orbit-maps">{drawing}</div>'
-    )
 
 
 def _line(line: Line) -> str:

@@ -51,6 +51,9 @@ _AS_IS = frozenset(
 """Tags that are copied unchanged: most there are."""
 
 
+EXCLUDED = "data-search-exclude"  # marks the heading of a section that search is not to find
+
+
 @dataclass(frozen=True, slots=True)
 class Heading:
     """A heading of a page: level, id on the page, plain text."""
@@ -171,7 +174,7 @@ class _Renderer:
                 heading = next(ids)
                 link = f'<a class="headerlink" href="#{heading.id}" title="Permanent link">¶</a>'
                 closing = f"{link if heading.level > 1 else ''}</h{heading.level}>"
-                left_out = " data-search-exclude" if heading.id in excluded else ""
+                left_out = f" {EXCLUDED}" if heading.id in excluded else ""
                 piece = f'<h{heading.level} id="{heading.id}"{left_out}>'
             elif name in ("/h1", "/h2", "/h3", "/h4", "/h5", "/h6"):
                 piece = closing

@@ -4,7 +4,7 @@ import re
 from collections.abc import Set
 from dataclasses import dataclass
 from functools import partial
-from html import escape, unescape
+from html import unescape
 from urllib.parse import urlsplit
 
 from orbit_registry.site.check import PageFacts, resolved
@@ -26,7 +26,6 @@ _MAIN = [
 ]
 """The text of a page: in Material's themes, in others, and where a theme marks none."""
 _DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')
-_BODY = re.compile(r"<body\b[^>]*>")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PARAGRAPH = re.compile(r"(?![#>|`<!*-]|\d+\.)")
 
@@ -34,26 +33,6 @@ _PARAGRAPH = re.compile(r"(?![#>|`<!*-]|\d+\.)")
 def twin_path(url: str) -> str:
     """Return the file with the Markdown of a page: `adrs/ADR-0001/index.md`."""
     return file_of(url).removesuffix(".html") + ".md"
-
-
-def announced(html: str, url: str, base_url: str | None, data: str = "") -> str:
-    """Return a page that names its Markdown and the list of all pages, in its head, with `data`,
-    and in its text.
-    """
-    twin, index = linked(base_url, url, twin_path(url)), linked(base_url, url, INDEX)
-    # The space: Material looks for a sitemap next to each `link[rel=alternate]`, which it takes for
-    # a language.
-    link = f'<link rel="alternate " type="text/markdown" href="{escape(twin)}">'
-    note = (
-        f"For AI agents: the Markdown of this page is at {twin}. All pages are listed in {index}."
-    )
-    html = html.replace("</head>", f"{link}{data}</head>", 1)
-
-    return _BODY.sub(
-        lambda body: f'{body[0]}<p class="orbit-agents" aria-hidden="true">{escape(note)}</p>',
-        html,
-        1,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,42 @@
+"""Pages that list records: the further pages of indexes, timelines, tags, words of columns, and
+what a search finds."""
+
+from collections.abc import Iterator
+from html import escape
+
+from orbit_registry.site import search_page, timeline
+from orbit_registry.site.language import word
+from orbit_registry.site.lists import Index
+from orbit_registry.site.page import SitePage
+from orbit_registry.site.published import Published
+from orbit_registry.site.record_drafts import lists_of
+
+
+def list_pages(data: Published) -> Iterator[SitePage]:
+    """Yield every list that the navigation does not name."""
+    for index in data.indexes.values():
+        yield from _pages_of(data, index)
+
+    if search_page.URL not in data.site.curated.values():
+        html = f"<h1>{word('search.title')}</h1>{search_page.page_html(data.context.sources.kinds)}"
+        yield SitePage(search_page.URL, word("search.title"), html)
+
+    for group in data.groups.pages(data.context.sources.kinds):
+        listed = lists_of(data, group.kind.name) if group.kind else ()
+        yield SitePage(group.url, group.title, group.html, listed=listed)
+
+
+def _pages_of(data: Published, index: Index) -> Iterator[SitePage]:
+    kind = index.kind
+    listed = lists_of(data, kind.name)
+    urls = list(index.pages)
+    for number, url in enumerate(urls[1:], start=2):
+        title = f"{kind.labels}, page {number}"
+        html = index.html(url, data.relations, data.site)
+        yield SitePage(url, title, f"<h1>{escape(title)}</h1>{html}", listed=listed)
+
+    if index.timed:
+        url, title = timeline.url(kind), f"{kind.labels}: timeline"
+        html = timeline.timeline_html(kind, index.records)
+        html = f"<h1>{escape(title)}</h1>{index.switch(url)}{html}"
+        yield SitePage(url, title, html, listed=listed)
