@@ -18,11 +18,29 @@ NAMES = frozenset(
     {"Orbit", "DuckDB", "SQL", "JSON", "Atom", "Markdown", "Ctrl", "Enter", "Escape", "Tab"}
 )
 """Names, which are the same in every language."""
-ENGLISH: dict[str, str] = {}
-"""Files whose words are not in the files of words yet, and why."""
+ENGLISH = frozenset(
+    {
+        "site-overrides/assets/orbit/explorer.js",
+        "tooling/orbit_registry/site/console.py",
+        "tooling/orbit_registry/site/documents.py",
+        "tooling/orbit_registry/site/enforced.py",
+        "tooling/orbit_registry/site/explorer.py",
+        "tooling/orbit_registry/site/groups.py",
+        "tooling/orbit_registry/site/health.py",
+        "tooling/orbit_registry/site/home.py",
+        "tooling/orbit_registry/site/lists.py",
+        "tooling/orbit_registry/site/map.py",
+        "tooling/orbit_registry/site/mentions.py",
+        "tooling/orbit_registry/site/prose.py",
+        "tooling/orbit_registry/site/record_page.py",
+        "tooling/orbit_registry/site/redirects.py",
+        "tooling/orbit_registry/site/timeline.py",
+    }
+)
+"""Files whose words are not in the files of words yet; the list only gets shorter."""
 
 _TEMPLATE = re.compile(
-    r"(?s)@@orbit:\w+@@|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<(script|style)\b.*?</\1>|<!--.*?-->"
+    r"(?s)@@orbit:\w+@@|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<(script|style|code)\b.*?</\1>|<!--.*?-->"
 )
 _TEXT = re.compile(r">([^<>]*)<")
 _ATTRIBUTE = re.compile(r'\b(?:aria-label|alt|placeholder|title)="([^"]*)"')
@@ -30,7 +48,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _COMMENT = re.compile(r"(?s)/\*.*?\*/|(?<![:\\\"'/])//[^\n]*")
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
 _ERROR = re.compile(r"new Error\([^\n]*")
-_SENTENCE = re.compile(r"^\W*[A-Z][a-z]+(?:[ .…:]|$)|[a-z] (?:[a-z]+ )+[a-z]+")
+_SENTENCE = re.compile(r"^\W*[A-Z][a-z]+(?:[ .…:]|$)|(?<![\w-])[a-z]{2,} [a-z]{3,}(?![\w-])")
 _NO_WORDS = re.compile(
     r"^(?:SET|USE|ATTACH|SELECT|FROM) |[#.\[]\w[^ ]*[\]>~:,]|[{}=<>;]\S|^M\d|^use strict$"
 )
@@ -72,7 +90,8 @@ def _between_tags(text: str) -> Iterator[str]:
     if not re.search(r"</?[a-z][a-z0-9]*[ >]", text):
         return
 
-    for shown in [*_TEXT.findall(text), *_ATTRIBUTE.findall(text)]:
+    bare = _TEMPLATE.sub(" ", text)
+    for shown in [*_TEXT.findall(bare), *_ATTRIBUTE.findall(bare)]:
         if words_in(re.sub(r"\{\}|&\w+;", " ", shown)):
             yield shown.strip()
 
@@ -130,4 +149,6 @@ def test_every_key_is_used() -> None:
         if stem not in code and f"{stem.rpartition('.')[0]}.$" not in code:
             unused.append(key)
 
-    assert [key for key in unused if not key.startswith(("kind.", "status.", "page."))] == []
+    assert [
+        key for key in unused if not key.startswith(("kind.", "nav.", "status.", "page."))
+    ] == []

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ PLACE = re.compile(r"\{\w+\}")
 
 
 @pytest.fixture(autouse=True)
-def english() -> None:
+def english() -> Iterator[None]:
+    language.choose(language.ENGLISH)
+    yield
     language.choose(language.ENGLISH)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.formats.yaml import load
+from orbit_registry.model.kind import Kind, Status
 
 FOLDER = Path(__file__).parent / "languages"
 ENGLISH = "en"
@@ -79,8 +80,29 @@ def counted(key: str, number: int, **values: object) -> str:
 
 
 def word_or(key: str, text: str) -> str:
-    """Return the words of a key; `text` where there are none, as of a kind that a project made."""
-    return words_of(_language.get()).get(key, text)
+    """Return a text of the core in the language of this build; one that a project wrote stays."""
+    is_ours = words_of(ENGLISH).get(key) == text
+    return word(key) if is_ours else text
+
+
+def status_word(status: Status) -> str:
+    """Return a status as a reader knows it."""
+    return word_or(f"status.{status.word.replace(' ', '-')}", status.word)
+
+
+def labels_of(kind: Kind) -> str:
+    """Return the heading of a kind's records."""
+    return word_or(f"kind.{kind.name}.labels", kind.labels)
+
+
+def things_of(kind: Kind) -> str:
+    """Return the name of a kind's records within a sentence."""
+    return word_or(f"kind.{kind.name}.things", kind.labels.lower())
+
+
+def thing_of(kind: Kind) -> str:
+    """Return the name of one of a kind's records within a sentence."""
+    return word_or(f"kind.{kind.name}.thing", kind.label.lower())
 
 
 def words_for_templates() -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from html import escape
 
 from orbit_registry.site import search_page, timeline
-from orbit_registry.site.language import word
+from orbit_registry.site.language import labels_of, word
 from orbit_registry.site.lists import Index
 from orbit_registry.site.page import SitePage
 from orbit_registry.site.published import Published
@@ -31,12 +31,12 @@ def _pages_of(data: Published, index: Index) -> Iterator[SitePage]:
     listed = lists_of(data, kind.name)
     urls = list(index.pages)
     for number, url in enumerate(urls[1:], start=2):
-        title = f"{kind.labels}, page {number}"
+        title = f"{labels_of(kind)}, page {number}"
         html = index.html(url, data.relations, data.site)
         yield SitePage(url, title, f"<h1>{escape(title)}</h1>{html}", listed=listed)
 
     if index.timed:
-        url, title = timeline.url(kind), f"{kind.labels}: timeline"
+        url, title = timeline.url(kind), f"{labels_of(kind)}: timeline"
         html = timeline.timeline_html(kind, index.records)
         html = f"<h1>{escape(title)}</h1>{index.switch(url)}{html}"
         yield SitePage(url, title, html, listed=listed)

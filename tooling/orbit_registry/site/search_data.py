@@ -19,6 +19,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.search.index import norm_of
 from orbit_registry.search.text import stem
 from orbit_registry.search.texts import Counts, counts_of
+from orbit_registry.site.language import status_word
 from orbit_registry.site.prose import EXCLUDED, Heading
 from orbit_registry.site.sanitize import unmarked
 from orbit_registry.site.sitemap import url_of
@@ -112,7 +113,8 @@ def titles(records: Sequence[Record], successors: Callable[[Record], Sequence[Re
             names[name.lower()].append(number)
 
         status, folder = record.status, f"{record.kind.plural}/"
-        look = (status.word, status_css(status), folder, status.searched, record.phase == "closed")
+        shown = status_word(status), status_css(status)
+        look = (*shown, folder, status.searched, record.phase == "closed")
         heirs = [numbers[later.path] for later in successors(record) if later.path in numbers]
         url = url_of(record)
         row: list[object] = [

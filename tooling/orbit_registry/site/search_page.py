@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from orbit_registry.model.kind import Kind
-from orbit_registry.site.language import word
+from orbit_registry.site.language import labels_of, word
 from orbit_registry.site.urls import relative
 
 URL = "search/"
@@ -13,7 +13,8 @@ URL = "search/"
 def page_html(kinds: Sequence[Kind]) -> str:
     """Return what is on the page before its script runs, and all there is without one."""
     links = [
-        f'<a href="{relative(URL, f"{kind.plural}/")}">{escape(kind.labels)}</a>' for kind in kinds
+        f'<a href="{relative(URL, f"{kind.plural}/")}">{escape(labels_of(kind))}</a>'
+        for kind in kinds
     ]
     return (
         '<div data-orbit-results><form class="orbit-lookup" role="search" hidden>'

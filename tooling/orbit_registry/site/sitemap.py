@@ -15,6 +15,7 @@ from orbit_registry.formats.citations import IdForms
 from orbit_registry.formats.markdown import is_markdown, slug
 from orbit_registry.model.record import Record
 from orbit_registry.site.hosting import Forge
+from orbit_registry.site.language import status_word
 from orbit_registry.site.sanitize import unmarked
 from orbit_registry.site.urls import TASKS, record_url, relative, safe_segment
 from orbit_registry.snapshot.redact import is_masked
@@ -358,7 +359,7 @@ def site_map(
     entries, titles = dict[tuple[str, int], str](), dict[tuple[str, str], str]()
     for record in records:
         url = url_of(record)
-        labels[url] = f"{unmarked(record.title)} ({record.status.word})"
+        labels[url] = f"{unmarked(record.title)} ({status_word(record.status)})"
 
         if feature := record.text("feature"):
             homes |= {record.path: f"{design}/{feature}", record.body_path: f"{design}/{feature}"}

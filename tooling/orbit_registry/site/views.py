@@ -23,6 +23,7 @@ from orbit_registry.site.check import resolved
 from orbit_registry.site.events import history_of
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
+from orbit_registry.site.language import labels_of, status_word
 from orbit_registry.site.mentions import Citers
 from orbit_registry.site.prose import card_id
 from orbit_registry.site.sanitize import headline
@@ -243,9 +244,9 @@ def record_view(
         "origin": record.origin,
         "title": record.title,
         "sentence": relations.sentence(record),
-        "kind_labels": kind.labels,
+        "kind_labels": labels_of(kind),
         "index_url": relative(page, f"{kind.plural}/"),
-        "status_word": record.status.word,
+        "status_word": status_word(record.status),
         "status_class": status_css(record.status),
         "is_live": record.phase == "live",
         "since": record.approval.get("approved_at", "")[:10] if record.phase == "live" else "",
@@ -346,7 +347,7 @@ def _in_log(record: Record, page: str) -> dict[str, str]:
         "title": title_of(record),
         "year": date_of(record)[:4],
         "css": status_css(record.status),
-        "word": record.status.word,
+        "word": status_word(record.status),
         "url": "" if url == page else relative(page, url),
     }
 
@@ -364,7 +365,7 @@ def reference(any_id: str, page: str, relations: Relations, site: SiteMap) -> Re
 
 def link_to(record: Record, page: str) -> Ref:
     """Return how a page names a record of the site."""
-    word = "" if record.phase == "live" else record.status.word
+    word = "" if record.phase == "live" else status_word(record.status)
     return {
         "id": record.id,
         "title": record.title,
