@@ -32,7 +32,6 @@ ENGLISH = frozenset(
         "tooling/orbit_registry/site/map.py",
         "tooling/orbit_registry/site/mentions.py",
         "tooling/orbit_registry/site/prose.py",
-        "tooling/orbit_registry/site/record_page.py",
         "tooling/orbit_registry/site/redirects.py",
         "tooling/orbit_registry/site/timeline.py",
     }

@@ -13,8 +13,10 @@ from orbit_registry.model.record import Record
 from orbit_registry.site.edits import Edit
 from orbit_registry.site.home import built_html, decided_html, event_of, lately_html
 from orbit_registry.site.lists import Index
-from orbit_registry.site.mentions import Citers, CitingFile
+from orbit_registry.site.mentions import citers_of
+from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.views import LOG, Relations
+from orbit_registry.snapshot.references import References
 
 KINDS = load_kinds()
 DAY = "2026-05-04T10:00:00Z"
@@ -175,7 +177,18 @@ def test_a_column_in_which_all_records_say_the_same_is_left_out() -> None:
     assert "feature" not in Index(KINDS["adr"], [*records, _record(7, feature="web")]).constant
 
 
-def test_a_list_of_decisions_does_not_count_as_citing_them() -> None:
-    paths = ("docs/adr/README.md", "docs/index.md", "src/readme_parser.py", "src/a.py")
-    files = [CitingFile(path, (1,), None) for path in paths]
-    assert Citers(files={"adrs/ADR-0001/": files}).count("adrs/ADR-0001/") == 2
+def test_a_list_of_decisions_does_not_cite_them(site: SiteMap) -> None:
+    paths = (
+        "docs/adr/README.md",
+        "docs/index.md",
+        "docs/SUMMARY.md",
+        "src/readme_parser.py",
+        "a.md",
+    )
+    files = {path: References((("ADR-0002", 1),)) for path in paths}
+    citers = citers_of([], lambda _: References(), files, site, {})
+    assert [file.path for file in citers.files["adrs/ADR-0002/"]] == [
+        "src/readme_parser.py",
+        "a.md",
+    ]
+    assert citers.count("adrs/ADR-0002/") == 2

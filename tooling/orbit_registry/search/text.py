@@ -33,15 +33,10 @@ def terms(text: str) -> list[str]:
     return list(map(stem, words(text)))
 
 
-def indexed_words(text: str) -> list[str]:
-    """Return the words of a text, and behind them its short joined names (`sqlite` of SQLite)."""
-    text_pieces = pieces(text)
-    indexed = list(chain.from_iterable(map(_words_of_piece, text_pieces)))
-    for piece in text_pieces:
-        if not piece[1:].islower():
-            indexed += _joined_names(piece)
-
-    return indexed
+def joined_names(text: str) -> list[str]:
+    """Return the short joined names of a text, which its words part: `sqlite` of SQLite."""
+    mixed = (piece for piece in pieces(text) if not piece[1:].islower())
+    return list(chain.from_iterable(map(_joined_names, mixed)))
 
 
 def names_in(text: str) -> list[str]:

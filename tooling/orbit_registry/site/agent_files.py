@@ -1,26 +1,21 @@
-"""Files for agents: the Markdown of each page, the lists of all pages, and what applies in each
+"""Files for agents besides the Markdown of pages: the lists of all pages, and what applies in each
 folder.
 """
 
-from collections.abc import Set
+from collections.abc import Mapping
 
 from orbit_registry.model.rank import rank_order
 from orbit_registry.repository.votes import half_life_days
 from orbit_registry.site import llms
-from orbit_registry.site.check import PageFacts
 from orbit_registry.site.config import files_in
 from orbit_registry.site.memo import PageCache
 from orbit_registry.site.published import Published
-from orbit_registry.site.twins import Twin, write_twins
+from orbit_registry.site.twins import Twin
 
 
-def write_for_agents(
-    data: Published, pages: PageCache, facts: dict[str, PageFacts], urls: Set[str]
-) -> None:
-    """Write these files of the pages at `urls`; add the links in them to `facts`."""
+def write_for_agents(data: Published, pages: PageCache, twins: Mapping[str, Twin]) -> None:
+    """Write these files of pages, whose Markdown is written: `twins` by the page's URL."""
     sources, base_url, out = data.context.sources, data.context.base_url, pages.out
-    theirs = frozenset(data.site.curated.values())
-    twins = write_twins(pages, facts, urls, base_url, theirs)
     documents = [document.url for document in sources.documents]
     groups = _page_groups(data)
     sections = llms.sections_of(groups, sources.kinds, data.records, documents, twins)
@@ -37,7 +32,7 @@ def write_for_agents(
             out.write(path, text)
 
 
-def _write_bundles(data: Published, pages: PageCache, twins: dict[str, Twin]) -> list[Twin]:
+def _write_bundles(data: Published, pages: PageCache, twins: Mapping[str, Twin]) -> list[Twin]:
     out, base_url = pages.out, data.context.base_url
     half_life = half_life_days()
     ranked = sorted(data.records, key=lambda record: rank_order(record, half_life))

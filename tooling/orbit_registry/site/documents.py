@@ -27,7 +27,8 @@ from orbit_registry.repository.documents import (
 )
 from orbit_registry.repository.votes import NAME as VOTES
 from orbit_registry.site.code import emoji
-from orbit_registry.site.prose import Prose, TextOrigin, render
+from orbit_registry.site.markdown_words import escaped, inline, link
+from orbit_registry.site.prose import Prose, TextOrigin, TextPart, parsed, part_of, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import OVERVIEW, SiteMap, folder_anchor
 from orbit_registry.site.urls import document_url, relative
@@ -147,9 +148,9 @@ def title_of(headings: Iterable[TextHeading], path: str) -> str:
     return (words or stem).capitalize()
 
 
-def document_prose(document: MirroredDocument, text: str, site: SiteMap) -> Prose:
+def document_prose(document: MirroredDocument, part: TextPart, site: SiteMap) -> Prose:
     """Return the text of a document as HTML, which has not passed the sanitiser yet."""
-    return render(text, TextOrigin(document.path, 1, document.url), site)
+    return render(part, TextOrigin(document.path, 1, document.url), site)
 
 
 def document_html(document: MirroredDocument, prose: Prose, title: str, site: SiteMap) -> str:
@@ -169,6 +170,20 @@ def document_html(document: MirroredDocument, prose: Prose, title: str, site: Si
     )
     article = f'<div class="orbit-prose">{heading}{prose.html}</div>'
     return clean(f'<div class="orbit-document">{crumbs}{article}{source}</div>')
+
+
+def document_markdown(
+    document: MirroredDocument, prose: Prose, words: str, title: str, site: SiteMap
+) -> str:
+    """Return a document as Markdown, of which `words` is the text, and where it comes from."""
+    edit = site.forge.edit(document.path)
+    source = inline(BANNER.format(path=document.path))
+    if edit:
+        source = f"{source} {link('Edit the source', edit)}"
+
+    has_title = any(entry.level == 1 for entry in prose.headings)
+    heading = "" if has_title else f"# {escaped(title)}"
+    return "\n\n".join(filter(None, [heading, words, source]))
 
 
 def slot(name: str) -> str:
@@ -325,6 +340,11 @@ class RecordText:
     )
     document: str = ""  # the full text of that document
 
+    @property
+    def part(self) -> TextPart:
+        """The prose as it was parsed with its document."""
+        return part_of(self.text, self.document, self.first_line - 1)
+
 
 class _DocumentCache(Mapping[str, Document]):
     """Documents by path, each parsed when it is first asked for;
@@ -348,7 +368,9 @@ class _DocumentCache(Mapping[str, Document]):
                 if isinstance(document, Document)
                 else None
             )
-            self._documents[path] = None if text is None else Document(path, text)
+            self._documents[path] = (
+                None if text is None else Document(path, text, structure=parsed(text).structure)
+            )
 
         document = self._documents[path]
         if document is None:

@@ -32,6 +32,7 @@ from orbit_registry.site.memo import Content, PageCache
 from orbit_registry.site.nav_pages import nav_pages
 from orbit_registry.site.npm import FETCHING, MERMAID, mermaid_files, mermaid_key
 from orbit_registry.site.output import Progress
+from orbit_registry.site.own_markdown import Sections, own_twin, sections_by_page
 from orbit_registry.site.own_pages import NOT_FOUND, own_page
 from orbit_registry.site.page import Draft, SitePage
 from orbit_registry.site.published import Published
@@ -40,6 +41,7 @@ from orbit_registry.site.redirects import HEAD, redirect_pages
 from orbit_registry.site.sanitize import Policy, policy_of
 from orbit_registry.site.search_data import Section
 from orbit_registry.site.sitemap import ASSETS
+from orbit_registry.site.twins import Twin, twin_path
 from orbit_registry.site.urls import file_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
 
@@ -71,6 +73,12 @@ class Made:
     facts: dict[str, PageFacts] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
+    twins: dict[str, Twin] = field(default_factory=dict)
+
+    def add_twin(self, url: str, twin: Twin, targets: Iterable[str]) -> None:
+        """Add the Markdown of a page, and the files of the site that it leads to."""
+        self.twins[url] = twin
+        self.facts[twin.path] = PageFacts(frozenset(), tuple(targets), ())
 
 
 def expand(
@@ -96,9 +104,11 @@ def expand(
         made.facts[url] = facts_of(html, url)
 
     _write_assets(data, pages, made, progress)
-    urls = made.facts.keys() - onward.keys() - {search_page.URL}
+    # What a search finds is no page to list.
+    made.twins.pop(search_page.URL, None)
+    urls = made.twins.keys()
     write_data(data, pages, generated, urls, made.sections)
-    write_for_agents(data, pages, made.facts, urls)
+    write_for_agents(data, pages, made.twins)
     return [*pages.diagnostics, *made.diagnostics, *_wrong(data, ground, pages, made)]
 
 
@@ -136,14 +146,25 @@ def _urls_in_nav(data: Published, generated: Path) -> list[str]:
 def _write_draft(draft: Draft, frames: Frames, pages: PageCache, made: Made) -> None:
     """Write a page whose inputs changed; of another one take over the file and its facts."""
     inputs = [frames.of(draft.url).key, frames.base_url, draft.inputs]
-    make = partial(_content, draft, frames)
+    page = cache(draft.make)
+    make = partial(_content, page, frames)
     ids, targets, foreign, sections = pages.page(file_of(draft.url), inputs, make)
     made.facts[draft.url] = PageFacts(frozenset(ids), tuple(targets), tuple(foreign))
     made.sections += (Section(*section) for section in sections)
 
+    path = twin_path(draft.url)
+    key = [pages.out.after[file_of(draft.url)], *inputs]
+    title, description, targets = pages.page(path, key, lambda: _twin(page()))
+    made.add_twin(draft.url, Twin(path, title, description), targets)
 
-def _content(draft: Draft, frames: Frames) -> Content:
-    page = draft.make()
+
+def _twin(page: SitePage) -> Content:
+    row = [page.title, page.description or page.title, list(page.markdown.targets)]
+    return Content(page.markdown.text, row)
+
+
+def _content(make: Callable[[], SitePage], frames: Frames) -> Content:
+    page = make()
     facts = facts_of(page.html, page.url)
     row = [sorted(facts.ids), list(facts.targets), list(facts.foreign), page.sections]
     return Content(frames.put(page), row, page.diagnostics)
@@ -154,12 +175,18 @@ def _write_page(page: SitePage, frames: Frames, pages: PageCache, made: Made) ->
     made.facts[page.url] = facts_of(page.html, page.url)
     made.diagnostics += page.diagnostics
 
+    path = twin_path(page.url)
+    pages.out.write(path, page.markdown.text)
+    twin = Twin(path, page.title, page.description or page.title)
+    made.add_twin(page.url, twin, page.markdown.targets)
+
 
 def _write_generated(
     data: Published, generated: Path, ground: Ground, pages: PageCache, made: Made
 ) -> None:
     """Write what the generator made besides frames: the repository's own pages, and assets."""
     frames = {file_of(url) for url in ground.frames.by_url}
+    sections = cache(partial(sections_by_page, generated))
     for file in sorted(path for path in generated.rglob("*") if path.is_file()):
         path = file.relative_to(generated).as_posix()
         if path in frames or _LEFT_OUT.match(path):
@@ -176,6 +203,16 @@ def _write_generated(
         made.diagnostics += page.diagnostics
         if url != NOT_FOUND:
             made.facts[url] = page.facts
+            _write_own_twin(data, url, sections, made, pages)
+
+
+def _write_own_twin(
+    data: Published, url: str, sections: Sections, made: Made, pages: PageCache
+) -> None:
+    path = twin_path(url)
+    key = [pages.out.after[file_of(url)], data.context.base_url]
+    title, description, targets = pages.page(path, key, partial(own_twin, data, url, sections))
+    made.add_twin(url, Twin(path, title, description), targets)
 
 
 def _url_of(path: str) -> str:

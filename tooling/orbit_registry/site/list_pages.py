@@ -6,10 +6,18 @@ from html import escape
 
 from orbit_registry.site import search_page, timeline
 from orbit_registry.site.language import labels_of, word
+from orbit_registry.site.list_markdown import (
+    group_markdown,
+    index_markdown,
+    tags_markdown,
+    timeline_markdown,
+)
 from orbit_registry.site.lists import Index
+from orbit_registry.site.markdown_words import escaped
 from orbit_registry.site.page import SitePage
 from orbit_registry.site.published import Published
 from orbit_registry.site.record_drafts import lists_of
+from orbit_registry.site.twins import TwinLinks
 
 
 def list_pages(data: Published) -> Iterator[SitePage]:
@@ -19,11 +27,20 @@ def list_pages(data: Published) -> Iterator[SitePage]:
 
     if search_page.URL not in data.site.curated.values():
         html = f"<h1>{word('search.title')}</h1>{search_page.page_html(data.context.sources.kinds)}"
-        yield SitePage(search_page.URL, word("search.title"), html)
+        title = word("search.title")
+        links = TwinLinks(search_page.URL, data.context.base_url)
+        yield SitePage(search_page.URL, title, html, markdown=links.page(f"# {title}", ""))
 
     for group in data.groups.pages(data.context.sources.kinds):
         listed = lists_of(data, group.kind.name) if group.kind else ()
-        yield SitePage(group.url, group.title, group.html, listed=listed)
+        links = TwinLinks(group.url, data.context.base_url)
+        words = (
+            group_markdown(group.records, links)
+            if group.records
+            else tags_markdown(data.groups.tags, links)
+        )
+        markdown = links.page(f"# {escaped(group.title)}", words)
+        yield SitePage(group.url, group.title, group.html, listed=listed, markdown=markdown)
 
 
 def _pages_of(data: Published, index: Index) -> Iterator[SitePage]:
@@ -33,10 +50,21 @@ def _pages_of(data: Published, index: Index) -> Iterator[SitePage]:
     for number, url in enumerate(urls[1:], start=2):
         title = f"{labels_of(kind)}, page {number}"
         html = index.html(url, data.relations, data.site)
-        yield SitePage(url, title, f"<h1>{escape(title)}</h1>{html}", listed=listed)
+        links = TwinLinks(url, data.context.base_url)
+        words = index_markdown(index, data.relations, data.site, links)
+        yield SitePage(
+            url,
+            title,
+            f"<h1>{escape(title)}</h1>{html}",
+            listed=listed,
+            markdown=links.page(f"# {escaped(title)}", words),
+        )
 
     if index.timed:
         url, title = timeline.url(kind), f"{labels_of(kind)}: timeline"
         html = timeline.timeline_html(kind, index.records)
         html = f"<h1>{escape(title)}</h1>{index.switch(url)}{html}"
-        yield SitePage(url, title, html, listed=listed)
+        links = TwinLinks(url, data.context.base_url)
+        words = timeline_markdown(index.records, links)
+        markdown = links.page(f"# {escaped(title)}", words)
+        yield SitePage(url, title, html, listed=listed, markdown=markdown)

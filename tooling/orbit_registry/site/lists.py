@@ -99,9 +99,9 @@ class Index:
     def _table(self, page: str, relations: Relations, site: SiteMap) -> str:
         kind, records, total = self.kind, self.pages[page], len(self.records)
         noun = thing_of(kind) if total == 1 else things_of(kind)
-        cells = [_cells(record, page, relations, site) for record in records]
+        cells = [cells_of(record, page, relations, site) for record in records]
         used = {column for row in cells for column, text, _ in row if text} - self.constant
-        heads = "".join(_head(column) for column in _columns(kind) if column in used)
+        heads = "".join(_head(column) for column in columns_of(kind) if column in used)
 
         rows = "".join(
             _row(record, [cell for cell in row if cell[0] in used], page, relations)
@@ -128,7 +128,7 @@ class Index:
             "records": relative(page, "records.json"),
             "root": relative(page, ""),
             "kind": kind.name,
-            "columns": " ".join(_columns(kind)),
+            "columns": " ".join(columns_of(kind)),
             "headline": kind.headline,
             "newest": "1" if kind.numbering == "sequence" else "",
         }
@@ -146,12 +146,18 @@ class Index:
         )
 
 
-def _columns(kind: Kind) -> list[str]:
+def columns_of(kind: Kind) -> list[str]:
+    """Return the columns that an index of a kind may have."""
     return [*kind.columns, *([IN_CODE] if kind.in_document else []), CITED]
 
 
+def name_of(column: str) -> str:
+    """Return the name of a column as readers see it."""
+    return _NAMES.get(column, column.replace("_", " ").capitalize())
+
+
 def _head(column: str) -> str:
-    label = _NAMES.get(column, column.replace("_", " ").capitalize())
+    label = name_of(column)
     return f'<th scope="col" class="orbit-col-{escape(column)}">{escape(label)}</th>'
 
 
@@ -171,7 +177,7 @@ def _pager(page: str, pages: Mapping[str, Sequence[Record]]) -> str:
     return f'<p class="orbit-pages">{" ".join(links)}</p>'
 
 
-def _cells(
+def cells_of(
     record: Record, page: str, relations: Relations, site: SiteMap
 ) -> Sequence[tuple[str, str, str | None]]:
     """Return one row of an index: (column, text, address) for each column that the kind lists,

@@ -9,9 +9,12 @@ from orbit_registry.site import map as record_map
 from orbit_registry.site.curated import PAGES, EmptyPage
 from orbit_registry.site.edits import built_from, edits_of
 from orbit_registry.site.language import labels_of
+from orbit_registry.site.markdown_words import escaped
 from orbit_registry.site.mentions import tasks_html
+from orbit_registry.site.overview_markdown import part_markdown
 from orbit_registry.site.page import SitePage
 from orbit_registry.site.published import Published
+from orbit_registry.site.twins import TwinLinks
 
 RECORDS, SNAPSHOT = "records.json", "snapshot.duckdb"
 MOST_ON_A_LANDING = 8
@@ -24,7 +27,24 @@ def nav_pages(data: Published) -> Iterator[SitePage]:
     sources = data.context.sources
     for empty in sources.empty.values():
         title = empty.title or sources.title
-        yield SitePage(empty.url, title, _content(data, empty), empty.description)
+        links = TwinLinks(empty.url, data.context.base_url)
+        markdown = links.page(*_markdown(data, empty, links))
+        html = _content(data, empty)
+        yield SitePage(empty.url, title, html, empty.description, markdown=markdown)
+
+
+def _markdown(data: Published, empty: EmptyPage, links: TwinLinks) -> list[str]:
+    for index in data.indexes.values():
+        if empty.url == f"{index.kind.plural}/":
+            part = part_markdown(data, f"index-{index.kind.name}", links)
+            return [f"# {escaped(index.kind.labels)}", part]
+
+    if not empty.url:
+        title = f"# {escaped(data.context.sources.title)}"
+        return [title, escaped(empty.lead), part_markdown(data, "home", links)]
+
+    part = part_markdown(data, PAGES[empty.url.rstrip("/")].part, links)
+    return [f"# {escaped(empty.title)}", part]
 
 
 def _content(data: Published, empty: EmptyPage) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.search_data import Section
+from orbit_registry.site.twins import NOTHING, Markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,8 @@ class SitePage:
     """The element that describes the page to programs (JSON-LD)."""
     sections: tuple[Section, ...] = ()
     """What search reads of the page, besides records."""
-    markdown: str | None = None
-    """The page as Markdown; None where it is made from `html`."""
+    markdown: Markdown = NOTHING
+    """The page as Markdown."""
     listed: tuple[str, ...] = ()
     """Pages that list this one, the nearest first; the navigation marks the first that it has."""
     diagnostics: tuple[Diagnostic, ...] = ()

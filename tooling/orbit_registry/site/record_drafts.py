@@ -7,11 +7,14 @@ from typing import Any
 from orbit_registry.model.record import Record
 from orbit_registry.site.page import Draft, SitePage
 from orbit_registry.site.prose import TextOrigin, render
+from orbit_registry.site.prose_markdown import markdown_of
 from orbit_registry.site.published import Published, cards_html
+from orbit_registry.site.record_markdown import record_markdown
 from orbit_registry.site.record_page import article, article_data, log_html, record_data
 from orbit_registry.site.sanitize import unmarked
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.stage import BuildContext
+from orbit_registry.site.twins import TwinLinks
 from orbit_registry.site.urls import linked
 from orbit_registry.site.views import record_view
 from orbit_registry.site.words import title_of
@@ -31,7 +34,10 @@ def _record_page(data: Published, record: Record, view: Mapping[str, Any]) -> Si
     url = url_of(record)
     text = data.loader.text(record)
     origin = TextOrigin(text.path, text.first_line, url, record.id)
-    prose = render(text.text, origin, data.site, top=2)
+    part = text.part
+    prose = render(part, origin, data.site, top=2)
+    links = TwinLinks(url, data.context.base_url)
+    own_words = markdown_of(part, prose, links.address)
 
     html = article(record.kind, view, prose.html)
     html += cards_html(data.site, html, url)
@@ -46,6 +52,7 @@ def _record_page(data: Published, record: Record, view: Mapping[str, Any]) -> Si
         contents=tuple(prose.headings),
         rail=log_html(record.kind, view),
         data=page_data(data.context, url, title_of(record), description, record),
+        markdown=links.page(record_markdown(record.kind, view, own_words, links.address)),
         listed=lists_of(data, record.kind.name),
         diagnostics=data.loader.findings(record, prose.diagnostics),
     )

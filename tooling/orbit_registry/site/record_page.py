@@ -65,7 +65,7 @@ def templates_digest(kinds: Sequence[Kind]) -> str:
     digest = hashlib.blake2b(digest_size=12)
     files = [
         *sorted(FOLDER.iterdir()),
-        *(kind.folder / name for kind in kinds for name in (TEMPLATE, "kind.yaml")),
+        *(kind.folder / name for kind in kinds for name in (TEMPLATE, "page.md", "kind.yaml")),
     ]
     for file in files:
         digest.update(file.read_bytes() if file.is_file() else b"-")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.formats.markdown import is_markdown, parse_markdown
+from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.lifecycle.built import Built
 from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
@@ -31,6 +31,7 @@ from orbit_registry.site.documents import (
 )
 from orbit_registry.site.memo import Content, PageCache, key_of
 from orbit_registry.site.own_sources import rewritten
+from orbit_registry.site.prose import parsed
 from orbit_registry.site.search_data import lead
 from orbit_registry.site.sources import SiteSources
 from orbit_registry.site.stage_config import (
@@ -172,7 +173,7 @@ def _head(
     if text is None:
         return None
 
-    title = title_of(parse_markdown(text).headings, document.path)
+    title = title_of(parsed(text).structure.headings, document.path)
     return [title, lead(text) or title]
 
 
