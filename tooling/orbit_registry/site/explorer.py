@@ -18,6 +18,7 @@ from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
+from orbit_registry.site.language import status_word
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import is_made, status_css, title_of
@@ -81,7 +82,7 @@ def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
         "id": record.id,
         "title": title_of(record),
         "url": url_of(record),
-        "word": record.status.word,
+        "word": status_word(record.status),
         "css": status_css(record.status),
         "group": group_of(record),
         "votes": len(record.votes),

@@ -12,6 +12,7 @@ from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
+from orbit_registry.site.language import status_word, thing_of, things_of
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
@@ -97,7 +98,7 @@ class Index:
 
     def _table(self, page: str, relations: Relations, site: SiteMap) -> str:
         kind, records, total = self.kind, self.pages[page], len(self.records)
-        noun = kind.label.lower() if total == 1 else kind.labels.lower()
+        noun = thing_of(kind) if total == 1 else things_of(kind)
         cells = [cells_of(record, page, relations, site) for record in records]
         in_use = {column for column, text, _ in chain.from_iterable(cells) if text}
         used = in_use - self.constant
@@ -136,7 +137,7 @@ class Index:
 
         return (
             f'<form class="orbit-filter"{data} role="search" aria-label="Filter '
-            f'{escape(kind.labels.lower())}" hidden>'
+            f'{escape(things_of(kind))}" hidden>'
             '<input type="search" name="find" placeholder="Filter by words or id" '
             'aria-label="Words or id" '
             'autocomplete="off">'
@@ -195,7 +196,7 @@ def cells_of(
         elif column in (record.kind.headline, "title"):
             cells.append((column, record.title, url))
         elif column == "status":
-            cells.append((column, record.status.word, None))
+            cells.append((column, status_word(record.status), None))
         elif column == "date":
             cells.append((column, date_of(record)[:10], None))
         else:
@@ -265,7 +266,7 @@ def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) ->
 def _counted(index: Index, page: str) -> str:
     kind, records = index.kind, index.records
     href = escape(relative(page, f"{kind.plural}/"))
-    name = (kind.label if len(records) == 1 else kind.labels).lower()
+    name = thing_of(kind) if len(records) == 1 else things_of(kind)
     total = f'<a href="{href}">{len(records):,} {escape(name)}</a>'
     if not kind.in_document:
         return total
@@ -273,7 +274,7 @@ def _counted(index: Index, page: str) -> str:
     counts = Counter(record.status.name for record in records)
     statuses = ", ".join(
         f'<a class="{status_css(status)}" href="{href}?status={quote(status.name)}">'
-        f"{counts[status.name]:,} {escape(status.word)}</a>"
+        f"{counts[status.name]:,} {escape(status_word(status))}</a>"
         for status in _in_order(kind, counts)
     )
     return f"{total}<span>: {statuses}</span>"
@@ -312,7 +313,7 @@ def _status_chips(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
     for status in _in_order(kind, counts):
         yield (
             f'<button type="button" class="orbit-chip {status_css(status)}" name="status" '
-            f'value="{escape(status.name)}" aria-pressed="false">{escape(status.word)} '
+            f'value="{escape(status.name)}" aria-pressed="false">{escape(status_word(status))} '
             f"{counts[status.name]:,}</button>"
         )
 

@@ -16,6 +16,7 @@ from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import RecordText
+from orbit_registry.site.language import status_word
 from orbit_registry.site.prose import parsed
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
@@ -267,7 +268,7 @@ def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: Si
 def _item(record: Record, way: str) -> str:
     href = escape(relative(TASKS, url_of(record)))
     qualifiers = ", ".join(
-        word for word in (way, "" if record.phase == "live" else record.status.word) if word
+        word for word in (way, "" if record.phase == "live" else status_word(record.status)) if word
     )
     note = f" <small>({escape(qualifiers)})</small>" if qualifiers else ""
 
