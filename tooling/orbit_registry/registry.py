@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from orbit_registry.matching.explain import Verdict
     from orbit_registry.matching.match import Coverage
     from orbit_registry.matching.suggest import Proposal
+    from orbit_registry.matching.sync import Inputs
     from orbit_registry.matching.visibility import Visibility
     from orbit_registry.model.diagnostic import Diagnostic
     from orbit_registry.model.freshness import Freshness
@@ -488,8 +489,23 @@ class Registry(Verbs):
         from orbit_registry.matching import match as matches
 
         return matches.match(
-            self.workspace, paths, tags, task=task, everything=everything, project=project
+            self.workspace,
+            paths,
+            tags,
+            task=task,
+            everything=everything,
+            project=project,
+            inputs=self._inputs(),
         )
+
+    def _inputs(self) -> Inputs:
+        """Return what the push index is made from, read anew for all that follows."""
+        from orbit_registry.matching.sync import inputs_of
+
+        inputs = inputs_of(self.workspace)
+        self.refresh()
+        self.reading = inputs.reading
+        return inputs
 
     def brief(
         self,
@@ -514,7 +530,7 @@ class Registry(Verbs):
         """Return for each record around a path (from the root) why it is pushed or not."""
         from orbit_registry.matching.explain import explain
 
-        return explain(self.workspace, path, project=project)
+        return explain(self.workspace, path, project=project, inputs=self._inputs())
 
     def visibility(self, records: Sequence[Record]) -> Mapping[str, Visibility]:
         """Return where agents are shown each record, and why not elsewhere, by its path.

@@ -348,7 +348,10 @@ def _is_plain(text: str) -> bool:
     """Say whether a value that is stored as JSON has no other character than ASCII's printable
     ones and the ends of lines.
     """
-    return not any(sign in text for sign in ("\\u", "\\b", "\\f", "\x7f"))
+    if "\x7f" in text:
+        return False
+
+    return "\\" not in text or not any(escape in text for escape in ("\\u", "\\b", "\\f"))
 
 
 def _checksum(key: object, text: object) -> float:
