@@ -16,7 +16,7 @@ from orbit_registry.formats.adr.reader import (
     stated_statuses,
 )
 from orbit_registry.formats.adr.status_line import normalise_status
-from orbit_registry.formats.adr.vocabulary import field_of, language_of, language_of_status
+from orbit_registry.formats.adr.vocabulary import field_of, language_of_status
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown
 from orbit_registry.formats.position import Span
 
@@ -547,9 +547,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
         Span(entry.span.start, amendments[-1].section.end if amendments else entry.span.end),
     )
 
-    language = language_of(section.heading for section in entry.sections)
-    title = language.amendments if language is not None else "Amendments"
-    heading = "" if amendments else f"{'#' * level} {title}{newline}{newline}"
+    heading = "" if amendments else f"{'#' * level} Amendments{newline}{newline}"
     return text[:end] + newline * 2 + heading + amendment + (text[end:] or newline)
 
 
