@@ -12,9 +12,11 @@ from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.vocabulary import Language, languages
 from orbit_registry.formats.adr.writer import (
     add_amendment,
+    add_entry,
     begins_block,
     insert_entry,
     nest_headings,
+    remove_entry,
     set_date,
     set_number,
     set_status,
@@ -475,3 +477,28 @@ def test_a_line_about_another_decision_survives_a_new_status(lines: str, status:
     assert {(r.rel, r.target_raw) for r in before.relations} <= {
         (r.rel, r.target_raw) for r in entry.relations
     }
+
+
+ROWS = """# Decisions
+
+| ID | Decision | Status |
+|---|---|---|
+| D-1 | Use one queue | Proposed |
+| D-2 | Use one cache | Accepted |
+"""
+
+
+def test_the_status_of_a_row_is_written_and_nothing_else() -> None:
+    first, _ = read_document(ROWS, "DECISIONS.md").entries
+    assert set_status(ROWS, first, "accepted") == ROWS.replace("Proposed", "Accepted")
+
+    for edit in (
+        lambda: set_title(ROWS, first, "Use two"),
+        lambda: set_number(ROWS, first, "ADR-0009"),
+        lambda: add_amendment(ROWS, first, "2026-05-02", "", "More."),
+        lambda: remove_entry(ROWS, first),
+        lambda: insert_entry(ROWS, "## ADR-0009 — T", "ADR-0009"),
+        lambda: add_entry(ROWS, "DECISIONS.md", "## ADR-0009 — T"),
+    ):
+        with pytest.raises(RefusedError, match="row of a table"):
+            edit()
