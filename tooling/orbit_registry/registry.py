@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orbit_registry.errors import UsageError
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
     from orbit_registry.operations import renumber as numbers
+    from orbit_registry.operations.explain_import import Explanation
     from orbit_registry.operations.freshness import renames
     from orbit_registry.operations.freshness import verify as verification
     from orbit_registry.operations.import_report import PathMoves, TakeoverReport
@@ -93,6 +95,18 @@ class Registry(Verbs):
         return import_and_baseline(
             Path(path), source, assume=assume, dry_run=dry_run, on_step=on_step
         )
+
+    @classmethod
+    def explain_import(cls, path: str | Path) -> Explanation:
+        """Return what each step of an import makes of one document; nothing is written."""
+        from orbit_registry.operations.explain_import import explain
+
+        file = Path(path).resolve()
+        if not file.is_file():
+            raise UsageError(f"{path} is no file", hint="name one document")
+
+        workspace = find_workspace(file.parent)
+        return explain(workspace, workspace.relative(file))
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
