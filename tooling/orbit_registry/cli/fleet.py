@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from orbit_registry.answers.exports import need_site
 from orbit_registry.cli.output import (
     emit,
     format_option,
@@ -16,7 +17,6 @@ from orbit_registry.cli.output import (
     print_diagnostics,
     warn_of_unread,
 )
-from orbit_registry.cli.publish import need_site
 from orbit_registry.cli.writer import give, say
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.fleet.compact import GRACE_HOURS, compact, removal, remove, repositories
