@@ -164,7 +164,8 @@ def _method(name: str, each: Operation, modules: set[str]) -> str:
     for argument in list(inspect.signature(each.run).parameters.values())[1:]:
         part = f"{argument.name}: {_hint(hints[argument.name], modules)}"
         if argument.default is not inspect.Parameter.empty:
-            part += f" = {argument.default!r}"
+            is_plain = isinstance(argument.default, str | int | float | tuple | None)
+            part += f" = {argument.default!r}" if is_plain else " = ..."
         parts.append(part)
 
     return f"    def {name}({', '.join(parts)}) -> {_hint(hints['return'], modules)}: ..."

@@ -112,8 +112,10 @@ def unknown_notes(registry: Registry, **requested: Sequence[str]) -> list[str]:
         for record in registry.collection.records if words else ():
             used.update(_field_words(record, name))
 
+        folded = {word.casefold() for word in used}
         for word in words:
-            if word not in used:
+            is_known = word in used or (name == "tag" and word.casefold() in folded)
+            if not is_known:
                 advice = _advice(registry, name, word, used)
                 notes.append(note(f"no record has the {name} `{word}`; {advice}".rstrip("; ")))
 
