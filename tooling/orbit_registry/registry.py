@@ -1,4 +1,5 @@
-"""Facade of the package: one workspace and one method for each verb.
+"""Facade of the package: one workspace and a method for each verb; those of the table of
+operations come from `verbs`.
 
 Each method imports what it needs, so that `orbit list` starts without the gate, importers and site.
 """
@@ -14,6 +15,7 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Collection, Reading
+from orbit_registry.verbs import Verbs
 from orbit_registry.workspace.author import Author, Review, current_author
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import Workspace, find_workspace
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
-    from orbit_registry.operations import lifecycle
     from orbit_registry.operations import renumber as numbers
     from orbit_registry.operations.freshness import renames
     from orbit_registry.operations.freshness import verify as verification
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from orbit_registry.workspace.journal import FileChange
 
 
-class Registry:
+class Registry(Verbs):
     """One workspace and the verbs on it; values are cached until `refresh`."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -427,12 +428,6 @@ class Registry:
         from orbit_registry.operations.freshness import verify as verification
 
         return verification.verify(self._reread(), any_id, statement, self.author())
-
-    def vote(self, any_id: str, task: str, model: str | None = None) -> lifecycle.VoteResult:
-        """Vote for a record that helped in a task."""
-        from orbit_registry.operations import lifecycle
-
-        return lifecycle.vote(self._reread(), any_id, task, self.author(model))
 
     def check(
         self,

@@ -120,7 +120,7 @@ def words_of(records: Sequence[Record], cache: Cache | None) -> list[list[TextWo
     by_path = {record.path: record for record in records}
     keys = {path: _key(record) for path, record in by_path.items()}
     values = cache.values(
-        "words",
+        "plain words",
         keys,
         lambda path: [list(words_in(text)) for text in texts_of(by_path[path])],
         clean=keys,  # the words of secrets are left out

@@ -30,6 +30,8 @@ class Edge(NamedTuple):
     source: str
     target: str
     word: str
+    rel: str = ""
+    """What a relation is called in the record."""
 
 
 def edges_of(
@@ -45,7 +47,11 @@ def edges_of(
     by_pair: dict[frozenset[str], Edge] = {}
     candidates = [
         *(Edge(new, old, SUPERSEDES) for old, later in replaced_by.items() for new in later),
-        *(Edge(record.id, link.to, RELATES) for record in records for link in record.links),
+        *(
+            Edge(record.id, link.to, RELATES, link.rel)
+            for record in records
+            for link in record.links
+        ),
         *(Edge(citer, cited, CITES) for cited, citers in cited_by.items() for citer in citers),
     ]
     for edge in candidates:

@@ -73,7 +73,10 @@ def _pages(lake: Lake, title: str) -> Iterator[tuple[str, str]]:
         "## Lately",
         _table(lately.columns, lately.rows),
     ]
-    home += [part for each in answers if each.question.name in HOME for part in _answer(each, "##")]
+    for each in answers:
+        if each.question.name in HOME:
+            home += _answer(each, "##")
+
     columns = ("repository", "records", "inherits", "committed_at")
     listed = [[row[name] for name in columns] for row in repositories[:MOST]]
     home += ["## Repositories", _table(columns, listed)]
@@ -146,8 +149,12 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         " | ".join(_text(name.replace("_", " ")) for name in columns),
         " | ".join("---" for _ in columns),
     ]
-    lines += [" | ".join(_cell(value) for value in row) for row in rows]
+    lines += map(_line, rows)
     return "\n".join(f"| {line} |" for line in lines)
+
+
+def _line(row: Sequence[object]) -> str:
+    return " | ".join(map(_cell, row))
 
 
 def _cell(value: object) -> str:

@@ -14,10 +14,10 @@ from orbit_registry.site.edits import Edit
 from orbit_registry.site.events import EDITED, Event, event_of
 from orbit_registry.site.feeds import ATOM, JSON_FEED
 from orbit_registry.site.language import counted, word
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations
 from orbit_registry.site.words import date_of, is_made, status_css
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
@@ -69,11 +69,10 @@ def decided_html(records: Iterable[Record], relations: Relations, page: str) -> 
     areas.
     """
     decisions = [record for record in records if record.kind.in_document]
-    made = [record for record in decisions if is_made(record)]
+    made = made_decisions(decisions)
     if not made:
         return ""
 
-    made.sort(key=lambda record: (_last_day(record), record.sort_key), reverse=True)
     areas = areas_of(made)
     if areas:
         listed = _by_area(made, areas, relations, page)
@@ -84,6 +83,12 @@ def decided_html(records: Iterable[Record], relations: Relations, page: str) -> 
     more = f'<p class="orbit-note"><a href="{escape(index)}">{_all(decisions)}</a></p>'
     heading = f'<h2 id="decided">{word("home.decided")}</h2>'
     return f'<section class="orbit-made">{heading}{listed}{more}</section>'
+
+
+def made_decisions(records: Iterable[Record]) -> list[Record]:
+    """Return the decisions that readers follow, the newest first."""
+    made = [record for record in records if record.kind.in_document and is_made(record)]
+    return sorted(made, key=lambda record: (_last_day(record), record.sort_key), reverse=True)
 
 
 def _last_day(record: Record) -> str:
