@@ -343,7 +343,7 @@ class Searcher:
         if not self._is_found(query, record):
             return False
 
-        return not query.is_narrowed or (
+        return not _is_narrowed(query) or (
             query.kind in (None, record.kind.name)
             and self._workspace.config.is_tagged(record.tags, query.tags)
             and version_factor(record.words("versions"), query.versions) > 0
@@ -491,6 +491,11 @@ class Searcher:
         prompts = prompts_of(source.kind.folder, source.kind.in_document)
         line = snippet(text, set(reading.terms), record.title, prompts, query.text)
         return replace(hit, snippet=line, matched=tuple(matched))
+
+
+def _is_narrowed(query: Query) -> bool:
+    """Say whether a query leaves out records for what they are, whatever their text."""
+    return bool(query.kind or query.tags or query.versions) or query.path is not None
 
 
 def _refuse_empty(query: Query) -> None:

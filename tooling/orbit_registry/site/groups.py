@@ -9,6 +9,7 @@ from itertools import chain
 from orbit_registry.errors import plural
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.site import language
 from orbit_registry.site.language import labels_of
 from orbit_registry.site.urls import relative, safe_segment
 from orbit_registry.site.words import PHASES, items_html, own_columns, tags_of, texts_of
@@ -117,10 +118,10 @@ def _overview(tags: Mapping[str, Sequence[Record]], kinds: Sequence[Kind]) -> st
         for kind in kinds
         if kind.name in tagged
     )
-    views = (
-        f'<nav class="orbit-views" aria-label="Views">{indexes}<a href="./" '
-        f"aria-current=page>Tags</a></nav>"
-    )
+    title = language.word("list.tags")
+    here = f'<a href="./" aria-current=page>{title}</a>'
+    label = language.word("list.views")
+    views = f'<nav class="orbit-views" aria-label="{label}">{indexes}{here}</nav>'
     items = "".join(
         (
             f'<li><a href="{escape(relative(TAGS, tag_url(tag)))}">{escape(tag)}</a> '
@@ -128,7 +129,7 @@ def _overview(tags: Mapping[str, Sequence[Record]], kinds: Sequence[Kind]) -> st
         )
         for tag, records in tags.items()
     )
-    return f'<h1>Tags</h1>{views}<ul class="orbit-cloud">{items}</ul>'
+    return f'<h1>{title}</h1>{views}<ul class="orbit-cloud">{items}</ul>'
 
 
 def _page(

@@ -12,7 +12,7 @@ from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
-from orbit_registry.site.language import status_word, thing_of, things_of
+from orbit_registry.site.language import counted, status_word, thing_of, things_of, word
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
@@ -136,13 +136,14 @@ class Index:
         data = "".join(f' data-orbit-{name}="{escape(value)}"' for name, value in places.items())
 
         return (
-            f'<form class="orbit-filter"{data} role="search" aria-label="Filter '
-            f'{escape(things_of(kind))}" hidden>'
-            '<input type="search" name="find" placeholder="Filter by words or id" '
-            'aria-label="Words or id" '
+            f'<form class="orbit-filter"{data} role="search" '
+            f'aria-label="{escape(word("list.filter", things=things_of(kind)))}" hidden>'
+            f'<input type="search" name="find" placeholder="{word("list.find")}" '
+            f'aria-label="{word("list.words")}" '
             'autocomplete="off">'
-            f'<span class="orbit-chips" role="group" aria-label="Status">{chips}</span>{selects}'
-            '<button type="reset">Clear</button><output aria-live="polite"></output></form>'
+            f'<span class="orbit-chips" role="group" aria-label="{word("list.status")}">'
+            f'{chips}</span>{selects}<button type="reset">{word("list.clear")}</button>'
+            '<output aria-live="polite"></output></form>'
             f'<script src="{relative(page, SCRIPT)}" defer></script>'
         )
 
@@ -222,7 +223,7 @@ def _row(
             inner = escape(text)
 
         if column == "date" and (source := date_source(record)):
-            inner += f" <small>from {source}</small>"
+            inner += f" <small>{word('record.from', name=source)}</small>"
 
         if column == record.kind.headline and (sentence := relations.sentence(record)):
             inner += f'<p class="orbit-sentence">{escape(sentence)}</p>'
@@ -258,7 +259,7 @@ def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) ->
     doubts = sum(record.phase == "live" and record.path in doubted for record in records)
     if doubts:
         health = escape(relative(page, "health/"))
-        parts.append(f'<a class="orbit-doubt" href="{health}">{doubts:,} in doubt</a>')
+        parts.append(f'<a class="orbit-doubt" href="{health}">{counted("list.doubt", doubts)}</a>')
 
     return f'<p class="orbit-line">{" · ".join(parts)}</p>' if parts else ""
 
@@ -332,9 +333,8 @@ def _choice(name: str, counts: Mapping[str, int]) -> str:
     if len(counts) > MOST_CHOICES:
         return (
             f'<label>{label} <input name="{escape(name)}" list="orbit-{escape(name)}" '
-            f'placeholder="one of '
-            f'{len(counts):,}" autocomplete="off"></label><datalist '
-            f'id="orbit-{escape(name)}"></datalist>'
+            f'placeholder="{counted("list.choice", len(counts))}" autocomplete="off"></label>'
+            f'<datalist id="orbit-{escape(name)}"></datalist>'
         )
 
     words = sorted(counts, reverse=name == "year")
@@ -344,5 +344,5 @@ def _choice(name: str, counts: Mapping[str, int]) -> str:
     )
     return (
         f'<label>{label} <select name="{escape(name)}"><option '
-        f'value="">any</option>{options}</select></label>'
+        f'value="">{word("list.any")}</option>{options}</select></label>'
     )

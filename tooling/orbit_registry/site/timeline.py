@@ -13,7 +13,7 @@ from itertools import chain
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.groups import TAGS
-from orbit_registry.site.language import labels_of, status_word, thing_of, things_of
+from orbit_registry.site.language import counted, labels_of, status_word, thing_of, things_of, word
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import date_of, items_html, status_css
@@ -50,7 +50,11 @@ def switch(kind: Kind, page: str, *, timed: bool, tagged: bool) -> str:
         )
         for name, target in views
     )
-    return f'<nav class="orbit-views" aria-label="Views">{links}</nav>' if len(views) > 1 else ""
+    return (
+        f'<nav class="orbit-views" aria-label="{word("list.views")}">{links}</nav>'
+        if len(views) > 1
+        else ""
+    )
 
 
 def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
@@ -75,11 +79,7 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
         f"{_name(last // size, size)}: at most {most:,}"
     )
     undated = len(records) - len(months)
-    note = (
-        f'<p class="orbit-note">{undated:,} whose month is not stated are in the table.</p>'
-        if undated
-        else ""
-    )
+    note = f'<p class="orbit-note">{counted("list.undated", undated)}</p>' if undated else ""
 
     scale = f"<small>{top:,}</small><small>{top // 2:,}</small>"
     dated = list(chain.from_iterable(groups.values()))
@@ -138,7 +138,7 @@ def _columns(
         ]
 
         names = [f"<span>{escape(record.id)} {headline(record.title)}</span>" for record in records]
-        names[MOST_NAMES:] = [f"<span>and {len(names) - MOST_NAMES:,} more</span>"] * (
+        names[MOST_NAMES:] = [f"<span>{word('record.more', n=len(names) - MOST_NAMES)}</span>"] * (
             len(names) > MOST_NAMES
         )
         noun = thing_of(kind) if len(records) == 1 else things_of(kind)

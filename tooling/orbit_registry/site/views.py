@@ -227,7 +227,7 @@ def _scope(record: Record, page: str, relations: Relations, site: SiteMap) -> di
 
 def _fields(record: Record) -> dict[str, Any]:
     """Return the fields of a kind: the short ones for the margin, the others for below the prose,
-    and all as data, for a kind that has a template.
+    and all as data, for a kind that brings a template.
     """
     margin: list[tuple[str, list[str]]] = []
     sections: list[tuple[str, list[str]]] = []
