@@ -201,10 +201,11 @@ class UserConfig:
         """Return those of the files in the folder of pages that MkDocs publishes."""
         from pathspec.gitignore import GitIgnoreSpec  # most repositories have no pages of their own
 
-        patterns = (str(self.data.get(key) or "") for key in ("exclude_docs", "draft_docs"))
-        left_out = GitIgnoreSpec.from_lines(
-            ["/templates/", *(line for text in patterns for line in text.splitlines())]
-        )
+        patterns = ["/templates/"]
+        for key in ("exclude_docs", "draft_docs"):
+            patterns += str(self.data.get(key) or "").splitlines()
+
+        left_out = GitIgnoreSpec.from_lines(patterns)
         return [name for name in names if not left_out.match_file(name)]
 
     def relative_path(self, path: str, root: Path) -> str:

@@ -2,16 +2,12 @@
 edited.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from orbit_registry.lifecycle.built import State
 from orbit_registry.model.record import Record
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.words import date_of, states_none
-
-if TYPE_CHECKING:
-    from orbit_registry.site.views import Relations
 
 EDITED, ADDED, BUILT, WRITTEN = "edited", "added", "built", "written"
 

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -75,7 +76,8 @@ def _form(text: str) -> list[Any] | None:
 
 
 def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
-    return {
+    expires = expires_at(record)
+    row = {
         "id": record.id,
         "title": title_of(record),
         "url": url_of(record),
@@ -84,10 +86,11 @@ def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
         "group": group_of(record),
         "votes": len(record.votes),
         "priority": record.data.get("priority", 0),
-        "updated": (record.text("updated_at") or "")[:10],
-        "expires": format_time(expires) if (expires := expires_at(record)) else None,
-        "globs": globs,
     }
+    row["updated"] = (record.text("updated_at") or "")[:10]
+    row["expires"] = format_time(expires) if expires else None
+    row["globs"] = globs
+    return row
 
 
 def form_of(glob: Glob) -> list[Any]:
@@ -99,13 +102,15 @@ def form_of(glob: Glob) -> list[Any]:
     [negated, low, high, …] for a class.
     """
     programs = (program(alternative.text) for alternative in glob.alternatives)
-    return [
-        int(glob.exclude),
-        *(
-            [[list(map(_chunk, segment)) for segment in group] for group in groups]
-            for groups in programs
-        ),
-    ]
+    return [int(glob.exclude), *map(_groups, programs)]
+
+
+def _groups(groups: Iterable[Iterable[Iterable[str | tuple[Any, ...]]]]) -> list[Any]:
+    return [list(map(_segment, group)) for group in groups]
+
+
+def _segment(segment: Iterable[str | tuple[Any, ...]]) -> list[Any]:
+    return list(map(_chunk, segment))
 
 
 def _chunk(chunk: str | tuple[Any, ...]) -> Any:
@@ -115,7 +120,7 @@ def _chunk(chunk: str | tuple[Any, ...]) -> Any:
 def _character(unit: object) -> Any:
     if isinstance(unit, tuple):
         negated, ranges = unit
-        return [int(negated), *(end for ends in ranges for end in ends)]
+        return [int(negated), *chain.from_iterable(ranges)]
     return unit if isinstance(unit, str) else 0
 
 

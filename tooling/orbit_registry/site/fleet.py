@@ -5,7 +5,7 @@ as Markdown tables that the usual build makes pages of.
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from orbit_registry.fleet.database import query
@@ -54,7 +54,10 @@ def _pages(lake: Lake, title: str) -> Iterator[tuple[str, str]]:
         f"# {_text(title)}",
         f"Repositories: {len(repositories.rows)}. Decisions: {len(decisions.rows)}.",
     ]
-    home += [part for each in answers if each.question.name in HOME for part in _answer(each, "##")]
+    for each in answers:
+        if each.question.name in HOME:
+            home += _answer(each, "##")
+
     home += ["## Repositories", _table(repositories.columns, repositories.rows)]
     yield "index.md", "\n\n".join(home)
 
@@ -98,11 +101,12 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         " | ".join(_text(name.replace("_", " ")) for name in columns),
         " | ".join("---" for _ in columns),
     ]
-    lines = [
-        *head,
-        *(" | ".join(_text("" if value is None else str(value)) for value in row) for row in rows),
-    ]
+    lines = [*head, *map(_line, rows)]
     return "\n".join(f"| {line} |" for line in lines)
+
+
+def _line(row: Iterable[object]) -> str:
+    return " | ".join(_text("" if value is None else str(value)) for value in row)
 
 
 def _text(text: str) -> str:

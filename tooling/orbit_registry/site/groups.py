@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import chain
 
 from orbit_registry.errors import plural
 from orbit_registry.model.kind import Kind
@@ -109,7 +110,7 @@ def _most(groups: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
 
 
 def _overview(tags: Mapping[str, Sequence[Record]], kinds: Sequence[Kind]) -> str:
-    tagged = {record.kind.name for records in tags.values() for record in records}
+    tagged = {record.kind.name for record in chain.from_iterable(tags.values())}
     indexes = "".join(
         f'<a href="{escape(relative(TAGS, f"{kind.plural}/"))}">{escape(kind.labels)}</a>'
         for kind in kinds

@@ -13,10 +13,10 @@ from orbit_registry.site.areas import Area, areas_of
 from orbit_registry.site.edits import Edit
 from orbit_registry.site.events import EDITED, Event, event_of
 from orbit_registry.site.feeds import ATOM, JSON_FEED
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations
 from orbit_registry.site.words import date_of, is_made, status_css
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text

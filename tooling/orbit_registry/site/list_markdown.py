@@ -10,10 +10,10 @@ from orbit_registry.site.groups import tag_url
 from orbit_registry.site.lists import Index, cells_of, columns_of, name_of
 from orbit_registry.site.markdown_words import code, escaped, inline, link, table
 from orbit_registry.site.published import Published
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.twins import TwinLinks
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations
 from orbit_registry.site.words import PHASES, date_of
 
 UNDATED = "without a date"

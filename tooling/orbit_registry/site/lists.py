@@ -5,16 +5,17 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from itertools import chain
 from urllib.parse import quote
 
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations
 from orbit_registry.site.words import (
     CITED,
     IN_CODE,
@@ -62,13 +63,13 @@ class Index:
         """Words that the records can be filtered by, with their counts:
         tags, a kind's own columns, years.
         """
-        return {
-            "tag": Counter(tag for record in self.records for tag in tags_of(record)),
-            **{
-                column: Counter(texts_of(self.records, column)) for column in own_columns(self.kind)
-            },
-            "year": Counter(day[:4] for record in self.records if (day := date_of(record))),
-        }
+        choices = {"tag": Counter(chain.from_iterable(map(tags_of, self.records)))}
+        for column in own_columns(self.kind):
+            choices[column] = Counter(texts_of(self.records, column))
+
+        days = filter(None, map(date_of, self.records))
+        choices["year"] = Counter(day[:4] for day in days)
+        return choices
 
     @cached_property
     def constant(self) -> set[str]:
@@ -76,11 +77,10 @@ class Index:
         if len(self.records) < FEWEST_RECORDS:
             return set()
 
-        texts = {
-            column: [", ".join(words_in(record.data.get(column))) for record in self.records]
-            for column in own_columns(self.kind)
-        }
-        return {column for column, values in texts.items() if len(set(values)) == 1}
+        return {column for column in own_columns(self.kind) if len(self._texts(column)) == 1}
+
+    def _texts(self, column: str) -> set[str]:
+        return {", ".join(words_in(record.data.get(column))) for record in self.records}
 
     @cached_property
     def timed(self) -> bool:
@@ -99,13 +99,14 @@ class Index:
         kind, records, total = self.kind, self.pages[page], len(self.records)
         noun = kind.label.lower() if total == 1 else kind.labels.lower()
         cells = [cells_of(record, page, relations, site) for record in records]
-        used = {column for row in cells for column, text, _ in row if text} - self.constant
+        in_use = {column for column, text, _ in chain.from_iterable(cells) if text}
+        used = in_use - self.constant
         heads = "".join(_head(column) for column in columns_of(kind) if column in used)
 
-        rows = "".join(
-            _row(record, [cell for cell in row if cell[0] in used], page, relations)
-            for record, row in zip(records, cells, strict=True)
-        )
+        rows = ""
+        for record, row in zip(records, cells, strict=True):
+            rows += _row(record, [cell for cell in row if cell[0] in used], page, relations)
+
         part = "" if len(records) == total else f", {len(records):,} on this page"
         caption = f"<caption>{total:,} {escape(noun)}{part}</caption>"
         table = (
@@ -147,7 +148,11 @@ class Index:
 
 def columns_of(kind: Kind) -> list[str]:
     """Return the columns that an index of a kind may have."""
-    return [*kind.columns, *([IN_CODE] if kind.in_document else []), CITED]
+    columns = list(kind.columns)
+    if kind.in_document:
+        columns.append(IN_CODE)
+
+    return [*columns, CITED]
 
 
 def name_of(column: str) -> str:
@@ -248,7 +253,7 @@ def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) ->
     """
     indexes = list(indexes)
     parts = [_counted(index, page) for index in indexes]
-    records = [record for index in indexes for record in index.records]
+    records = chain.from_iterable(index.records for index in indexes)
     doubts = sum(record.phase == "live" and record.path in doubted for record in records)
     if doubts:
         health = escape(relative(page, "health/"))

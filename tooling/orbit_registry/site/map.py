@@ -22,10 +22,10 @@ from orbit_registry.site.arcs import (
 )
 from orbit_registry.site.areas import areas_of
 from orbit_registry.site.clusters import Cluster, clusters_of
+from orbit_registry.site.relations import RELATIONS, Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import RELATIONS, Relations
 from orbit_registry.site.words import chip, date_of
 
 PAGE = "map/"

@@ -30,7 +30,8 @@ def references_by(text: RecordText, forms: IdForms, sentence: str) -> References
     references = _references_in(text.document or text.text, text.path, forms)
     if text.document:
         lines = range(text.first_line, text.first_line + text.text.count("\n") + 1)
-        ids, links = (tuple(name for name in names if name[1] in lines) for names in references[:2])
+        ids = tuple(name for name in references.ids if name[1] in lines)
+        links = tuple(name for name in references.links if name[1] in lines)
         references = References(ids, links)
 
     return References(references.ids, references.links, sentence, text.entry)
@@ -122,11 +123,13 @@ def citers_of(
 def _applying_to(records: Iterable[Record], paths: Iterable[str]) -> Mapping[str, Sequence[Record]]:
     live = [record for record in records if record.phase == "live"]
     scopes = [(record, readable_globs(record.globs)) for record in live]
-    return {
-        path: matches
-        for path in paths
-        if (matches := [record for record, globs in scopes if match_any(globs, path)])
-    }
+    applying = {}
+    for path in paths:
+        matches = [record for record, globs in scopes if match_any(globs, path)]
+        if matches:
+            applying[path] = matches
+
+    return applying
 
 
 def _named(names: References, origin: str, site: SiteMap) -> Iterator[tuple[str, int]]:

@@ -20,9 +20,9 @@ from orbit_registry.site.list_markdown import (
 )
 from orbit_registry.site.markdown_words import code, escaped, fenced, inline, table
 from orbit_registry.site.published import Published
+from orbit_registry.site.relations import RELATIONS, Relations
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import TwinLinks
-from orbit_registry.site.views import RELATIONS, Relations
 from orbit_registry.site.words import date_of, is_made
 
 DECIDED, LATELY = 12, 20

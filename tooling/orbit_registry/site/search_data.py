@@ -122,7 +122,8 @@ def titles(records: Sequence[Record], successors: Callable[[Record], Sequence[Re
             heirs,
             url,
         ]
-        del row[5 if url != f"{folder}{record.id}/" else 4 if heirs else 3 :]
+        if url == f"{folder}{record.id}/":
+            del row[4 if heirs else 3 :]
 
         rows.append(row)
 
@@ -152,7 +153,10 @@ def words(
     then of its chunks.
     """
     numbers = {record.path: number for number, record in enumerate(records)}
-    texts = [(numbers[path], text) for path, parts in sorted(counts.items()) for text in parts]
+    texts = []
+    for path, parts in sorted(counts.items()):
+        texts += [(numbers[path], text) for text in parts]
+
     pages: dict[str, tuple[int, str]] = {}
     places, section_texts = [], []
 

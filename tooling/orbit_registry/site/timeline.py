@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from itertools import chain
 
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
@@ -80,7 +81,7 @@ def timeline_html(kind: Kind, records: Sequence[Record]) -> str:
     )
 
     scale = f"<small>{top:,}</small><small>{top // 2:,}</small>"
-    dated = [record for some in groups.values() for record in some]
+    dated = list(chain.from_iterable(groups.values()))
     legend = _legend(dated, f"{kind.labels} per {period}")
 
     return (

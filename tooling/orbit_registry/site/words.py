@@ -72,8 +72,10 @@ def restates(text: str, record: Record) -> bool:
         *record.words("tasks"),
     ]
 
-    links = [text for link in record.links for text in (link.rel, link.to)]
-    ids = [*record.superseded_by, *record.supersedes, *record.legacy_ids, *links]
+    ids = [*record.superseded_by, *record.supersedes, *record.legacy_ids]
+    for link in record.links:
+        ids += (link.rel, link.to)
+
     known = {"by", "supersedes", "replaces", "legacy", "id", *_KEYS}.union(
         *map(_words, [*facts, *ids])
     )
