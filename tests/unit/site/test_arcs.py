@@ -30,7 +30,7 @@ def test_a_supersession_says_more_than_a_relation_and_that_more_than_a_citation(
     assert sorted(edges_of(records, replaced_by, cited_by)) == [
         Edge("ADR-0002", "ADR-0001", "cites"),
         Edge("ADR-0003", "ADR-0001", "supersedes"),
-        Edge("ADR-0003", "ADR-0002", "relates"),
+        Edge("ADR-0003", "ADR-0002", "relates", "related_to"),
     ]
 
 

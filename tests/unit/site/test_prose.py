@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.formats.citations import IdForms
+from orbit_registry.formats.hosting import Forge
 from orbit_registry.formats.markdown import slug
-from orbit_registry.site.hosting import Forge
 from orbit_registry.site.prose import TextOrigin, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import SiteMap

@@ -603,6 +603,8 @@ def _with_sections(headings: Sequence[Heading], end_of_text: int) -> Iterator[He
 _MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
 _TIGHT_LINE = re.compile(r"[a-z][\w.-]*:(?!//)\S")
 """`tag:the web` between fences: no YAML, and no sentence either."""
+_EXPLICIT_LINE = re.compile(r"""[?:][ \t]|\{[ \t]*["']?[\w.-]+["']?[ \t]*:|[}\]]""")
+"""`? status`, and a mapping in braces: YAML that few people write."""
 _COMMENTS = re.compile(
     r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL
 )
@@ -661,7 +663,8 @@ def _find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
         if not line.strip() or line.startswith((" ", "\t", "#", "- ")):
             continue
 
-        if _MAPPING_LINE.match(line) or (fenced and _TIGHT_LINE.match(line)):
+        is_tight = fenced and (_TIGHT_LINE.match(line) or _EXPLICIT_LINE.match(line))
+        if _MAPPING_LINE.match(line) or is_tight:
             mappings += 1
         else:
             others += 1

@@ -382,6 +382,8 @@ class ProseReading:
         self.states = {path: state for path, state in states.items() if state.error is None}
         """Readable documents and bodies by path."""
 
+        self.clean: set[str] = set()
+        """The records, by path, whose prose was read and holds no secret, as far as is known."""
         self._text = lru_cache(maxsize=1)(self._read)  # records of one log follow each other
 
     def document_text(self, record: Record) -> str | None:
@@ -420,7 +422,9 @@ class ProseReading:
         def decision_in(record: Record, path: str) -> Decision | None:
             heading = _heading(record, path)
             rows: _Rows | None = stored[path].value if path in stored else None
+            is_clean = path in stored and stored[path].is_clean
             if rows is None or heading not in rows:  # the record is newer than the cached value
+                is_clean = False
                 text = self._text(path)
                 if text is None:
                     return None
@@ -430,6 +434,9 @@ class ProseReading:
             row = rows[heading]
             if row is None:
                 return None
+
+            if is_clean:
+                self.clean.add(record.path)
 
             prose, chosen, rejected, by, conditions, unread = row
             terms = ReviewTerms(by, conditions_of(conditions), unread)

@@ -5,6 +5,7 @@ It is made when the site is built and runs no script. Small screens have the lis
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import chain
 from typing import NamedTuple
 
 from orbit_registry.model.record import Record
@@ -29,6 +30,8 @@ class Edge(NamedTuple):
     source: str
     target: str
     word: str
+    rel: str = ""
+    """What a relation is called in the record."""
 
 
 def edges_of(
@@ -42,11 +45,14 @@ def edges_of(
     """
     ids = {record.id for record in records}
     by_pair: dict[frozenset[str], Edge] = {}
-    candidates = [
-        *(Edge(new, old, SUPERSEDES) for old, later in replaced_by.items() for new in later),
-        *(Edge(record.id, link.to, RELATES) for record in records for link in record.links),
-        *(Edge(citer, cited, CITES) for cited, citers in cited_by.items() for citer in citers),
-    ]
+    candidates: list[Edge] = []
+    for old, later in replaced_by.items():
+        candidates += [Edge(new, old, SUPERSEDES) for new in later]
+    for record in records:
+        candidates += [Edge(record.id, link.to, RELATES, link.rel) for link in record.links]
+    for cited, citers in cited_by.items():
+        candidates += [Edge(citer, cited, CITES) for citer in citers]
+
     for edge in candidates:
         if edge.source != edge.target and {edge.source, edge.target} <= ids:
             by_pair.setdefault(frozenset(edge[:2]), edge)
@@ -56,7 +62,7 @@ def edges_of(
 
 def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
     """Return the drawing of the newest records that edges join, in their order; "" for too few."""
-    joined = {name for edge in edges for name in edge[:2]}
+    joined = set(chain.from_iterable(edge[:2] for edge in edges))
     chosen = [record for record in records if record.id in joined][-MOST:]
     ids = {record.id for record in chosen}
     edges = [edge for edge in edges if ids.issuperset(edge[:2])]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError
+from orbit_registry.formats.hosting import forge_of, public_address
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.formats.secrets import without_secrets
 from orbit_registry.lifecycle.review_facts import due_reviews
@@ -26,7 +27,6 @@ from orbit_registry.site.config import UserConfig
 from orbit_registry.site.curated import SHELL, curated_pages, pages_with_content
 from orbit_registry.site.documents import mirrored_documents, with_first_commits, with_user_pages
 from orbit_registry.site.expand import expand
-from orbit_registry.site.hosting import forge_of, public_address
 from orbit_registry.site.memo import PageCache, key_of
 from orbit_registry.site.mentions import TaskLookup, tasks_of
 from orbit_registry.site.output import (

@@ -49,7 +49,7 @@ def initials(name: str) -> str:
 
 
 def colour(name: str) -> Colour:
-    """Return the colour of a name: one hue, dark enough for white letters."""
+    """Return the colour of a name: a hue that only it decides, dark enough for white letters."""
     digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=2).digest()
     hue = int.from_bytes(digest, "big") % 360
     lightness = 60

@@ -47,11 +47,8 @@ _ADDRESS = re.compile(
 )
 """The address of an issue or a change."""
 _NAMED_BY_ADDRESS = re.compile(rf"(?<=>){_ADDRESS.pattern}(?=</a>)")
-_AS_IS = frozenset(
-    f"<{slash}{name}>"
-    for name in ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
-    for slash in ("", "/")
-)
+_UNCHANGED = ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
+_AS_IS = {f"<{name}>" for name in _UNCHANGED} | {f"</{name}>" for name in _UNCHANGED}
 """Tags that are copied unchanged: most there are."""
 
 

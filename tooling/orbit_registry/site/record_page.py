@@ -63,7 +63,7 @@ def templates_digest(kinds: Sequence[Kind]) -> str:
     digest = hashlib.blake2b(digest_size=12)
     files = sorted(FOLDER.iterdir())
     for kind in kinds:
-        files += (kind.folder / name for name in (TEMPLATE, "page.md", "kind.yaml"))
+        files += [kind.folder / name for name in (TEMPLATE, "page.md", "kind.yaml")]
 
     for file in files:
         digest.update(file.read_bytes() if file.is_file() else b"-")

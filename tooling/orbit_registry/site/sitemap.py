@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.formats.citations import IdForms
+from orbit_registry.formats.hosting import Forge
 from orbit_registry.formats.markdown import slug
 from orbit_registry.model.record import Record
 from orbit_registry.site.destinations import Destination, image_of, target_of
-from orbit_registry.site.hosting import Forge
 from orbit_registry.site.sanitize import unmarked
 from orbit_registry.site.urls import TASKS, record_url, safe_segment
 from orbit_registry.snapshot.references import by_version
