@@ -9,6 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from orbit_registry.model.record import Record
+from orbit_registry.site.language import status_word
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import status_css, title_of
@@ -98,7 +99,7 @@ def _arc(edge: Edge, places: dict[str, int], base: int, scale: float) -> str:
 
 def _dot(record: Record, x: int, base: int, page: str) -> str:
     href = escape(relative(page, url_of(record)))
-    name = escape(f"{record.id} {title_of(record)} ({record.status.word})")
+    name = escape(f"{record.id} {title_of(record)} ({status_word(record.status)})")
     y = base + RADIUS + 8
     # orbit: allow ADR-0084 because an id is one short word, which needs no room to wrap
     label = f'<text x="{x}" y="{y}" transform="rotate(60 {x} {y})">{escape(record.id)}</text>'

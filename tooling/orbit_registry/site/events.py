@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from orbit_registry.lifecycle.built import State
 from orbit_registry.model.record import Record
+from orbit_registry.site.language import status_word
 from orbit_registry.site.relations import Relations
 from orbit_registry.site.words import date_of, states_none
 
@@ -54,9 +55,9 @@ def _verb(record: Record, relations: Relations) -> str:
 
     built = relations.built.get(record.path)
     if record.phase == "live" and built is not None and built.state is State.BUILT:
-        return f"{record.status.word}, {BUILT}"
+        return f"{status_word(record.status)}, {BUILT}"
 
-    return record.status.word
+    return status_word(record.status)
 
 
 def _replaced_on(record: Record, relations: Relations) -> str:

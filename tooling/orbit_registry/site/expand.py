@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.site import console
+from orbit_registry.site import console, search_page
 from orbit_registry.site.agent_files import write_for_agents
 from orbit_registry.site.check import (
     DEAD_ANCHOR,
@@ -104,6 +104,8 @@ def expand(
         made.facts[url] = facts_of(html, url)
 
     _write_assets(data, pages, made, progress)
+    # What a search finds is no page to list.
+    made.twins.pop(search_page.URL, None)
     urls = made.twins.keys()
     write_data(data, pages, generated, urls, made.sections)
     write_for_agents(data, pages, made.twins)

@@ -16,6 +16,7 @@ from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import RecordText
+from orbit_registry.site.language import status_word, word
 from orbit_registry.site.prose import parsed
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
@@ -218,7 +219,9 @@ def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     """Return the list of tasks: the ways to look one up, then a row each."""
     rows = "".join(_row(task, citing, tasks, site) for task, citing in tasks.by_name.items())
     caption = f"<caption>{plural(len(tasks.by_name), 'task')}</caption>"
-    head = '<thead><tr><th scope="col">Task</th><th scope="col">Named by</th></tr></thead>'
+    titles = word("list.task"), word("list.named")
+    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    head = f"<thead><tr>{head}</tr></thead>"
     table = f'<table class="orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
 
     return (
@@ -267,7 +270,7 @@ def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: Si
 def _item(record: Record, way: str) -> str:
     href = escape(relative(TASKS, url_of(record)))
     qualifiers = ", ".join(
-        word for word in (way, "" if record.phase == "live" else record.status.word) if word
+        word for word in (way, "" if record.phase == "live" else status_word(record.status)) if word
     )
     note = f" <small>({escape(qualifiers)})</small>" if qualifiers else ""
 

@@ -21,7 +21,7 @@ _UNLED = frozenset({"data", "log", "neighbours", "related"})
 """Parts of a view without an address, or which no Markdown names."""
 _GAPS = re.compile(r"\n{3,}")
 _LINE = "\x01"
-"""Means the end of a line that is taken over with its blanks: of prose and of code."""
+"""The end of a line that is taken over with its blanks: of prose and of code."""
 
 
 class _Lines(str):

@@ -12,6 +12,7 @@ from orbit_registry.formats.hosting import Forge
 from orbit_registry.formats.markdown import slug
 from orbit_registry.model.record import Record
 from orbit_registry.site.destinations import Destination, image_of, target_of
+from orbit_registry.site.language import status_word
 from orbit_registry.site.sanitize import unmarked
 from orbit_registry.site.urls import TASKS, record_url, safe_segment
 from orbit_registry.snapshot.references import by_version
@@ -213,7 +214,7 @@ def site_map(
     entries, titles = dict[tuple[str, int], str](), dict[tuple[str, str], str]()
     for record in records:
         url = url_of(record)
-        labels[url] = f"{unmarked(record.title)} ({record.status.word})"
+        labels[url] = f"{unmarked(record.title)} ({status_word(record.status)})"
 
         if feature := record.text("feature"):
             homes |= {record.path: f"{design}/{feature}", record.body_path: f"{design}/{feature}"}

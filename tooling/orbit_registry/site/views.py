@@ -13,6 +13,7 @@ from orbit_registry.site.check import resolved
 from orbit_registry.site.events import history_of
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
+from orbit_registry.site.language import labels_of, status_word
 from orbit_registry.site.mentions import Citers
 from orbit_registry.site.prose import card_id
 from orbit_registry.site.relations import Relations
@@ -109,7 +110,7 @@ def _identity(record: Record, page: str) -> dict[str, Any]:
         "id": record.id,
         "origin": record.origin,
         "title": record.title,
-        "kind_labels": record.kind.labels,
+        "kind_labels": labels_of(record.kind),
         "index_url": relative(page, f"{record.kind.plural}/"),
         "legacy_ids": list(record.legacy_ids),
         "date": date_of(record),
@@ -226,7 +227,7 @@ def _scope(record: Record, page: str, relations: Relations, site: SiteMap) -> di
 
 def _fields(record: Record) -> dict[str, Any]:
     """Return the fields of a kind: the short ones for the margin, the others for below the prose,
-    and all as data, for a kind with a template of its own.
+    and all as data, for a kind that brings a template.
     """
     margin: list[tuple[str, list[str]]] = []
     sections: list[tuple[str, list[str]]] = []
@@ -284,7 +285,7 @@ def _in_log(record: Record, page: str) -> dict[str, str]:
         "title": title_of(record),
         "year": date_of(record)[:4],
         "css": status_css(record.status),
-        "word": record.status.word,
+        "word": status_word(record.status),
         "url": "" if url == page else relative(page, url),
     }
 
@@ -302,7 +303,7 @@ def reference(any_id: str, page: str, relations: Relations, site: SiteMap) -> Re
 
 def link_to(record: Record, page: str) -> Ref:
     """Return how a page names a record of the site."""
-    word = "" if record.phase == "live" else record.status.word
+    word = "" if record.phase == "live" else status_word(record.status)
     return {
         "id": record.id,
         "title": record.title,
