@@ -1,4 +1,5 @@
-"""Facade of the package: one workspace and one method for each verb.
+"""Facade of the package: one workspace and a method for each verb; those of the table of
+operations come from `verbs`.
 
 Each method imports what it needs, so that `orbit list` starts without the gate, importers and site.
 """
@@ -10,10 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orbit_registry.errors import UsageError
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Collection, Reading
+from orbit_registry.verbs import Verbs
 from orbit_registry.workspace.author import Author, Review, current_author
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import Workspace, find_workspace
@@ -41,8 +44,8 @@ if TYPE_CHECKING:
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
-    from orbit_registry.operations import lifecycle
     from orbit_registry.operations import renumber as numbers
+    from orbit_registry.operations.explain_import import Explanation
     from orbit_registry.operations.freshness import renames
     from orbit_registry.operations.freshness import verify as verification
     from orbit_registry.operations.import_report import PathMoves, TakeoverReport
@@ -56,7 +59,7 @@ if TYPE_CHECKING:
     from orbit_registry.workspace.journal import FileChange
 
 
-class Registry:
+class Registry(Verbs):
     """One workspace and the verbs on it; values are cached until `refresh`."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -92,6 +95,18 @@ class Registry:
         return import_and_baseline(
             Path(path), source, assume=assume, dry_run=dry_run, on_step=on_step
         )
+
+    @classmethod
+    def explain_import(cls, path: str | Path) -> Explanation:
+        """Return what each step of an import makes of one document; nothing is written."""
+        from orbit_registry.operations.explain_import import explain
+
+        file = Path(path).resolve()
+        if not file.is_file():
+            raise UsageError(f"{path} is no file", hint="name one document")
+
+        workspace = find_workspace(file.parent)
+        return explain(workspace, workspace.relative(file))
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
@@ -428,12 +443,6 @@ class Registry:
         from orbit_registry.operations.freshness import verify as verification
 
         return verification.verify(self._reread(), any_id, statement, self.author())
-
-    def vote(self, any_id: str, task: str, model: str | None = None) -> lifecycle.VoteResult:
-        """Vote for a record that helped in a task."""
-        from orbit_registry.operations import lifecycle
-
-        return lifecycle.vote(self._reread(), any_id, task, self.author(model))
 
     def check(
         self,

@@ -29,6 +29,17 @@ _SMALL = (
 SMALL_WORDS = frozenset(_SMALL.split())
 """Words that tell no title from another, whatever it is about."""
 
+_ACCENTS = re.compile(r"[\u0300-\u036f]")
+
+
+def plain(text: str) -> str:
+    """Return a text in lower case without accents, so that `Décision` and `DECISION` are equal."""
+    lower = text.lower()
+    if lower.isascii():
+        return lower
+
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", lower)))
+
 
 def without_citations(text: str) -> str:
     """Return a text without the records that it cites in brackets: ` (L-7k3fq, ADR-0007)`."""

@@ -42,6 +42,7 @@ from orbit_registry.workspace.workspace import ORBIT, Workspace
 
 if TYPE_CHECKING:
     from orbit_registry.formats.adr.model import AdrDocument
+    from orbit_registry.formats.markdown import Document as Structure
 
 LOG_NAME = "4_decisions.md"
 _NO_DECISIONS = frozenset({ORBIT, "_templates", "templates"})
@@ -90,6 +91,7 @@ class Document:
     path: str
     text: str
     row: Sequence[Any] | None = None  # `row_of_document`, where the cache has it
+    structure: Structure | None = None  # of the text, where it was parsed already
 
     @cached_property
     def file(self) -> AdrFile:
@@ -136,7 +138,7 @@ class Document:
 
         from orbit_registry.formats.adr.reader import single_span
 
-        return single_span(self.text, self.path)
+        return single_span(self.text, self.path, self.structure)
 
     def locate(self, heading: str | None) -> tuple[int, tuple[int, int]] | None:
         """Return the start of a decision and the span of its prose."""
@@ -574,11 +576,9 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
     files = (folder / name for name in ("new.md", "entry.md"))
     texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
     if in_document:
-        from orbit_registry.formats.adr.prompts import prompts_in
-        from orbit_registry.formats.adr.vocabulary import languages
+        from orbit_registry.formats.adr.vocabulary import PROMPTS
 
-        for language in (None, *languages()):
-            texts += prompts_in(language).values()
+        texts += PROMPTS.values()
 
     prompts: set[str] = set()
     for text in texts:

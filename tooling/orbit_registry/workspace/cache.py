@@ -40,7 +40,7 @@ SETTLED_NS = 2_000_000_000
 as some file systems store whole seconds.
 """
 LOCK_WAIT_SECONDS = 0.2
-LARGEST = 8_000_000_000
+LARGEST = 4_000_000_000
 """Bytes from which on it is made anew: values of files that are gone stay until then.
 
 The values of 100,000 records take 2 to 3 GB: with a smaller limit each of their runs were cold.

@@ -702,14 +702,21 @@ def commits_after(git: Git, moment: float) -> list[Commit]:
 
 
 def commits_touching(
-    git: Git, paths: Sequence[str], revisions: str, *, is_first_parent: bool = True
+    git: Git,
+    paths: Sequence[str],
+    revisions: str,
+    *,
+    is_first_parent: bool = True,
+    most: int | None = None,
 ) -> Iterator[Commit]:
-    """Yield commits that change some files or folders, newest first;
+    """Yield commits that change some files or folders, newest first, at most so many;
     `is_first_parent` takes a merge as one step.
     """
     options = ["--topo-order", "--no-renames", "--no-abbrev"]
     if is_first_parent:
         options += ("--first-parent", "-m")
+    if most is not None:
+        options.append(f"--max-count={most}")
 
     names = [f":(literal){path}" for path in paths]
     yield from _commits(git.run_fields("log", *options, *_LOG_OPTIONS, revisions, "--", *names))

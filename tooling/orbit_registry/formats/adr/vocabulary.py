@@ -2,7 +2,6 @@
 
 import datetime
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -11,16 +10,7 @@ from typing import Any, Literal, cast
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import Status
-
-_ACCENTS = re.compile(r"[\u0300-\u036f]")
-
-
-def plain(text: str) -> str:
-    """Return a text in lower case without accents, so that `Décision` and `DECISION` are equal."""
-    lower = text.lower()
-    if lower.isascii():
-        return lower
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", lower)))
+from orbit_registry.formats.wording import plain
 
 
 def _words(text: str) -> list[str]:
@@ -60,24 +50,19 @@ def field_of(key: str) -> str | None:
     return KEY_OF.get(plain(key)) or KEY_OF.get(plain(re.sub("[-_]", " ", key)))
 
 
+PROMPTS: Mapping[str, str] = VOCABULARY["english"]
+"""What a new decision asks, by the standard names of its sections."""
+COST_PROMPT = PROMPTS["negative"].removeprefix("- ")
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Prompts and status words for new decisions in a language."""
+    """The words for statuses in a language."""
 
-    headings: frozenset[
-        str
-    ]  # words of its section headings that no other language has, in lower case
-    why: str
-    what: str
-    option: str
-    follows: str
-    better: str
-    cost: str
-    harder: str
+    # words of its section headings that no other language has, in lower case
+    headings: frozenset[str]
     statuses: Mapping[str, str]
     superseded_by: str  # words before the successor
-    amendments: str
-    consequences: str  # heading of the consequences
     words: frozenset[str]  # its status words, all of them, in lower case
     keys: frozenset[str]  # names of the status key that few other languages have
 

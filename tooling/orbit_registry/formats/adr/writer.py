@@ -16,7 +16,7 @@ from orbit_registry.formats.adr.reader import (
     stated_statuses,
 )
 from orbit_registry.formats.adr.status_line import normalise_status
-from orbit_registry.formats.adr.vocabulary import field_of, language_of, language_of_status
+from orbit_registry.formats.adr.vocabulary import field_of, language_of_status
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown
 from orbit_registry.formats.position import Span
 
@@ -169,6 +169,7 @@ _DATED_STATUS = re.compile(
     r"((?:[ \t]{1,8}on)?[ \t\r\n,:(–—-]{1,8}(?:19|20)\d\d-\d\d-\d\d\)?)?"
 )
 """`2020-04-22 proposed`, `Proposed (2020-04-22)`: the date is the decision's, and stays."""
+_NAMES_ANOTHER = re.compile(r"\]\([^()\s]+\)|\b(?:ADR|RFC)[- #]?\d|\[\[", re.IGNORECASE)
 _MORE = re.compile(r"[\d,.;:(—–]\s*\S|\n.*\S[ \t]+\S")
 # words of a status that no reader knows: more are a sentence, which stays below the new status
 _LONGEST_UNKNOWN = 4
@@ -221,6 +222,9 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
         return _splice(text, [(Span(start, start), line), *((span, "") for span in removed)])
 
     before, word, after = dated.groups("") if dated is not None else ("", fact.raw, "")
+    if fact.style != "front-matter" and _is_about_another(fact):
+        before, after = "", f"; {fact.raw[:1].lower()}{fact.raw[1:]}"
+
     capital = word.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
     value = _STYLE_OF[fact.style].render(
         fact, f"{before}{_with_case_of(status, capital=capital)}{after}"
@@ -280,6 +284,7 @@ def _line_above(
     lead = _LEAD.fullmatch(text, text.rfind("\n", 0, fact.span.start) + 1, fact.span.start)
     is_superseded = any(rel == "superseded_by" for rel, _ in relations)
     is_sentence = known == "unknown" and len(fact.raw.split()) > _LONGEST_UNKNOWN
+    is_sentence = is_sentence or _is_about_another(fact)
 
     if (
         fact.style != "section"
@@ -298,6 +303,16 @@ def _line_above(
     says_more = dated is None and _MORE.search(fact.raw)
     is_kept = is_sentence or is_history or says_more
     return f"{lead['item']}\0{newline_of(text) * (1 if lead['item'] else 2)}" if is_kept else None
+
+
+def _is_about_another(fact: Fact) -> bool:
+    """Say whether what has the place of a status says what the decision does to another one:
+    `Supersedes [1. A](0001-a.md)`.
+    """
+    known, relations = normalise_status(fact.raw)
+    rels = {rel for rel, _ in relations}
+    is_named = bool(rels) or _NAMES_ANOTHER.search(fact.raw) is not None
+    return known == "unknown" and is_named and "superseded_by" not in rels
 
 
 def _boxes(text: str, entry: AdrDocument, fact: Fact) -> list[re.Match[str]]:
@@ -388,6 +403,7 @@ def set_date(text: str, entry: AdrDocument, date: str) -> str:
 
 def set_title(text: str, entry: AdrDocument, title: str) -> str:
     """Return `text` with the title replaced in heading and front matter."""
+    _refuse_row(text, entry)
     flat = " ".join(title.split())
     return _splice(
         text, [(span, _title_replacement(text, entry, span, flat)) for span in entry.title_spans]
@@ -398,6 +414,7 @@ def set_number(text: str, entry: AdrDocument, number: str) -> str:
     """Return `text` with the number replaced in heading,
     `{#adr-0108}` and front matter; zeros stay.
     """
+    _refuse_row(text, entry)
     digits = _digits(number)
     edits: list[tuple[Span, str]] = []
     for span in (*entry.number_spans, *_anchor_number(text, entry)):
@@ -512,6 +529,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
     """Return `text` with a dated amendment, of a task if any, at the end of the entry,
     in a section that is added.
     """
+    _refuse_row(text, entry)
     newline = newline_of(text)
     document = parse_markdown(text)
     level = _section_level(document, entry)
@@ -532,9 +550,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
         Span(entry.span.start, amendments[-1].section.end if amendments else entry.span.end),
     )
 
-    language = language_of(section.heading for section in entry.sections)
-    title = language.amendments if language is not None else "Amendments"
-    heading = "" if amendments else f"{'#' * level} {title}{newline}{newline}"
+    heading = "" if amendments else f"{'#' * level} Amendments{newline}{newline}"
     return text[:end] + newline * 2 + heading + amendment + (text[end:] or newline)
 
 
@@ -552,12 +568,25 @@ def _section_level(document: Document, entry: AdrDocument) -> int:
     return min(heading_level + 1, 6)
 
 
+def _refuse_row(text: str, entry: AdrDocument) -> None:
+    """Raise if an entry is a row of a table, of which only the status is written."""
+    content = entry.span.of(text).strip()
+    if entry.heading_span is None and content.startswith("|") and "\n" not in content:
+        raise RefusedError(
+            "the decision is a row of a table, where only its status is written",
+            hint="edit the row by hand, or write the decision as `## ADR-0042 — Title`",
+        )
+
+
 def insert_entry(text: str, entry_markdown: str, number: str) -> str:
     """Return the log `text` with the entry inserted by number, before trailing sections;
     every other byte stays.
     """
     order = int(_digits(number))
     entries = _read_log(text).entries
+    for other in entries[:1]:
+        _refuse_row(text, other)
+
     before = [other for other in entries if int(other.number or 0) <= order]
     after = [other for other in entries if int(other.number or 0) > order]
 
@@ -598,6 +627,8 @@ def add_entry(text: str, path: str, entry_markdown: str) -> str:
     entries = read_document(text, path).entries
     if not entries:
         return _insert_at(text, _first_place(text), entry_markdown)
+
+    _refuse_row(text, entries[0])
     if _is_newest_first(entries):
         return _insert_at(text, entries[0].span.start, entry_markdown)
 
@@ -687,6 +718,7 @@ def split_separator(text: str) -> tuple[str, str]:
 
 def remove_entry(text: str, entry: AdrDocument) -> str:
     """Return the log `text` without the entry and the separator below it."""
+    _refuse_row(text, entry)
     before, after = text[: entry.span.start], text[entry.span.end :]
     if not after.strip():
         return before.rstrip() + newline_of(text) if before.strip() else ""
