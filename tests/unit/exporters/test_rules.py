@@ -204,7 +204,10 @@ def test_a_block_keeps_every_byte_around_it(before: bytes, after: bytes, words: 
     assert content == before + first.encode() + after
     assert with_block(content, second) == before + second.encode() + after
     bare = with_block(content, "")
-    assert bare == (before + after if (before + after).strip() else None)
+    around = before + after
+    if before.endswith(b"\n\n") and after == b"\n":  # as an export adds a block
+        around = before[:-1]
+    assert bare == (around if around.strip() else None)
     added = with_block(before, first)
     assert added is not None
     assert added.startswith(before)

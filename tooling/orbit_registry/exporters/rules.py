@@ -475,7 +475,11 @@ def with_block(
     if text:
         return current[:start] + text.encode() + current[after:]
 
-    remaining = current[:start] + current[after:]
+    above, below = current[:start], current[after:]
+    if above.endswith(b"\n\n") and below == b"\n":  # the lines that came with the block
+        above, below = above[:-1], b""
+
+    remaining = above + below
     if not remaining.strip():
         return None
 
