@@ -285,7 +285,7 @@ def _chunk_line(chunk: Chunk) -> str:
     warning = f"  {chunk.warning}" if chunk.warning else ""
     lines = f"lines {chunk.first_line}–{chunk.last_line}"
     return (
-        f"  {chunk.code}  {lines}  {chunk.tokens} tokens  "
+        f"  {chunk.code}  {lines}  {plural(chunk.tokens, 'token')}  "
         f"{chunk.breadcrumb or chunk.title}{warning}"
     ).rstrip()
 

@@ -465,8 +465,8 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
         if consolidation.is_long_enough(report)
         else (
             f"what was never shown is not known: the event log spans {report.days:.0f} days and "
-            f"{report.sessions} "
-            f"sessions, and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are "
+            f"{plural(report.sessions, 'session')}, "
+            f"and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are "
             f"needed"
         )
     )
@@ -495,7 +495,7 @@ def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
         lines.append(f"{name}  {offer.draft.title}\n  {offer.draft.reason}")
 
     lines.append(note or "")
-    nothing = f"nothing to consolidate among {len(live)} learnings"
+    nothing = f"nothing to consolidate among {plural(len(live), 'learning')}"
     text = "\n".join(filter(None, lines)) if clusters or offered or opposites else nothing
     emit(output, data, text, next_commands=["orbit review", "orbit check"])
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, UsageError
+from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, UsageError, plural
 from orbit_registry.formats.adr.file_names import (
     GENERIC_NAMES,
     is_decision_folder,
@@ -154,7 +154,8 @@ def _hints(paths: Iterable[str]) -> Iterator[str]:
         if folder:
             command = f"orbit import {shlex.quote(folder)}"
             yield (
-                f"{len(members)} documents in {folder} read like decisions: `{command}` takes them"
+                f"{plural(len(members), 'document')} in {folder} read like decisions: "
+                f"`{command}` takes them"
             )
 
 

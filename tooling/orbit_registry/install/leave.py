@@ -210,8 +210,8 @@ class _Plan:
 
     def own_files(self, *, records: bool) -> None:
         if trusted_commands.allowed(self.workspace):
-            take = partial(trusted_commands.revoke, self.workspace)
-            self.add("what `orbit trust` allowed here", "", take)
+            revoke = partial(trusted_commands.revoke, self.workspace)
+            self.add("what `orbit trust` allowed here", "", revoke)
 
         lines: tuple[str, ...] = LOG_ATTRIBUTES
         if records:

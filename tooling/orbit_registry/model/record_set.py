@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
+from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, plural
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.record import SUPERSEDED, Record
 
@@ -151,7 +151,7 @@ class RecordSet:
 
         ids = tuple(record.id for record in records)
         listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in records)
-        message = f"{any_id!r} means {len(records)} records:\n{listed}"
+        message = f"{any_id!r} means {plural(len(records), 'record')}:\n{listed}"
         raise AmbiguousIdError(message, candidates=ids, hint="name one by its own id")
 
     def _at_path(self, path: str) -> list[Record]:

@@ -46,6 +46,7 @@ from orbit_registry.operations.import_report import (
     Outcome,
     PathMoves,
     TakeoverReport,
+    link_command,
     reason_of_error,
     replaced_question,
     with_step,
@@ -230,11 +231,12 @@ def _edges(
                 continue
 
             unresolved.setdefault(decision.id, []).append(edge)
-            which = f": {', '.join(edge.candidates)}" if edge.candidates else ""
-            statement = (
-                f"`{edge.rel.replace('_', ' ')} {edge.target}` is not a link between records"
-            )
-            reason = f"{statement}: {with_step(edge.reason, which)}"
+            why = with_step(edge.reason)
+            if edge.candidates:
+                choice = link_command(decision.id, edge.rel)
+                why = f"{edge.reason} ({', '.join(edge.candidates)}); choose: `{choice}`"
+
+            reason = f"not linked: `{edge.rel.replace('_', ' ')} {edge.target}`: {why}"
             outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
 
     new_ids = {decision.id for decision in numbered}

@@ -252,12 +252,22 @@ def _supersede(record: Record, successor: Record) -> str:
     return f"orbit {record.kind.name} supersede {record.id} --with {successor.id}"
 
 
-def with_step(reason: str, which: str = "") -> str:
-    """Return why a document was left out, `which` others it is about, and what to do,
-    where the reason says that.
-    """
+def with_step(reason: str) -> str:
+    """Return why a document was left out, and what to do, where the reason says that."""
     step = _STEPS.get(reason)
-    return f"{reason}{which}; {step}" if step else f"{reason}{which}"
+    return f"{reason}; {step}" if step else reason
+
+
+def link_command(record: str, rel: str) -> str:
+    """Return the command that makes a link which no document states clearly; `…` is the other
+    record.
+    """
+    if rel == "supersedes":
+        return f"orbit adr supersede … --with {record}"
+    if rel == "superseded_by":
+        return f"orbit adr supersede {record} --with …"
+
+    return f"orbit link {record} {rel} …"
 
 
 def reason_of_error(error: OrbitError, path: str, root: str) -> str:

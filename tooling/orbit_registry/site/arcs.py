@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
+from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -70,7 +71,7 @@ def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
     width = 2 * MARGIN + STEP * (len(chosen) - 1)
     arcs = "".join(_arc(edge, places, base, tallest / widest**0.6) for edge in edges)
     dots = "".join(_dot(record, places[record.id], base, page) for record in chosen)
-    label = f"Relations of {len(chosen)} records, in the order of their age"
+    label = f"Relations of {plural(len(chosen), 'record')}, in the order of their age"
     return (
         f'<div class="orbit-arcs orbit-scroll"><svg role="group" aria-label="{label}" '
         f'width="{width}" height="{base + LABEL}" viewBox="0 0 {width} {base + LABEL}">'

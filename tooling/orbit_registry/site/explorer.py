@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
+from orbit_registry.errors import plural
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.hook.matcher import program
 from orbit_registry.model.freshness import expires_at
@@ -216,7 +217,11 @@ def _tree(records: Sequence[Record]) -> str:
     folders = sorted(largest, key=lambda name: name.split("/"))  # subfolders follow their folder
     omitted = len(by_folder) - len(folders)
     items = "".join(_folder(name, len(by_folder[name])) for name in folders)
-    more = f"<p>{omitted:,} further folders are left out.</p>" if omitted else ""
+    more = (
+        f"<p>{plural(omitted, 'further folder is', 'further folders are')} left out.</p>"
+        if omitted
+        else ""
+    )
 
     heading = (
         '<h2 id="by-folder">By folder</h2><p>Live records whose scope begins there or below.</p>'

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from orbit_registry.errors import plural
 from orbit_registry.fleet.database import query
 from orbit_registry.fleet.lake import Lake
 from orbit_registry.fleet.report import Answer, report
@@ -76,7 +77,8 @@ def _by_repository(rows: Sequence[Sequence[object]]) -> Iterator[str]:
         yield _table(("id", "title", "status", "date"), section)
 
     if len(rows) > MOST:
-        yield f"These are {MOST} of {len(rows)} decisions; `orbit fleet query` finds the others."
+        every = plural(len(rows), "decision")
+        yield f"These are {MOST} of {every}; `orbit fleet query` finds the others."
 
 
 def _answer(answer: Answer, mark: str) -> Iterator[str]:

@@ -97,7 +97,7 @@ def lists(
             )
 
             name = f"{section.title}: {twins[0].title} to {twins[-1].title}"
-            lines[number] += _lines(INDEX, [Twin(path, name, f"{len(twins):,} pages")], base_url)
+            lines[number] += _lines(INDEX, [Twin(path, name, plural(len(twins), "page"))], base_url)
 
     yield (
         INDEX,

@@ -63,7 +63,7 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
     note = f" {plural(unlinked, 'record has', 'records have')} none." if unlinked else ""
 
     return (
-        f"<p>{' and '.join(counts)} between {linked:,} records.{note}</p>"
+        f"<p>{' and '.join(counts)} between {plural(linked, 'record')}.{note}</p>"
         f"{_drawn(by_age[::-1], relations)}"
         f"{_section('Superseded', 'Below each record are those that it supersedes.', superseded)}"
         f"{_section('Links', 'Below each record are those that it names.', links)}"

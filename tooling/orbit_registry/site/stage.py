@@ -476,7 +476,7 @@ def _configure(
                 name: user_config.list_setting(name) for name in ("plugins", "markdown_extensions")
             }
             reason = (
-                f"its templates, plugins and snippets of files are left out: "
+                f"its templates, plugins and snippets are not used, because they run code: "
                 f"{user_config.blocked_reason}"
             )
             problems.append(
