@@ -369,7 +369,7 @@ def brief(call: ToolCall) -> ToolResult:
         # A subagent of the host is found by `brief` itself; a name alone would be another session.
         session="" if session is None or session[1] else session[0],
     )
-    message = result.text() or "no record applies, or this session has all that do"
+    message = result.text() or result.why_empty(review.waiting(registry.collection.records))
     warnings = [
         f"warning: {inert_line(without_secrets(warning))}" for warning in result.inputs.warnings
     ]

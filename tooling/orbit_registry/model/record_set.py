@@ -19,6 +19,7 @@ _NUMBERED = re.compile(r"(?P<prefix>[A-Z][A-Z0-9]*)-(?P<number>[0-9]{4}|[1-9][0-
 """An id with a number: `ADR-0007`."""
 
 _ID_START = re.compile(r"[a-z]{1,4}-(?=[0-9a-z]*\Z)")
+_A_NUMBER = re.compile(r"(?:[a-z]{1,8}-)?[0-9]+")
 """The prefix of what looks like an id: `l-` of `l-00001`."""
 
 NAMED = 3  # examples in a hint about an unknown id
@@ -196,6 +197,8 @@ class RecordSet:
         documents = self._of_document(query)
         if documents:
             return documents
+        if _A_NUMBER.fullmatch(query):  # another number is another record, not a typing error
+            return []
 
         names = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
         start = _ID_START.match(query)

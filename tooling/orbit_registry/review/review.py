@@ -21,6 +21,11 @@ TRUSTED = ("user", "test")  # sources of records that time may promote; never th
 _EVENTS = {"approved": APPROVED, "rejected": REJECTED}
 
 
+def waiting(records: RecordSet) -> int:
+    """Return how many records no person has decided about."""
+    return sum(1 for record in records if record.status.waits)
+
+
 def queue(records: RecordSet, kind: str | None = None) -> list[Record]:
     """Return the records that wait for a verdict:
     by the kinds' order in briefs, the longest waiting first.
