@@ -19,7 +19,6 @@ _NUMBERED = re.compile(r"(?P<prefix>[A-Z][A-Z0-9]*)-(?P<number>[0-9]{4}|[1-9][0-
 """An id with a number: `ADR-0007`."""
 
 _ID_START = re.compile(r"[a-z]{1,4}-(?=[0-9a-z]*\Z)")
-_A_NUMBER = re.compile(r"(?:[a-z]{1,8}-)?[0-9]+")
 """The prefix of what looks like an id: `l-` of `l-00001`."""
 
 NAMED = 3  # examples in a hint about an unknown id
@@ -197,13 +196,15 @@ class RecordSet:
         documents = self._of_document(query)
         if documents:
             return documents
-        if _A_NUMBER.fullmatch(query):  # another number is another record, not a typing error
-            return []
 
         names = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
         start = _ID_START.match(query)
         if start is not None and any(name.startswith(start[0]) for name in names):
             names = {name: names[name] for name in names if name.startswith(start[0])}
+
+        number = query.rpartition("-")[2]
+        if number.isdecimal():  # another number is another record, not a typing error
+            names = {name: names[name] for name in names if name.rpartition("-")[2] == number}
 
         near = get_close_matches(query, names, n=1, cutoff=0.7)
         if near:
