@@ -5,6 +5,7 @@ Each method imports what it needs, so that `orbit list` starts without the gate,
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -215,8 +216,17 @@ class Registry:
     ) -> adrs.AddResult:
         """Add a decision: record and document in one step."""
         from orbit_registry.operations import adr as adrs
+        from orbit_registry.operations import lifecycle
 
-        return adrs.add_adr(self._reread(), decision, self.author(), admit, dry_run=dry_run)
+        added = adrs.add_adr(self._reread(), decision, self.author(), admit, dry_run=dry_run)
+        record = added.record
+        if dry_run or record.phase != "live":
+            return added
+
+        for old in decision.supersedes:
+            _, record = lifecycle.supersede(self._reread(), old, record.id, author=self.author())
+
+        return dataclasses.replace(added, record=record)
 
     def amend_adr(
         self,

@@ -135,7 +135,6 @@ USUAL_WORDS = {
     "version": "orbit --version",
     "--edit": "--body-file FILE",
     "--json": "--format json",
-    "--supersedes": "orbit adr supersede OLD --with NEW",
     "resource new": "orbit import doc FILE",
 }
 """Words that other programs take, and what does the same here."""

@@ -232,7 +232,8 @@ def _touch(record: Record, around: _Surroundings) -> Touch | None:
 
     score = likeness.score + _BY_OPTION * bool(options)
     score += _BY_USES * bool(uses) + _BY_PATHS * bool(paths)
-    return Touch(record, score, tuple(reasons))
+    # Likeness that no word can name is a chance of numbers.
+    return Touch(record, score, tuple(reasons)) if reasons else None
 
 
 def _likenesses(
