@@ -27,7 +27,7 @@ SEVERAL = {
     "breadth.py": {"covered"},
 }
 """Counts that are more than one where they are printed, or that have their noun."""
-NO_COUNTS = ("volatility", "name", "words", "target", "path", "file.path")
+NO_COUNTS = ("volatility", "name", "words", "target", "path", "file.path", "record.path")
 
 
 def _bare_counts(file: Path) -> list[str]:

@@ -99,7 +99,7 @@ def add(
     """Add a decision: its record and its document.
 
     It takes the next free number on all branches. It is proposed while its text has prompts of the
-    template: fill them in, then run `orbit adr accept`.
+    template: fill them in, then run `orbit accept`.
 
     orbit adr new "Keep the snapshot in DuckDB"
     orbit adr new --title "Keep the snapshot in DuckDB" --feature registry --task TASK-1

@@ -204,8 +204,9 @@ def compact_command(dest: str, grace: float, dry_run: bool, output: str) -> None
 @click.option(
     "--yes", is_flag=True, help="Remove it; without this, only print what would be removed."
 )
+@click.option("--dry-run", is_flag=True, help="Print what would be removed; remove nothing.")
 @format_option
-def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
+def remove_command(dest: str, repository: str, yes: bool, dry_run: bool, output: str) -> None:
     """Remove a repository from a lake.
 
     Views and report lack it at once. `orbit fleet compact DEST --grace 0` deletes the rows from the
@@ -213,6 +214,7 @@ def remove_command(dest: str, repository: str, yes: bool, output: str) -> None:
 
     orbit fleet remove s3://decisions/lake example/shop --yes
     """
+    yes = yes and not dry_run
     lake = _opened(dest, writes=yes)
     planned = removal(lake, repository)
     if yes:

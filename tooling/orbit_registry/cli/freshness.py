@@ -141,22 +141,31 @@ def verify(
 @click.option(
     "--fix-renames", is_flag=True, help="Print new globs for moved files as a diff; retire nothing."
 )
-@click.option("--confirm", is_flag=True, help="Write it; else nothing is written.")
+@click.option("--yes", "-y", "confirm", is_flag=True, help="Write it; else nothing is written.")
+@click.option("--confirm", "confirmed", is_flag=True, hidden=True)
+@click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
 @format_option
 def prune(
-    stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: bool, output: str
+    stale_only: bool,
+    cause: tuple[str, ...],
+    fix_renames: bool,
+    confirm: bool,
+    confirmed: bool,
+    dry_run: bool,
+    output: str,
 ) -> None:
     """Show learnings that no longer hold, and retire them.
 
-    --confirm retires those that expired or whose scope, evidence or document is gone. A learning
+    --yes retires those that expired or whose scope, evidence or document is gone. A learning
     that only changed or aged stays for `orbit verify`, unless --cause names it. --fix-renames
     follows files that moved.
 
     orbit learning prune
-    orbit learning prune --fix-renames --confirm
-    orbit learning prune --stale-only --confirm
+    orbit learning prune --fix-renames --yes
+    orbit learning prune --stale-only --yes
     """
     registry = open_registry()
+    confirm = (confirm or confirmed) and not dry_run
     if fix_renames:
         if cause or stale_only:
             raise UsageError(
@@ -204,7 +213,7 @@ def prune(
     if failed:
         print_refusals(output, data, text, failed)
 
-    again = ["orbit learning prune --confirm"] if doomed and not confirm else ["orbit check"]
+    again = ["orbit learning prune --yes"] if doomed and not confirm else ["orbit check"]
     emit(
         output,
         data,
@@ -215,7 +224,7 @@ def prune(
 
 def _prune_summary(listed: int, doomed: int, moved: int, *, confirm: bool) -> Iterator[str]:
     if not confirm and doomed:
-        yield f"{doomed} of {plural(listed, 'learning')} would be retired: `--confirm` does it"
+        yield f"{doomed} of {plural(listed, 'learning')} would be retired: `--yes` does it"
     elif listed and not doomed and not moved:
         yield "none is retired: read again what changed or aged"
 
@@ -268,7 +277,7 @@ def _follow_renames(registry: Registry, confirm: bool, output: str) -> None:
         if move.new is None
     ]
     names = plural(sum(move.new is not None for move in renames.moves), "name")
-    end = f"{names} corrected" if confirm else f"{names} to correct: `--confirm` writes this"
+    end = f"{names} corrected" if confirm else f"{names} to correct: `--yes` writes this"
 
     lines = [*([renames.diff.rstrip("\n")] if renames.changes else []), *unknown]
     text = "\n".join(
@@ -288,7 +297,7 @@ def _follow_renames(registry: Registry, confirm: bool, output: str) -> None:
     again = (
         "orbit stale"
         if confirm or not renames.changes
-        else "orbit learning prune --fix-renames --confirm"
+        else "orbit learning prune --fix-renames --yes"
     )
     emit(output, data, text, next_commands=[again])
 

@@ -111,6 +111,12 @@ START: Mapping[str, tuple[str, ...]] = {
     "Find and check": ("search", "show", "check", "site"),
 }
 """Commands on the first page of the help."""
+_FURTHER = """
+apply capture clear completion coverage ensure events fail failure lessons note pitch proposal
+propose prove refresh replay retro run sync unlink watchdog
+"""
+FURTHER = frozenset(_FURTHER.split())
+"""Commands that the list of all commands only names: few people type them."""
 HIDDEN: Mapping[str, tuple[str, str]] = {
     "queue": ("review:queue", "List what waits for review."),
     "promote": ("review:promote", "Accept records that wait for review."),
@@ -254,17 +260,25 @@ def help_command(context: click.Context, words: tuple[str, ...], everything: boo
     )
     if everything:
         formatter = parent.make_formatter()
+        further = [name for name in _kind_names() if name in FURTHER]
         for title, rows in JOBS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name, summary) for name, (_, summary) in rows.items()])
+            listed = [(name, line) for name, (_, line) in rows.items() if name not in FURTHER]
+            further += [name for name in rows if name in FURTHER]
+            if listed:
+                with formatter.section(title):
+                    formatter.write_dl(listed)
 
         with formatter.section("Other kinds of records"):
             formatter.write_dl(
                 [
                     (name, f"Write, list and change records of kind {name}.")
                     for name in _kind_names()
+                    if name not in FURTHER
                 ]
             )
+
+        with formatter.section("For loops, programs and measurements, each with its --help"):
+            formatter.write_text(", ".join(sorted(further)))
 
         say(formatter.getvalue().lstrip("\n"), nl=False)
         return
@@ -305,10 +319,8 @@ def orbit(directory: str | None) -> None:
 
     \b
     orbit init
-    orbit adr new "Use DuckDB"
-    orbit learning new "Read a file before you move it" --path "src/**"
+    orbit adr new "Use DuckDB" --path "src/**"
     orbit check
-    orbit site build --out site
     """
     if directory is not None:
         os.chdir(directory)

@@ -238,9 +238,13 @@ def group() -> None:
 
 @group.command("suggest")
 @click.argument("any_ids", metavar="[ID]...", nargs=-1)
-@click.option("--apply", "write", is_flag=True, help="Write it; else nothing is written.")
+@click.option("--yes", "-y", "write", is_flag=True, help="Write it; else nothing is written.")
+@click.option("--apply", "applied", is_flag=True, hidden=True)
+@click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
 @format_option
-def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
+def suggest(
+    any_ids: tuple[str, ...], write: bool, applied: bool, dry_run: bool, output: str
+) -> None:
     """Propose packages and globs for records as one diff to review.
 
     Clues are the packages that a title or decision names and files import, code that cites the
@@ -248,9 +252,10 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     `git apply` takes the diff or a part of it; comments above it give the reasons.
 
     orbit scope suggest
-    orbit scope suggest ADR-0042 --apply
+    orbit scope suggest ADR-0042 --yes
     """
     registry = open_registry()
+    write = (write or applied) and not dry_run
     suggestions = registry.suggest_scopes(any_ids)
     changes = registry.add_suggestions(suggestions, write=write)
     records = {record.path: record for record in registry.collection.records}
@@ -272,7 +277,7 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     if diff:
         lines.append(diff.rstrip("\n"))
     if changes:
-        done = "changed" if write else "would change: `--apply` writes it"
+        done = "changed" if write else "would change: `--yes` writes it"
         lines.append(f"# {plural(len(changes), 'record')} {done}")
 
     without = [records[path] for path, proposals in suggestions.items() if not proposals]
@@ -289,7 +294,7 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
         output,
         data,
         "\n".join(lines),
-        next_commands=["orbit coverage"] if write else ["orbit scope suggest --apply"],
+        next_commands=["orbit coverage"] if write else ["orbit scope suggest --yes"],
     )
 
 

@@ -124,7 +124,7 @@ def commands_for(new: Record, touched: Record) -> list[Step]:
     if touched.origin:
         replace = f"orbit link {new_id} {OVERRIDES} {old_id} --reason TEXT"
     elif new.phase == "pending":
-        replace = f"orbit {new.kind.name} accept {new_id} && {replace}"
+        replace = f"orbit accept {new_id} && {replace}"
 
     return [
         Step("supersede", "it takes its place", replace),

@@ -261,7 +261,7 @@ def related(call: ToolCall) -> ToolResult:
 
 def match(call: ToolCall) -> ToolResult:
     """Show the records that apply to paths or tags, and what a new text of a file breaks."""
-    paths = [inside(call.registry, path) for path in call.words("paths")]
+    paths = [inside(call.registry, path) for path in call.paths()]
     if not paths and not call.words("tags"):
         raise UsageError(
             "nothing to match",
@@ -345,7 +345,7 @@ def brief(call: ToolCall) -> ToolResult:
         warnings = [f"warning: {inert_line(warning)}" for warning in plan["warnings"]]
         return ToolResult(dict(plan), "\n".join([plan_text(plan), *warnings]))
 
-    paths = [inside(registry, path) for path in call.words("paths")]
+    paths = [inside(registry, path) for path in call.paths()]
     tags, words, task, agent = (
         call.words("tags"),
         call.text("text"),

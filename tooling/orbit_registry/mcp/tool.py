@@ -70,6 +70,11 @@ class ToolCall:
         value = self.arguments.get(name)
         return [str(word) for word in value] if isinstance(value, list) else []
 
+    def paths(self) -> list[str]:
+        """Return the paths of the call, one of which may be given alone."""
+        single = self.text("path")
+        return [*self.words("paths"), *([single] if single else [])]
+
     def number(self, name: str, default: int) -> int:
         """Return a whole-number argument."""
         value = self.arguments.get(name)

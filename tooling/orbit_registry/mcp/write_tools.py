@@ -90,9 +90,9 @@ def _with_scope(fields: Fields) -> Fields:
         return fields
 
     scope = fields.get("scope")
-    given = scope if isinstance(scope, Mapping) else {}
+    stated_axes = scope if isinstance(scope, Mapping) else {}
     others = {name: value for name, value in fields.items() if name not in axes}
-    return {**others, "scope": {**axes, **given}}
+    return {**others, "scope": {**axes, **stated_axes}}
 
 
 def _example(kind: Kind) -> str:
@@ -143,7 +143,7 @@ def _replacement_edit(old: Record) -> Edit:
 
 def _review_commands(new: Record, old: Record | None = None) -> list[str]:
     kind = new.kind
-    steps = [f"orbit {kind.name} {kind.approving_verb} {new.id}"] if kind.approving_verb else []
+    steps = [f"orbit accept {new.id}"] if kind.approving_verb else []
     return steps + (
         [f"orbit {kind.name} supersede {old.id} --with {new.id}"] if old is not None else []
     )

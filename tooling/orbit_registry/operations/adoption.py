@@ -352,7 +352,7 @@ def _remarks(
             else UNSTATED
         )
     elif entry.status == "unknown":
-        yield (f"{_evidence(entry)}, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that")
+        yield (f"{_evidence(entry)}, {UNKNOWN}: `orbit accept ID` or `reject` ends that")
 
     yield from _status_remarks(entry)
 

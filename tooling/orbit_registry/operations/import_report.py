@@ -119,7 +119,7 @@ class TakeoverReport:
         if self.dry_run and any(self.of(what) for what in ("taken", "changed")):
             return "the same command without `--dry-run`"
         if any(map(_is_unstated, self.outcomes)):
-            return "`orbit adr accept --status unknown`, if you follow all that state no status"
+            return "`orbit accept --status unknown`, if you follow all that state no status"
         if not self.outcomes:
             return '`orbit adr new "Title"`'
         if not self.records:
@@ -354,7 +354,7 @@ def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
     if number:
         decisions = plural(number, "decision")
         yield (
-            f"no status for {decisions}: `orbit adr accept --status unknown` accepts them all and "
+            f"no status for {decisions}: `orbit accept --status unknown` accepts them all and "
             "writes it into their documents; an import with `--assume accepted` changes no document"
         )
 
@@ -363,5 +363,5 @@ def status_notes(outcomes: Iterable[Outcome]) -> Iterator[str]:
         state, them = ("states", "it") if unclear == 1 else ("state", "each")
         yield (
             f"{plural(unclear, 'decision')} {state} a status that Orbit does not know: "
-            f"read {them}, then `orbit adr accept ID`, or `reject`; `orbit review` lists them"
+            f"read {them}, then `orbit accept ID`, or `reject`; `orbit review` lists them"
         )
