@@ -176,46 +176,25 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def fleet(session: nox.Session) -> None:
-    """Ask a lake through Spark, as separate processes of which one is killed; needs Java 17."""
-    if shutil.which("java") is None:
-        session.error("Spark needs Java: apt-get install openjdk-17-jre-headless")
+    """Ask a lake through a real Spark Connect server, Sail, in a folder and in an object store."""
     tools = environment(session, "fleet", "site", "test")
-    install(session, tools / "python", "pyspark")
+    install(session, tools / "python", "pyspark-client==4.2.0", "pysail==0.7.2", "pandas<3")
     run(session, tools, "pytest", "tests/acceptance/fleet/test_fleet_spark.py", *session.posargs)
 
 
 @nox.session(default=False)
 def ducklake(session: nox.Session) -> None:
-    """Push into a lake with a catalogue in a real PostgreSQL server,
-    from many processes at once.
-    """
-    if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
-        session.error("the tests start PostgreSQL: apt-get install postgresql")
+    """Read the files of a lake through a catalogue of DuckLake."""
     environment(session, "fleet", "site", "test")
-    # The extensions need an older DuckDB than the shared environment has: this one has both, and
+    # The extension needs an older DuckDB than the shared environment has: this one has both, and
     # all else from there.
-    session.install(
-        *(
-            each
-            for each in PROJECT["project"]["optional-dependencies"]["ducklake"]
-            if "duckdb" in each
-        )
-    )
-    folder = str(
-        session.run("python", "-c", "import site; print(site.getsitepackages()[0])", silent=True)
-    ).strip()
+    session.install("duckdb-extension-ducklake>=1.5.5")
+    script = "import site; print(site.getsitepackages()[0])"
+    folder = str(session.run("python", "-c", script, silent=True)).strip()
     (shared,) = (SHARED / "lib").glob("python*/site-packages")
-    (Path(folder) / "shared.pth").write_text(
-        f"import site; site.addsitedir({str(shared)!r})\n", "utf-8"
-    )
-    words = (
-        "-n",
-        "auto",
-        "--dist",
-        "worksteal",
-        "tests/acceptance/fleet/test_fleet_ducklake.py",
-        *session.posargs,
-    )
+    line = f"import site; site.addsitedir({str(shared)!r})\n"
+    (Path(folder) / "shared.pth").write_text(line, "utf-8")
+    words = ("tests/acceptance/fleet/test_fleet_ducklake.py", *session.posargs)
     session.run("python", "-m", "pytest", *words, env=in_memory())
 
 

@@ -346,10 +346,16 @@ class Registry:
         from orbit_registry.operations import adr as adrs
         from orbit_registry.operations import lifecycle
 
-        self.refresh()
-        if self._found(any_id).kind.in_document:
+        if self._is_decision(any_id):
             return adrs.update_adr(self.workspace, any_id, edit, title)
         return lifecycle.change_fields(self.workspace, any_id, edit)
+
+    def _is_decision(self, any_id: str) -> bool:
+        """Say whether an id is that of a decision, which no edit of it changes."""
+        if len(self.collection.records.candidates(any_id)) != 1:
+            self.refresh()
+
+        return self._found(any_id).kind.in_document
 
     def planned_update(
         self, any_id: str, edit: Edit, *, title: str | None = None
@@ -358,8 +364,7 @@ class Registry:
         from orbit_registry.operations import adr as adrs
         from orbit_registry.operations import lifecycle
 
-        self.refresh()
-        if self._found(any_id).kind.in_document:
+        if self._is_decision(any_id):
             return adrs.plan_update(self.workspace, any_id, edit, title)
         return lifecycle.plan_change(self.workspace, any_id, edit)
 
@@ -453,9 +458,13 @@ class Registry:
         """Run the gate."""
         from orbit_registry.checks import engine
 
+        def read() -> Reading:
+            self.refresh()
+            return self.reading
+
         return engine.gate(
             self.workspace,
-            self.refresh,
+            read,
             paths=paths,
             against=against,
             fix=fix,
@@ -527,9 +536,10 @@ class Registry:
 
         A record that is not written yet counts as if it were.
         """
+        from orbit_registry.matching.match import inputs_after_writing
         from orbit_registry.matching.visibility import surroundings_of, visibilities
 
-        around = surroundings_of(self.workspace)
+        around = surroundings_of(self.workspace, inputs_after_writing(self.workspace))
         known = {record.path for record in around.records}
         drafts = [record for record in records if record.path not in known]
         return visibilities(records, around.with_records(drafts))

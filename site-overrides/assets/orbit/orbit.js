@@ -14,6 +14,16 @@
   import(new URL("searchbox.js", document.currentScript.src));
 })();
 
+/* The navigation marks the list that a page is in: the nearest one that it names. */
+(() => {
+  "use strict";
+  const lists = document.querySelector("[data-orbit-lists]")?.dataset.orbitLists.split(" ") ?? [];
+  const links = [...document.querySelectorAll(".md-nav--primary .md-nav__link[href]")];
+  const find = (list) => links.find((link) => link.getAttribute("href") === list);
+  const nearest = lists.map(find).find((link) => link);
+  nearest?.classList.add("md-nav__link--active");
+})();
+
 /* A citation shows what it leads to: while the pointer rests on it or on the preview, or it has the focus; Escape hides it. */
 (() => {
   "use strict";

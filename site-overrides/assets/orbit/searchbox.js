@@ -79,11 +79,15 @@ const openBox = (box) => {
   const toggle = document.getElementById("__search");
   const data = new URL(box.dataset.orbitSearch, location);
   const root = new URL("..", data);
-  let full = null, active = -1, shown = "", timer = 0;
+  let full = null, sentences = new Map(), active = -1, shown = "", timer = 0;
   const json = (name) => read(new URL(name, data)).then((answer) => answer.json());
   const found = (records, words) => ({ records, words, find: finder(records, words) });
   const load = once(() => json("titles.json"));
   const ofTitles = once(() => load().then((records) => found(records, titleWords(records))));
+  const readSentences = once(async () => {
+    const { records } = await json("../records.json");
+    sentences = new Map(records.map(({ id, sentence }) => [id, sentence]));
+  });
   const ready = once(async () => (full = found(...(await Promise.all([load(), json("words.json")])))));
   /* Draws the records whose titles the question finds, until the words of all texts are read. */
   const drawTitles = async (text) => {
@@ -101,8 +105,9 @@ const openBox = (box) => {
   };
   const open = (isOpen) => toggle && toggle.checked !== isOpen && toggle.click();
 
-  const option = (number, url, title, chip) => {
-    const link = made("a", "orbit-hit", made("b", "", ...title), ...chip, made("small", ""));
+  const option = (number, url, title, chip, sentence = []) => {
+    const line = sentence.length ? made("small", "orbit-sentence", ...sentence) : "";
+    const link = made("a", "orbit-hit", made("b", "", ...title), ...chip, line, made("small", ""));
     link.href = new URL(url, root);
     link.id = `orbit-hit-${number}`;
     link.tabIndex = -1;
@@ -130,7 +135,8 @@ const openBox = (box) => {
       const [id, title, look, heirs = []] = records[row];
       const { word, css } = looks[look];
       const later = heirs.length ? ` by ${heirs.map((heir) => records[heir][0]).join(", ")}` : "";
-      return option(MOST_PAGES + at, urlOf({ looks }, records[row]), marked(`${id} ${title}`, isHit), [" ", made("span", `orbit-chip ${css}`, word + later)]);
+      const chip = [" ", made("span", `orbit-chip ${css}`, word + later)];
+      return option(MOST_PAGES + at, urlOf({ looks }, records[row]), marked(`${id} ${title}`, isHit), chip, marked(sentences.get(id) ?? "", isHit).filter(Boolean));
     });
     const groups = [pageLinks.length ? group("Pages", pageLinks) : "", recordLinks.length ? group("Records", recordLinks) : ""];
     list.replaceChildren(...(find.names(text) ? groups.reverse() : groups));
@@ -143,7 +149,7 @@ const openBox = (box) => {
   };
   const snippet = async (link, isHit) => {
     const text = await textOf(new URL(link.href)).catch(() => "");
-    if (link.isConnected) link.querySelector("small").replaceChildren(...marked(around(text, isHit), isHit));
+    if (link.isConnected) link.querySelector("small:last-child").replaceChildren(...marked(around(text, isHit), isHit));
   };
   const show = async () => {
     const text = input.value;
@@ -158,7 +164,7 @@ const openBox = (box) => {
     choose(-1);
     try {
       if (!full) drawTitles(text).catch(() => {});
-      await ready();
+      await Promise.all([ready(), readSentences().catch(() => {})]);
       if (text === input.value && active < 0) draw(text, full);
     } catch {
       shown = "";

@@ -1,7 +1,8 @@
 """Dead globs of a scope: they match no file, with the folders that may have been meant."""
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.formats.globs import Glob, parse_glob
@@ -28,6 +29,8 @@ def folders_of(files: Sequence[str]) -> dict[str, list[str]]:
     return names_by_folder
 
 
+_SIGNS = "[{"
+_SIGN = re.compile(r"[\[{}]")
 _FROM_ROOT = "globs are named from the project's root"
 
 
@@ -87,15 +90,42 @@ def _hint(text: str, files: Sequence[str], folders: Mapping[str, list[str]], bel
     from_root = f"{below}/{text}"
     if below and count_matches([from_root], files):
         return f"{_FROM_ROOT}; did you mean `{from_root}`?"
-    return glob_hint(text, folders, _FROM_ROOT)
+
+    return glob_hint(text, folders, _FROM_ROOT, frozenset(files))
 
 
-def glob_hint(text: str, folders: Mapping[str, list[str]], otherwise: str) -> str:
+def literal_glob(
+    text: str, folders: Mapping[str, list[str]], files: Collection[str] = ()
+) -> str | None:
+    """Return a glob with its brackets and braces escaped where a folder or a file has these very
+    characters in its name: `app/[[]slug]/**` for `app/[slug]/**`; None if there is none.
+    """
+    parts: list[str] = []
+    here = ""
+    is_other = False
+
+    for part in text.split("/"):
+        path = f"{here}/{part}" if here else part
+        is_name = path in folders or path in files
+        is_written = is_name and any(sign in part for sign in _SIGNS)
+        parts.append(_SIGN.sub(r"[\g<0>]", part) if is_written else part)
+        is_other = is_other or is_written
+        here = path if is_name else "\0"
+
+    return "/".join(parts) if is_other else None
+
+
+def glob_hint(
+    text: str, folders: Mapping[str, list[str]], otherwise: str, files: Collection[str] = ()
+) -> str:
     """Return what to write in place of a glob that matches no file;
     `otherwise` where nothing is like it.
     """
     if text in folders:
         return f"it is a folder: write `{text}/**` for the files in it"
+
+    if literal := literal_glob(text, folders, files):
+        return f"`[…]` is a class of letters, and `{{…}}` a choice: write `{literal}`"
 
     glob = parse_glob(text)
     prefix = glob.literal_prefix if isinstance(glob, Glob) else ""

@@ -340,6 +340,7 @@ def run(arguments: list[str]) -> int:
 
     try:
         _refuse_bytes(arguments)
+        _refuse_deleted_folder()
         try:
             code = orbit.main(args=arguments, prog_name=_program_name(), standalone_mode=False)
         finally:
@@ -403,6 +404,15 @@ def _program_name() -> str:
 
 def _discard_output() -> None:
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - it stays open to the end
+
+
+def _refuse_deleted_folder() -> None:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise UsageError(
+            "the folder in which this runs was deleted", hint="change to a folder that exists"
+        ) from None
 
 
 def _refuse_bytes(arguments: Sequence[str]) -> None:

@@ -272,8 +272,9 @@ def note_unknown(registry: Registry, **requested: Sequence[str]) -> None:
         used = (
             {word for record in records for word in _field_words(record, name)} if words else set()
         )
+        folded = {word.casefold() for word in used}
         for word in words:
-            if word in used:
+            if word in used or (name == "tag" and word.casefold() in folded):
                 continue
 
             advice = did_you_mean(word, sorted(used), "`")

@@ -59,10 +59,11 @@ def _is_in(ranges: list[tuple[str, str]], character: str) -> bool:
     return any(first <= character <= last for first, last in ranges)
 
 
-def words(text: str) -> list[str]:
+def words(text: str, whole: bool = False) -> list[str]:
     """Return the words of a text in their order.
 
-    `search.text.words` gives the same, faster where texts are many.
+    `whole`: an identifier keeps its common words, so that `MySQL` is not `SQL`.
+    `search.text.words` gives the others, faster where texts are many.
     """
     if text.isascii():
         pieces = text.translate(ASCII_PIECES).split()
@@ -73,7 +74,7 @@ def words(text: str) -> list[str]:
         pieces_of = {character: _in_piece(character) for character in set(text)}
         pieces = "".join(map(pieces_of.__getitem__, text)).split()
 
-    return [*chain.from_iterable(map(words_of, pieces))]
+    return [*chain.from_iterable([words_of(piece, whole) for piece in pieces])]
 
 
 def _in_piece(character: str) -> str:
@@ -85,18 +86,22 @@ def _in_piece(character: str) -> str:
     return " "
 
 
-def words_of(piece: str) -> list[str]:
-    """Return the runs of letters, digits, marks and underscores."""
+def words_of(piece: str, whole: bool = False) -> list[str]:
+    """Return the words of a run of letters, digits, marks and underscores."""
     if piece.isascii() and piece.isalpha() and (piece.islower() or piece[1:].islower()):
         lower = piece[:LONGEST_WORD].lower()  # most pieces are one plain word
         return [] if lower in STOP_WORDS else [lower]
 
     parts = [part for part in piece.split("_") if part]
-    return [*chain.from_iterable(map(split_word, parts))]
+    every = [*chain.from_iterable([split_word(part, frozenset()) for part in parts])]
+    if whole and len(every) > 1:
+        return every
+
+    return [word for word in every if word not in STOP_WORDS]
 
 
-def split_word(word: str) -> list[str]:
-    """Return the words of letters, digits and marks without underscores."""
+def split_word(word: str, common: "frozenset[str]" = STOP_WORDS) -> list[str]:
+    """Return the words of letters, digits and marks without underscores, but for common ones."""
     if 7 <= len(word) <= 64 and _HEX.issuperset(word) and not word.isdigit() and not word.isalpha():
         return [word]
 
@@ -108,7 +113,7 @@ def split_word(word: str) -> list[str]:
             continue
 
         lower = part.lower()[:LONGEST_WORD]
-        if lower not in STOP_WORDS:
+        if lower not in common:
             result.append(lower)
 
     return result

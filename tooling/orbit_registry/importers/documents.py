@@ -23,7 +23,7 @@ from orbit_registry.formats.adr.file_names import (
 )
 from orbit_registry.formats.adr.model import AdrFile
 from orbit_registry.formats.adr.reader import read_document
-from orbit_registry.formats.markdown import is_markdown
+from orbit_registry.formats.markdown import SUFFIXES, is_markdown
 from orbit_registry.operations import import_report
 from orbit_registry.operations.adoption import NO_ENTRY, adopt, reason_for_none
 from orbit_registry.operations.document_facts import is_of_feature
@@ -46,6 +46,11 @@ _MARKED_UP = (
 )  # formats whose headings can be read as Markdown's
 _ADOC_HEADING = re.compile(r"^={1,5}(?=[ ])", re.MULTILINE)
 _RST_FIELD = re.compile(r"^:(?=[A-Za-z][\w -]{1,30}:)", re.MULTILINE)
+_ATTRIBUTE = re.compile(
+    r"^:(?:status|state|rev-?date|date|deciders?|authors?|superse\w+|id|number):[ \t]*\S.{0,60}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HEAD = 4_000  # characters of a document that may hold its attributes
 _OURS = frozenset({ORBIT})
 _SAMPLE = 40
 _HINTS = 3
@@ -103,14 +108,15 @@ class DocumentImporter:
         examples = sorted(
             {posixpath.dirname(each.source) for each in outcomes if each.reason == _EXAMPLE}
         )
-        notes = list(
-            _hints(outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE)
-        )
+        like = [outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE]
+        hints = list(_hints(like))
+        notes = [note for note, _ in hints]
         notes += (
             f"`orbit import {shlex.quote(folder)}` takes the decisions there"
             for folder in examples[:_HINTS]
         )
         notes += import_report.markdown_notes(outcomes)
+        notes += _dropped_notes(workspace, outcomes)
 
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = (
@@ -126,7 +132,12 @@ class DocumentImporter:
             *_log_hints(workspace, outcomes),
         ]
         return import_report.TakeoverReport(
-            self.name, within, dry_run, tuple(outcomes), tuple(notes)
+            self.name,
+            within,
+            dry_run,
+            tuple(outcomes),
+            tuple(notes),
+            steps=tuple(command for _, command in hints),
         )
 
 
@@ -144,7 +155,8 @@ def _workspace_around(path: Path) -> Workspace:
         raise ForeignWorkspaceError(error.message, hint=hint) from None
 
 
-def _hints(paths: Iterable[str]) -> Iterator[str]:
+def _hints(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield a note on each folder whose documents read like decisions, and the command for it."""
     below: dict[str, list[str]] = {}
     for path in paths:
         below.setdefault(path.partition("/")[0], []).append(path)
@@ -153,15 +165,40 @@ def _hints(paths: Iterable[str]) -> Iterator[str]:
         folder = posixpath.commonpath(members) if len(members) > 2 else ""
         if folder:
             command = f"orbit import {shlex.quote(folder)}"
-            yield (
-                f"{plural(len(members), 'document')} in {folder} read like decisions: "
-                f"`{command}` takes them"
-            )
+            note = f"{plural(len(members), 'document')} in {folder} read like decisions"
+            yield f"{note}: `{command}` takes them", command
+
+
+def _dropped_notes(
+    workspace: Workspace, outcomes: Iterable[import_report.Outcome]
+) -> Iterator[str]:
+    """Yield what the programs that make Markdown leave out of documents: attributes with facts."""
+    dropped: list[tuple[str, str]] = []
+    for outcome in outcomes:
+        if not outcome.reason.startswith(f"{import_report.NOT_READ} ("):
+            continue
+
+        try:
+            text = read_text(workspace.root / outcome.source, limit=DOCUMENT_LIMIT)
+        except OrbitError:
+            continue
+
+        attribute = _ATTRIBUTE.search(text[:_HEAD])
+        if attribute is not None:
+            dropped.append((outcome.source, attribute.group().strip()))
+
+    if dropped:
+        path, line = dropped[0]
+        others = f" and {len(dropped) - 1} more" if len(dropped) > 1 else ""
+        yield (
+            f"`{line}` in {path}{others}: the program that makes Markdown leaves such lines out; "
+            "write them below the title of the Markdown, as `Status: …` and `Date: …`"
+        )
 
 
 def _keep_hints(outcomes: Iterable[import_report.Outcome]) -> Iterator[str]:
     for reason, subject, advice in (
-        (NO_ENTRY, "a log without numbers or dates", "number its headings to import them"),
+        (NO_ENTRY, "a log whose entries are not read", "number its headings to import them"),
         (
             _MEMORY,
             "what agents are to know",
@@ -226,7 +263,7 @@ def _select(
         else:
             is_neighbour = posixpath.dirname(path) in decision_folders
             reason = "" if within else _skip_reason(workspace, path, is_neighbour)
-            if not reason and is_example(path[len(within) :]) and _reads_like_one(workspace, path):
+            if not reason and _is_example(path, within) and _reads_like_one(workspace, path):
                 reason = _EXAMPLE
 
         if reason:
@@ -235,11 +272,27 @@ def _select(
             yield path
 
 
+def _is_example(path: str, within: str) -> bool:
+    """Say whether a document is an example, by folders that the user did not name; in a folder
+    of decisions that the user named, what is beside the others is one of them.
+    """
+    if any(map(is_decision_folder, within.split("/"))):
+        return False
+
+    return is_example(path[len(within) :])
+
+
 def _other_reason(workspace: Workspace, path: str) -> str:
     """Return why a file that is not Markdown is left out;
     empty if it does not look like a decision.
     """
     suffix = posixpath.splitext(path)[1].lower()
+    if suffix in _MARKED_UP and _has_markdown(workspace, path):
+        return ""
+    if suffix not in _OTHER_TEXT and _is_without_suffix(workspace, path):
+        return (
+            f"its name has no suffix `.md`; rename it to {posixpath.basename(path)}.md to import it"
+        )
     if suffix in _MARKED_UP and not _reads_like_one(workspace, path):
         return f"not Markdown ({suffix}), and it does not read like a decision; nothing to do"
     if suffix in _MARKED_UP or (suffix in _OTHER_TEXT and _names_decisions(path)):
@@ -248,6 +301,23 @@ def _other_reason(workspace: Workspace, path: str) -> str:
         return _MEMORY
 
     return _SUBMODULE if not suffix and (workspace.root / path / ".git").exists() else ""
+
+
+def _has_markdown(workspace: Workspace, path: str) -> bool:
+    """Say whether a document was made Markdown of already, next to it."""
+    stem = posixpath.splitext(path)[0]
+    return any((workspace.root / f"{stem}{suffix}").is_file() for suffix in SUFFIXES)
+
+
+def _is_without_suffix(workspace: Workspace, path: str) -> bool:
+    """Say whether a file is a decision whose name lacks the suffix: `0009-use-a-queue`."""
+    name = posixpath.basename(path)
+    parsed = read_name(name)
+    is_text = re.search(r"\.[A-Za-z][A-Za-z0-9]{0,5}$", name) is None
+    if parsed is None or not parsed.is_decisions or not parsed.title or not is_text:
+        return False
+
+    return _names_decisions(path) and _reads_like_one(workspace, path)
 
 
 def _names_decisions(path: str) -> bool:

@@ -231,8 +231,9 @@ def _record_changes(
         dropped.append(
             f"its entry in {pointer.document.path} only points to its {BODY}, which has its prose"
         )
+        dropped += _differences(pointer, mapped)
 
-    data = _data(assignment, mapped, home, names, comments)
+    data = _data(assignment, mapped, home or pointer, names, comments, in_document=home is not None)
     target = posixpath.dirname(record_path(workspace, kind, assignment.id))
     path = f"{target}/{kind.name}.yaml"
     try:
@@ -279,10 +280,16 @@ def _data(
     home: ProseHome | None,
     names: Sequence[str],
     comments: Sequence[object],
+    *,
+    in_document: bool,
 ) -> dict[str, object]:
-    """Return the new record's fields; `names` are further legacy ids."""
+    """Return the new record's fields; `names` are further legacy ids. An entry that only points to
+    the record still states a date.
+    """
     fields = dict(mapped.fields)
-    if home is not None:
+    if home is not None and not in_document:
+        fields["date"] = home.entry.date or fields.get("date")
+    elif home is not None:
         source = {"path": home.document.path, "heading": home.heading}
         fields["source"] = {**source, "format": "log", "authority": "document"}
         fields["date"] = home.entry.date or fields.get("date")
@@ -299,6 +306,17 @@ def _data(
         "uid": _uid(assignment.foreign),
         **filled,
     }
+
+
+def _differences(pointer: ProseHome, mapped: Mapped) -> Iterator[str]:
+    """Yield what an entry that only points to a record says otherwise."""
+    entry = pointer.entry
+    status = str(mapped.fields.get("status", ""))
+    if entry.status not in ("unknown", status):
+        yield (
+            f"it is {status}, and its entry in {pointer.document.path} says "
+            f"`{entry.status_raw.strip()[:60]}`; the record counts, so correct the entry"
+        )
 
 
 def _files(

@@ -7,7 +7,8 @@ from functools import cache
 from typing import Literal
 
 from orbit_registry.formats.adr.model import Fact
-from orbit_registry.formats.adr.vocabulary import VOCABULARY, plain, read_date, word_set
+from orbit_registry.formats.adr.vocabulary import VOCABULARY, read_date, word_set
+from orbit_registry.formats.wording import plain
 
 ConditionKind = Literal["words", "path", "uses"]
 _BY, _WHEN = "review_by", "revisit_when"

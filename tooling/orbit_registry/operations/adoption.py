@@ -9,21 +9,30 @@ import posixpath
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.formats.adr.classifier import NOTHING_DECIDED, PLACE_REASONS
-from orbit_registry.formats.adr.file_names import number_of_path, own_folders, owning_folder
+from orbit_registry.formats.adr.file_names import (
+    GENERIC_NAMES,
+    number_of_path,
+    own_folders,
+    owning_folder,
+)
+from orbit_registry.formats.adr.front_matter import KEY_TWICE, read_front_matter, read_toml
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument, AdrFile, is_same_title, title_key
 from orbit_registry.formats.adr.reader import (
+    BLANK_TITLE,
     DATE_PROBLEMS,
     UNNAMED,
+    UNREAD_ID,
     UNSURE_RELATION,
     stated_statuses,
     with_date_order,
 )
-from orbit_registry.formats.adr.vocabulary import date_orders
+from orbit_registry.formats.adr.vocabulary import date_orders, field_of
+from orbit_registry.formats.position import Span
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.judgements.in_force import read_together
 from orbit_registry.judgements.status_evidence import StatusEvidence, status_evidence
@@ -59,6 +68,7 @@ from orbit_registry.operations.link_targets import (
     Targets,
     Unresolved,
     location_of,
+    other_links,
     read_edges,
     tabulate,
 )
@@ -82,6 +92,8 @@ from orbit_registry.workspace.journal import FileChange
 from orbit_registry.workspace.workspace import Workspace
 
 _QUOTED = 60  # characters of a status that a report quotes
+_ASKED = ("adr-status-twice", KEY_TWICE, UNSURE_RELATION, UNREAD_ID, BLANK_TITLE)
+"""Codes of the problems of a document that the report asks about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +251,14 @@ def _edges(
             reason = f"not linked: `{edge.rel.replace('_', ' ')} {edge.target}`: {why}"
             outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
 
+    for decision in numbered:
+        candidate = decision.candidate
+        for key, value, ids in other_links(candidate.path, candidate.entry, targets):
+            others = [other for other in ids if other != decision.id]
+            if others:
+                reason = _other_link(key, value, decision.id, others)
+                outcomes.append(Outcome("changed", candidate.label, decision.id, reason))
+
     new_ids = {decision.id for decision in numbered}
     for record, candidate in adopted:
         found_now = read_edges(record, candidate.path, candidate.entry, targets, successions)
@@ -249,6 +269,15 @@ def _edges(
         )
 
     return edges, unresolved
+
+
+def _other_link(key: str, value: str, record: str, others: Sequence[str]) -> str:
+    names = ", ".join(others)
+    command = f"orbit link {record} related_to {others[0]}"
+    return (
+        f"`{cut(key, 40)}: {cut(value, _QUOTED)}` names {names}, and Orbit has no link of that "
+        f"name; `{command}` makes one"
+    )
 
 
 _OF_PART = "a part of a decision is replaced, so both count"
@@ -379,11 +408,7 @@ def _remarks(
 
 def _status_remarks(entry: AdrDocument) -> Iterator[str]:
     for problem in entry.problems:
-        if problem.code == "adr-status-twice" and problem.position is not None:
-            yield f"line {problem.position.line}: {problem.message}; {problem.hint}"
-
-    for problem in entry.problems:
-        if problem.code == UNSURE_RELATION and problem.position is not None:
+        if problem.code in _ASKED and problem.position is not None:
             yield f"line {problem.position.line}: {problem.message}; {problem.hint}"
 
     others = [
@@ -449,8 +474,8 @@ def _message(error: OrbitError) -> str:
 
 
 NO_ENTRY = (
-    "no heading is a decision with a number or a date, such as `## ADR-1: Title` or `## "
-    "2026-04-01: Title`"
+    "no entry is read: an entry is a heading with a number, a date or a status below it, such as "
+    "`## ADR-1: Title`, or a row of a table with the columns `Decision` and `Status`"
 )
 """Why a log has nothing to adopt."""
 # decisions in a folder, from which on what is numbered as they are and states a status is one too
@@ -524,7 +549,7 @@ def candidates_of(
         headings: set[str | None] = set()
         for entry in entries:
             name = heading_of(entry, file.format)
-            candidate = Candidate(document, entry)
+            candidate = Candidate(document, _with_file_beside(workspace, path, entry))
             record = by_entry.get(entry.span.start)
             there = _outcome_if_present(workspace, candidate, record, existing)
 
@@ -547,6 +572,48 @@ def candidates_of(
     return _with_folder_dates(
         list(_without_chapters(candidates, existing, by_name, outcomes)), existing
     )
+
+
+_BESIDE = (".yaml", ".yml", ".json", ".toml")
+_NAMES_BESIDE = ("metadata", "meta", "adr", "decision", "index")
+
+
+def _with_file_beside(workspace: Workspace, path: str, entry: AdrDocument) -> AdrDocument:
+    """Return a silent decision with the status that a file next to it states: it is not read, so
+    a person is asked.
+    """
+    if entry.status != "unknown" or entry.status_raw.strip():
+        return entry
+
+    stem = posixpath.splitext(path)[0]
+    folder, _, name = stem.rpartition("/")
+    stems = [stem]
+    if name.lower() in GENERIC_NAMES and folder:
+        stems += [f"{folder}/{other}" for other in _NAMES_BESIDE]
+
+    for other in (f"{each}{suffix}" for each in stems for suffix in _BESIDE):
+        if not (workspace.root / other).is_file():
+            continue
+
+        status = _status_in(workspace, other)
+        if status:
+            syntax = f"the file {posixpath.basename(other)}"
+            return replace(entry, status_raw=cut(status, _QUOTED), status_syntax=syntax)
+
+    return entry
+
+
+def _status_in(workspace: Workspace, path: str) -> str:
+    """Return the status that a file of metadata states; empty if it states none."""
+    try:
+        text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
+    except OrbitError:
+        return ""
+
+    span = Span(0, len(text))
+    read = read_toml if path.endswith(".toml") else read_front_matter
+    values = (each.value for each in read(text, span).fields if field_of(each.key) == "status")
+    return " ".join(next(values, "").split())
 
 
 def _with_folder_dates(

@@ -283,8 +283,9 @@ def _proposed_if_unfilled(
 
     if prompt is None:
         raise RefusedError(
-            f"a decision can't be {status} without a cost, and the text names none",
-            hint="add a line `- Cost: …` under Consequences, or add it with `--status proposed`",
+            f"a decision can't be {status} without a cost, and no line of the text is read as one",
+            hint="write `- Cost: …` under Consequences, `Bad, because …`, or what gets slower or "
+            "harder; or use `--status proposed`",
         )
 
     start, line = prompt

@@ -68,6 +68,9 @@ class Candidate:
         its title where it has no number.
         """
         entry = self.entry
+        if self.in_log and entry.heading_span is None and entry.legacy_ids:
+            return entry.legacy_ids[0]  # a row of a table
+
         if entry.heading_span is None or not entry.number_spans:
             return heading_of(entry, "log")
         lead = self.document.text[entry.heading_span.start : entry.number_spans[-1].end]

@@ -53,6 +53,8 @@ class TakeoverReport:
     notes: tuple[str, ...] = ()
     overlooked: tuple[str, ...] = ()
     """Ids of the live records that were made and that no edit shows."""
+    steps: tuple[str, ...] = ()
+    """Commands that take more decisions, for where none was taken."""
 
     def of(self, what: OutcomeKind) -> list[Outcome]:
         """Return the outcomes of one sort, in the order they came."""
@@ -120,6 +122,8 @@ class TakeoverReport:
             return "the same command without `--dry-run`"
         if any(map(_is_unstated, self.outcomes)):
             return "`orbit accept --status unknown`, if you follow all that state no status"
+        if self.steps and not self.records:
+            return ", then ".join(f"`{step}`" for step in self.steps)
         if not self.outcomes:
             return '`orbit adr new "Title"`'
         if not self.records:

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from orbit_registry.formats.adr.model import AdrDocument, Rel, Relation
+from orbit_registry.formats.adr.model import OTHER_KEY, AdrDocument, Rel, Relation
+from orbit_registry.formats.adr.relations import value_phrases
 from orbit_registry.formats.markdown import is_markdown, path_from_root, split_link
 from orbit_registry.model.ids import sequence_number
 from orbit_registry.model.record import Record
@@ -261,9 +262,8 @@ def read_edges(
     """
     linked: set[str] = set()
     for relation in entry.relations:
-        if relation.weak or (
-            relation.rel == "references" and not is_markdown(relation.target_raw.partition("#")[0])
-        ):
+        is_link = relation.stated or is_markdown(relation.target_raw.partition("#")[0])
+        if relation.weak or (relation.rel == "references" and not is_link):
             continue
 
         rel, inverted = FORWARD[relation.rel]
@@ -292,6 +292,23 @@ def read_edges(
 
         as_written = _short_line(f"{relation.rel} {relation.target_raw}")
         yield Edge(rel, subject, target, record, as_written, relation.of_part)
+
+
+def other_links(
+    path: str, entry: AdrDocument, targets: Targets
+) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield (field, value, ids) of each field of the front matter that names records and that
+    Orbit has no word for.
+    """
+    for fact in entry.facts:
+        for value in fact.values if fact.key == OTHER_KEY else ():
+            for phrase in value_phrases("related_to", value, 0, len(value)):
+                relation = Relation(
+                    "related_to", phrase.target, entry.position, phrase.span, phrase.text
+                )
+                ids, _ = targets.find(path, relation)
+                if ids:
+                    yield fact.raw, value, ids
 
 
 def _short_line(text: str) -> str:

@@ -123,8 +123,24 @@ def unlink(
     return change_fields(workspace, start.id, unlinked, author=author), Link(rel, names[0])
 
 
-_USUAL = {"supersede": "supersedes", "replace": "supersedes", "replaces": "supersedes"}
-"""Usual words for the relation that is no link, so that the answer names the command for it."""
+_USUAL = {
+    "supersede": "supersedes",
+    "replace": "supersedes",
+    "replaces": "supersedes",
+    "clarifies": "amends",
+    "clarified by": "amended_by",
+    "clarified-by": "amended_by",
+    "clarified_by": "amended_by",
+    "refines": "amends",
+    "revises": "amends",
+    "updates": "amends",
+    "depends on": "references",
+    "depends-on": "references",
+    "depends_on": "references",
+}
+"""Words that other tools have for relations, among them the one that is no link, so that the
+answer names the command for it.
+"""
 
 
 def _relation(records: RecordSet, subject: str, word: str, target: str) -> tuple[str, bool]:

@@ -89,7 +89,7 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
 
 
 def _skill(path: str, folder: str, text: str) -> Skill:
-    from orbit_registry.formats.adr.header import read_fields  # slow to import
+    from orbit_registry.formats.adr.front_matter import read_fields  # slow to import
 
     start = head(text)
     read = read_fields(start, Span(0, len(start)))

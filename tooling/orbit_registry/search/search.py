@@ -304,7 +304,12 @@ class Searcher:
         """Return for each text whether it may lead to a hit."""
         allowed = set()
         for path, record in self._records.items():
-            if any(self._is_allowed(query, current) for current in self._current(query, record)):
+            is_allowed = self._is_allowed(query, record)
+            if not is_allowed:
+                is_allowed = any(
+                    self._is_allowed(query, heir) for heir in self._heirs(query, record)
+                )
+            if is_allowed:
                 allowed.add(path)
 
         return bytearray(
@@ -313,9 +318,11 @@ class Searcher:
 
     def _is_allowed(self, query: Query, record: Record) -> bool:
         """Say whether what narrows a query lets a record be a hit."""
-        return (
-            self._is_found(query, record)
-            and query.kind in (None, record.kind.name)
+        if not self._is_found(query, record):
+            return False
+
+        return not query.is_narrowed or (
+            query.kind in (None, record.kind.name)
             and self._workspace.config.is_tagged(record.tags, query.tags)
             and version_factor(record.words("versions"), query.versions) > 0
             and (query.path is None or self._covers(record, query.path))
@@ -344,8 +351,12 @@ class Searcher:
 
     def _current(self, query: Query, record: Record) -> Sequence[Record]:
         """Return a record, or what took the place of a closed one that the search does not find."""
+        return self._heirs(query, record) or (record,)
+
+    def _heirs(self, query: Query, record: Record) -> Sequence[Record]:
+        """Return what took the place of a closed record that the search does not find."""
         if record.phase != "closed" or self._is_found(query, record):
-            return (record,)
+            return ()
 
         return self._successors.get(record.path, ())
 

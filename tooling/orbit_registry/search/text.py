@@ -11,6 +11,7 @@ from itertools import chain
 
 import Stemmer
 
+from orbit_registry.formats.wording import plain
 from orbit_registry.hook.words import MARKS, PIECE, split_word, words_of
 
 _MOST_REMEMBERED = 100_000
@@ -31,15 +32,10 @@ def terms(text: str) -> list[str]:
     return list(map(stem, words(text)))
 
 
-def indexed_words(text: str) -> list[str]:
-    """Return the words of a text, and behind them its short joined names (`sqlite` of SQLite)."""
-    pieces = _pieces(text)
-    indexed = list(chain.from_iterable(map(_words_of_piece, pieces)))
-    for piece in pieces:
-        if not piece[1:].islower():
-            indexed += _joined_names(piece)
-
-    return indexed
+def joined_names(text: str) -> list[str]:
+    """Return the short joined names of a text, which its words part: `sqlite` of SQLite."""
+    pieces = (piece for piece in _pieces(text) if not piece[1:].islower())
+    return list(chain.from_iterable(map(_joined_names, pieces)))
 
 
 def _pieces(text: str) -> list[str]:
@@ -53,7 +49,12 @@ def _joined_names(piece: str) -> tuple[str, ...]:
 
 @lru_cache(_MOST_REMEMBERED)
 def stem(word: str) -> str:
-    """Return the term of a word; English ones are stemmed by Porter's second algorithm."""
+    """Return the term of a word: without accents, so that `deja` finds `déjà`; English ones are
+    stemmed by Porter's second algorithm.
+    """
+    if not word.isascii():
+        word = plain(word) or word
+
     if word.isascii() and word.isalpha():
         return str(_ENGLISH.stemWord(word))
 

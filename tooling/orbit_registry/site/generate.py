@@ -10,7 +10,8 @@ from pathlib import Path
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.config import digest_of_tree
-from orbit_registry.site.stage import CONFIG, DOCS, StagedSite
+from orbit_registry.site.stage import StagedSite
+from orbit_registry.site.stage_config import CONFIG, DOCS
 from orbit_registry.workspace.cache import Cache
 
 COMPLAINT = "SITE393"

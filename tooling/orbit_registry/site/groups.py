@@ -35,6 +35,8 @@ class GroupPage:
     kind: Kind | None
     title: str
     html: str
+    records: Sequence[Record] = ()
+    """Those that share a word; none on the overview of tags."""
 
 
 @dataclass
@@ -137,7 +139,7 @@ def _page(
     )
     count = f'<p class="orbit-note">{plural(len(records), "record")}</p>'
     items = items_html(((record, "") for record in sorted(records, key=_live_first)), url)
-    return GroupPage(url, kind, title, f"{crumbs}<h1>{escape(title)}</h1>{count}{items}")
+    return GroupPage(url, kind, title, f"{crumbs}<h1>{escape(title)}</h1>{count}{items}", records)
 
 
 def _live_first(record: Record) -> tuple[int, tuple[object, ...]]:

@@ -98,9 +98,9 @@ class Index:
     def _table(self, page: str, relations: Relations, site: SiteMap) -> str:
         kind, records, total = self.kind, self.pages[page], len(self.records)
         noun = kind.label.lower() if total == 1 else kind.labels.lower()
-        cells = [_cells(record, page, relations, site) for record in records]
+        cells = [cells_of(record, page, relations, site) for record in records]
         used = {column for row in cells for column, text, _ in row if text} - self.constant
-        heads = "".join(_head(column) for column in _columns(kind) if column in used)
+        heads = "".join(_head(column) for column in columns_of(kind) if column in used)
 
         rows = "".join(
             _row(record, [cell for cell in row if cell[0] in used], page, relations)
@@ -127,7 +127,7 @@ class Index:
             "records": relative(page, "records.json"),
             "root": relative(page, ""),
             "kind": kind.name,
-            "columns": " ".join(_columns(kind)),
+            "columns": " ".join(columns_of(kind)),
             "headline": kind.headline,
             "newest": "1" if kind.numbering == "sequence" else "",
         }
@@ -145,12 +145,18 @@ class Index:
         )
 
 
-def _columns(kind: Kind) -> list[str]:
+def columns_of(kind: Kind) -> list[str]:
+    """Return the columns that an index of a kind may have."""
     return [*kind.columns, *([IN_CODE] if kind.in_document else []), CITED]
 
 
+def name_of(column: str) -> str:
+    """Return the name of a column as readers see it."""
+    return _NAMES.get(column, column.replace("_", " ").capitalize())
+
+
 def _head(column: str) -> str:
-    label = _NAMES.get(column, column.replace("_", " ").capitalize())
+    label = name_of(column)
     return f'<th scope="col" class="orbit-col-{escape(column)}">{escape(label)}</th>'
 
 
@@ -170,7 +176,7 @@ def _pager(page: str, pages: Mapping[str, Sequence[Record]]) -> str:
     return f'<p class="orbit-pages">{" ".join(links)}</p>'
 
 
-def _cells(
+def cells_of(
     record: Record, page: str, relations: Relations, site: SiteMap
 ) -> Sequence[tuple[str, str, str | None]]:
     """Return one row of an index: (column, text, address) for each column that the kind lists,
@@ -236,33 +242,36 @@ def _linked(any_id: str, page: str, relations: Relations) -> str:
 
 
 def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) -> str:
-    """Return how many records each kind has, in all and by status.
+    """Return a line of links: how many records each kind has, and decisions by status.
 
     `doubted` holds the paths of the records that are not fresh.
     """
-    tiles = "".join(_tile(index, doubted, page) for index in indexes)
-    return f'<ul class="orbit-counts orbit-kinds">{tiles}</ul>' if tiles else ""
+    indexes = list(indexes)
+    parts = [_counted(index, page) for index in indexes]
+    records = [record for index in indexes for record in index.records]
+    doubts = sum(record.phase == "live" and record.path in doubted for record in records)
+    if doubts:
+        health = escape(relative(page, "health/"))
+        parts.append(f'<a class="orbit-doubt" href="{health}">{doubts:,} in doubt</a>')
+
+    return f'<p class="orbit-line">{" · ".join(parts)}</p>' if parts else ""
 
 
-def _tile(index: Index, doubted: Container[str], page: str) -> str:
+def _counted(index: Index, page: str) -> str:
     kind, records = index.kind, index.records
     href = escape(relative(page, f"{kind.plural}/"))
-    counts = Counter(record.status.name for record in records)
-    chips = [
-        f'<li><a class="orbit-chip {status_css(status)}" href="{href}?status={quote(status.name)}">'
-        f"{counts[status.name]:,} {escape(status.word)}</a></li>"
-        for status in _in_order(kind, counts)
-    ]
-
-    if doubts := sum(record.phase == "live" and record.path in doubted for record in records):
-        health = escape(relative(page, "health/"))
-        chips.append(
-            f'<li><a class="orbit-chip orbit-doubt" href="{health}">{doubts:,} in doubt</a></li>'
-        )
-
     name = (kind.label if len(records) == 1 else kind.labels).lower()
-    total = f'<a href="{href}"><span class="orbit-count">{len(records):,}</span>{escape(name)}</a>'
-    return f"<li>{total}<ul>{''.join(chips)}</ul></li>"
+    total = f'<a href="{href}">{len(records):,} {escape(name)}</a>'
+    if not kind.in_document:
+        return total
+
+    counts = Counter(record.status.name for record in records)
+    statuses = ", ".join(
+        f'<a class="{status_css(status)}" href="{href}?status={quote(status.name)}">'
+        f"{counts[status.name]:,} {escape(status.word)}</a>"
+        for status in _in_order(kind, counts)
+    )
+    return f"{total}<span>: {statuses}</span>"
 
 
 def documents_html(

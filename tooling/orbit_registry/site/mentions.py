@@ -16,6 +16,7 @@ from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import RecordText
+from orbit_registry.site.prose import parsed
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS, relative
@@ -27,7 +28,7 @@ def references_by(text: RecordText, forms: IdForms, sentence: str) -> References
     `text.document`.
     """
     references = _references_in(text.document or text.text, text.path, forms)
-    if text.document:  # it was parsed to find the prose
+    if text.document:
         lines = range(text.first_line, text.first_line + text.text.count("\n") + 1)
         ids, links = (tuple(name for name in names if name[1] in lines) for names in references[:2])
         references = References(ids, links)
@@ -37,7 +38,8 @@ def references_by(text: RecordText, forms: IdForms, sentence: str) -> References
 
 @lru_cache(maxsize=8)  # records of one log follow each other
 def _references_in(text: str, path: str, forms: IdForms) -> References:
-    return references_in_text(text, path if is_markdown(path) else f"{path}.md", forms)
+    name = path if is_markdown(path) else f"{path}.md"
+    return references_in_text(text, name, forms, parsed(text).structure)
 
 
 _LISTS = frozenset({"readme", "index", "_index", "summary"})
@@ -68,10 +70,8 @@ class Citers:
     """The live records whose scope matches a document that is a page, by path."""
 
     def count(self, url: str) -> int:
-        """Return how many records and files cite what a page shows, without lists of decisions."""
-        files = self.files.get(url, ())
-        listing = sum(PurePosixPath(file.path).stem.lower() in _LISTS for file in files)
-        return len(self.records.get(url, ())) + len(files) - listing
+        """Return how many records and files cite what a page shows."""
+        return len(self.records.get(url, ())) + len(self.files.get(url, ()))
 
 
 def citers_of(
@@ -83,7 +83,8 @@ def citers_of(
 ) -> Citers:
     """Return who cites each record and each mirrored document, without citations of itself.
 
-    A citation in a decision's entry of a document counts for the decision, not for the document.
+    A citation in a decision's entry of a document counts for the decision, not for the document. A
+    README or an index cites nothing: it lists what there is.
     """
     citers = Citers(titles=titles, applying=_applying_to(records, site.mirrored))
     entries: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -101,6 +102,9 @@ def citers_of(
                 citers.records[url].append(record)
 
     for path, names in files.items():
+        if PurePosixPath(path).stem.lower() in _LISTS:
+            continue
+
         lines: dict[str, dict[int, None]] = defaultdict(dict)
         page = site.mirrored.get(path) or site.curated.get(path)
         for url, line in _named(names, path, site):

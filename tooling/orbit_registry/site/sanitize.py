@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import nh3
 
-_MARKED = re.compile(
+MARKED = re.compile(
     r"`([^`]{1,200})`|(?<![\w!])\[([^\[\]`]{1,200})\]\([^()\s]{1,300}\)"
     r"|\*\*(?=\S)([^*`]{1,200})(?<=\S)\*\*|(?<![\w*/])\*(?=\w)([^*`]{1,200})(?<=\w)\*(?![\w*/])"
 )
@@ -112,12 +112,12 @@ def headline(text: str) -> str:
         tag = "code" if code else "strong" if strong else "em"
         return words or f"<{tag}>{code or strong or stressed}</{tag}>"
 
-    return _MARKED.sub(html, escape(text, quote=False))
+    return MARKED.sub(html, escape(text, quote=False))
 
 
 def unmarked(text: str) -> str:
     """Return one line of a record as plain text, without the marks that `headline` draws."""
-    return _MARKED.sub(lambda marked: next(filter(None, marked.groups())), text)
+    return MARKED.sub(lambda marked: next(filter(None, marked.groups())), text)
 
 
 def clean(html: str) -> str:

@@ -5,7 +5,7 @@ and what words count in records and in sections of pages.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from operator import sub
 from pathlib import Path
@@ -19,6 +19,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.search.index import norm_of
 from orbit_registry.search.text import stem
 from orbit_registry.search.texts import Counts, counts_of
+from orbit_registry.site.prose import EXCLUDED, Heading
 from orbit_registry.site.sanitize import unmarked
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.words import status_css, title_of
@@ -68,6 +69,26 @@ def sections_of(generated: Path, excluded: Container[str]) -> list[Section]:
         for entry, page, *anchor in entries
         if page not in excluded
     ]
+
+
+def sections_in(html: str, headings: Iterable[Heading], page: str, title: str) -> Iterator[Section]:
+    """Yield the sections of a text that we rendered: its beginning, and what follows each of its
+    headings, without those that another page is found by.
+    """
+    anchor = ""
+    name: str | None = title
+    for heading in headings:
+        text, _, html = html.partition(f'<h{heading.level} id="{heading.id}"')
+        opening, _, html = html.partition(">")
+        _, _, below = html.partition(f"</h{heading.level}>")
+        if name is not None:
+            yield Section(page, anchor, name, _plain(text))
+
+        html, anchor = below, heading.id
+        name = None if EXCLUDED in opening else heading.text
+
+    if name is not None:
+        yield Section(page, anchor, name, _plain(html))
 
 
 def _plain(html: str) -> str:

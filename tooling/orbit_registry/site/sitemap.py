@@ -12,9 +12,9 @@ from urllib.parse import unquote, urlsplit
 
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.formats.citations import IdForms
+from orbit_registry.formats.hosting import Forge
 from orbit_registry.formats.markdown import is_markdown, slug
 from orbit_registry.model.record import Record
-from orbit_registry.site.hosting import Forge
 from orbit_registry.site.sanitize import unmarked
 from orbit_registry.site.urls import TASKS, record_url, relative, safe_segment
 from orbit_registry.snapshot.redact import is_masked
@@ -33,11 +33,12 @@ _ENTRY = re.compile(r"adr-0*([0-9]{1,9})(?:-|\Z)", re.IGNORECASE)
 """The anchor of a decision in a log, as forges make it of `ADR-0108 — Title`."""
 _TITLE_NUMBER = re.compile(r"^(?:[a-z]{1,8}-{0,2})?\d[\d-]{0,20}-+")
 """What an anchor has before the words of a title: `adr-0108--`, `12-`, `2026-04-01-`."""
+_LONGEST_ID = 40  # characters of a commit's whole id
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 Question = Sequence[str]  # a method of the site map and what it is asked
-QUESTIONS = frozenset({"by_name", "cited", "titled", "entry", "target", "image"})
+QUESTIONS = frozenset({"by_name", "change", "cited", "titled", "entry", "target", "image"})
 
 
 def anchor_of(fragment: str) -> str:
@@ -113,6 +114,10 @@ class SiteMap:
     probed: set[str] = field(
         default_factory=set
     )  # repository paths that were looked for because a link leads there
+    commit_of: Callable[[str], str | None] = field(default=lambda _: None)
+    """Gives the commit that a part of its id means, if the repository has it."""
+    changes: dict[str, str | None] = field(default_factory=dict)
+    """Addresses of commits, by the parts of ids that mean them."""
     destinations: dict[tuple[str, str], Destination] = field(default_factory=dict)
     """Destinations of links, by their file and target."""
     questions: dict[tuple[str, ...], None] = field(default_factory=dict)
@@ -163,6 +168,20 @@ class SiteMap:
 
         numbered = _NUMBERED.match(any_id)
         return self.records.get(f"{numbered[1]}{int(numbered[2]):04d}") if numbered else None
+
+    def change(self, name: str) -> str | None:
+        """Return where the commit can be read that an id of it means; of a part of an id only if
+        the repository has that commit.
+        """
+        self.questions["change", name] = None
+        if len(name) == _LONGEST_ID:
+            return self.forge.change(name)
+
+        if name not in self.changes:
+            commit = self.commit_of(name)
+            self.changes[name] = self.forge.change(commit) if commit else None
+
+        return self.changes[name]
 
     def titled(self, path: str, fragment: str) -> str | None:
         """Return the page of the decision whose title an anchor in a document means;

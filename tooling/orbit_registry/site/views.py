@@ -18,7 +18,9 @@ from orbit_registry.model.record_set import RecordSet
 from orbit_registry.model.schema import shared_fields
 from orbit_registry.model.votes import by_month, distinct_votes, format_time
 from orbit_registry.operations.glob_counts import FilesByGlob
+from orbit_registry.site.arcs import RELATES, SUPERSEDES, is_sketched
 from orbit_registry.site.check import resolved
+from orbit_registry.site.events import history_of
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
 from orbit_registry.site.mentions import Citers
@@ -110,7 +112,7 @@ class Relations:
     ) -> None:
         self._freshness, self.due, self.built = freshness, due, built
         self.citers, self.matches, self.checks = citers or Citers(), matches, checks
-        self._sentences = sentences
+        self.sentences = sentences
         self.today = today or datetime.now(UTC).date()
         in_order = list(records)
         self.records = RecordSet(in_order)
@@ -146,7 +148,7 @@ class Relations:
         if not record.kind.in_document:
             return ""
 
-        sentence = self._sentences.get(record.path, "")
+        sentence = self.sentences.get(record.path, "")
         return "" if sentence == record.title else sentence
 
     def log_around(self, record: Record) -> Sequence[Record]:
@@ -235,6 +237,7 @@ def record_view(
     text_path = record.source.path if record.source else record.path
     related = {any_id for _, ids in relations.links(record) for any_id in ids}
     related |= {*relations.replaces(record), *relations.replaced_by(record)}
+    joined = _related(record, relations)
     return {
         "id": record.id,
         "origin": record.origin,
@@ -279,6 +282,12 @@ def record_view(
         ],
         "votes": relations.votes(record),
         "checks": relations.checks.get(record.path),
+        "history": [
+            {"day": event.day, "verb": event.verb, "person": event.person}
+            for event in history_of(record, relations)
+        ],
+        "related": joined,
+        "is_sketched": is_sketched(joined),
         "log": [_in_log(other, page) for other in relations.log_around(record)],
         "neighbours": [
             link_to(neighbour, page) if neighbour else None
@@ -315,6 +324,19 @@ def _glob(
         "count": count if shown else 0,
         "files": shown,
     }
+
+
+def _related(record: Record, relations: Relations) -> list[tuple[str, str]]:
+    """Return what a record supersedes, is superseded by and is linked with, itself among them, by
+    age: each with the class of its dot, and what joins it with the record, "" for itself.
+    """
+    words = dict.fromkeys((any_id for _, ids in relations.links(record) for any_id in ids), RELATES)
+    words |= dict.fromkeys(relations.replaces(record), SUPERSEDES)
+    words |= dict.fromkeys(relations.replaced_by(record), SUPERSEDES)
+    words[record.id] = ""
+    known = [relations.by_id[name] for name in words if name in relations.by_id]
+    known.sort(key=lambda other: (date_of(other), other.sort_key))
+    return [(status_css(other.status), words[other.id]) for other in known]
 
 
 def _in_log(record: Record, page: str) -> dict[str, str]:

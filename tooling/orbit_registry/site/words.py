@@ -22,6 +22,16 @@ def status_css(status: Status) -> str:
     return f"orbit-{status.phase} orbit-status-{status.name}"
 
 
+def states_none(record: Record) -> bool:
+    """Say whether a record's status is not stated, so that it does not wait for a decision."""
+    return record.phase == "pending" and not record.status.waits
+
+
+def is_made(record: Record) -> bool:
+    """Say whether readers follow a record: one that states no status counts."""
+    return record.phase == "live" or states_none(record)
+
+
 def title_of(record: Record) -> str:
     """Return a record's title as plain text, where nothing draws its code and strong words."""
     return unmarked(record.title)

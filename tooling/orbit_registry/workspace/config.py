@@ -326,8 +326,11 @@ class Config:
         )
 
     def is_tagged(self, own_tags: Collection[str], tags: Iterable[str]) -> bool:
-        """Say whether some tags, by any of their aliases, are all among `own_tags`."""
-        return all(not set(own_tags).isdisjoint(self.names_of(tag)) for tag in tags)
+        """Say whether some tags, by any of their aliases and in any letter case, are all among
+        `own_tags`.
+        """
+        own = {tag.casefold() for tag in own_tags}
+        return all(not own.isdisjoint(map(str.casefold, self.names_of(tag))) for tag in tags)
 
 
 def refuse_line_break(path: Path) -> None:

@@ -452,3 +452,29 @@ def test_a_remark_goes_with_the_mark_of_its_notice() -> None:
     text = f"# Use X\n\nStatus: accepted\n\n> [!WARNING]\n> Superseded by {OTHER}{BODY}"
     entry = read_document(text, "docs/adr/0001-x.md").entries[0]
     assert set_status(text, entry, "accepted") == f"# Use X\n\nStatus: accepted{BODY}"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "Supersedes [1. A](0001-a.md)",
+        "Supercedes [1. A](0001-a.md)",
+        "Amends [1. A](0001-a.md)",
+        "Clarifies [1. A](0001-a.md)",
+        "- Supersedes ADR-0001",
+        "Extends ADR-0003\n\nSupersedes ADR-0001",
+    ],
+)
+@pytest.mark.parametrize("status", ["accepted", "Superseded by [ADR-0007](0007-c.md)"])
+def test_a_line_about_another_decision_survives_a_new_status(lines: str, status: str) -> None:
+    text = f"# 2. B\n\n## Status\n\n{lines}\n\n## Context\n\na\n\n## Decision\n\nb\n"
+    (before,) = read_document(text, "docs/adr/0002-b.md").entries
+    assert before.status == "unknown"
+
+    after = set_status(text, before, status)
+    (entry,) = read_document(after, "docs/adr/0002-b.md").entries
+    assert entry.status == status.split()[0].lower()
+    assert all(line in after for line in lines.split("\n"))
+    assert {(r.rel, r.target_raw) for r in before.relations} <= {
+        (r.rel, r.target_raw) for r in entry.relations
+    }

@@ -14,8 +14,9 @@ from orbit_registry.formats.adr.file_names import (
 )
 from orbit_registry.formats.adr.headings import EVIDENCE, has_decision_sections
 from orbit_registry.formats.adr.model import FOLDER, AdrDocument
-from orbit_registry.formats.adr.vocabulary import plain, word_set
+from orbit_registry.formats.adr.vocabulary import word_set
 from orbit_registry.formats.markdown import Heading
+from orbit_registry.formats.wording import plain
 
 _TEMPLATE_NAME = re.compile(
     r"(?:[a-z-]*[-_ ])?(?:(?:adr)?0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?"
@@ -170,7 +171,13 @@ def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:
     if not begins and not _TO_FILL_IN.search(entry.title):
         return False
     pending = ("unknown", "proposed") if begins else ("unknown",)
-    return not is_filled or entry.status in pending or _NO_TITLE.search(entry.title) is not None
+    return not is_filled or entry.status in pending
+
+
+def is_blank_title(title: str) -> bool:
+    """Say whether a title is still the template's: `{short title of the problem}`."""
+    begins = _PLACEHOLDER.match(title) or _TO_FILL_IN.match(title)
+    return begins is not None and _NO_TITLE.search(title) is not None
 
 
 def _has_folder_of_its_own(entry: AdrDocument, stem: str, path: PurePosixPath) -> bool:

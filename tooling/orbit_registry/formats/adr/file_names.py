@@ -7,7 +7,8 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 
 from orbit_registry.formats.adr.model import Status
-from orbit_registry.formats.adr.vocabulary import NO_STATUS_FOLDERS, STATUS_OF, plain
+from orbit_registry.formats.adr.vocabulary import NO_STATUS_FOLDERS, STATUS_OF
+from orbit_registry.formats.wording import plain
 
 GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
 """File names that say nothing; the folder has the name then."""
@@ -50,6 +51,7 @@ _REQUEST = re.compile(r"rfcs?[-_ ]?\d", re.IGNORECASE)
 _ORDER = re.compile(r"^(?:\d{1,2}[-_. ]+|[_.]+)")
 _ARCHIVE = re.compile(r"archive[sd]?|archivio|archivo|attic|old|history", re.IGNORECASE)
 _OF_DECISIONS = re.compile(r"[-_ ](?:adrs?|decisions?)$", re.IGNORECASE)
+_CODE_AND_NUMBER = re.compile(r"(?P<code>[a-z][a-z0-9]*?)(?P<number>\d{1,9})(?!\d)")
 _FAR = 2  # folders above a document that may state its status
 _FEWEST_DIGITS = (
     3  # digits of a bare number: `1-intro.md` and `02-setup.md` are chapters of a guide
@@ -114,16 +116,15 @@ def read_series_name(name: str) -> FileName | None:
 def series_number(name: str, heading: str) -> str | None:
     """Return the number of `ccc-jb-001-use-x` if the heading begins with `CCC-JB-001` too."""
     series = read_series_name(name)
-    code = _plain_code(f"{series.lead}{series.number}") if series is not None else ""
-    heading_code = _plain_code(heading)
-    sure = (
-        bool(code) and heading_code.startswith(code) and not heading_code[len(code) :][:1].isdigit()
-    )
-    return series.number if series is not None and sure else None
+    if series is None or series.number is None:
+        return None
 
+    code = re.sub(r"[-_ #]+", "", series.lead.casefold())
+    start = _CODE_AND_NUMBER.match(re.sub(r"[-_ #]+", "", heading.casefold()))
+    if start is None or start["code"] != code or int(start["number"]) != int(series.number):
+        return None
 
-def _plain_code(text: str) -> str:
-    return re.sub(r"[-_ #]+", "", text.casefold())
+    return series.number
 
 
 def is_decision_name(name: str) -> bool:
@@ -174,7 +175,7 @@ FOREIGN_FOLDERS = frozenset(
 
 def is_foreign_folder(folder: str) -> bool:
     """Say whether a folder's decisions are examples of tests, or those of other projects."""
-    parts = folder.lower().split("/")
+    parts = [part for part in folder.lower().split("/") if not is_decision_name(part)]
     return any(part in FOREIGN_FOLDERS or part.endswith(("-test", "-tests")) for part in parts)
 
 
@@ -264,10 +265,11 @@ def owning_folder(path: str, folders: Collection[str]) -> str | None:
 
 def number_of_path(path: str) -> str | None:
     """Return the number in `0042-title.md`, `adr-042-title.md` or `ADR-0042/README.md`,
-    with its zeros.
+    with its zeros; `4_decisions.md` is a log, and its number is that of a chapter.
     """
-    parts = read_name(_name(path))
-    return parts.number if parts is not None else None
+    name = _name(path)
+    parts = read_name(name)
+    return parts.number if parts is not None and not is_log_name(name) else None
 
 
 def date_of_path(path: str) -> str | None:

@@ -1,151 +1,20 @@
 """Header of a document: the lines and front-matter fields that may state metadata."""
 
-import json
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from orbit_registry.formats.adr.front_matter import NO_FRONT_MATTER, Field, FrontMatter
 from orbit_registry.formats.adr.model import Fact
-from orbit_registry.formats.adr.vocabulary import KEY_OF, STATUS_OF, plain
+from orbit_registry.formats.adr.vocabulary import KEY_OF, STATUS_OF, Order, read_date
 from orbit_registry.formats.citations import Citation
 from orbit_registry.formats.markdown import Document, Heading
 from orbit_registry.formats.position import Span
-from orbit_registry.formats.yaml import double_quoted
+from orbit_registry.formats.wording import plain
 
-_FIELD = re.compile(
-    r"""^(?P<quote>["']?)(?P<key>[A-Za-z_][\w .-]{0,60}?)(?P=quote)"""
-    r"[ \t]*:(?!//)[ \t]*(?P<value>[^\r\n]*)"
-    r"(?P<more>(?:(?:\r\n?|\n)"
-    r"(?:[ \t#\]}][^\r\n]*|-(?:[ ][^\r\n]*)?(?=[\r\n]|\Z)|(?=[\r\n]|\Z)))*)",
-    re.MULTILINE,
-)
-"""A key, its value, and the lines that continue it:
-indented ones, list items, comments and blank lines.
-"""
-_CONTENT = re.compile(r"[\r\n][ \t]*(?P<content>[^\s#](?:[^\r\n]*[^\s])?)")
-_FLOW_ITEM = re.compile(r"""[ \t]*((?:"[^"]*"|'[^']*')?[^,]*)(?:,|\Z)""")
-_COMMENT = re.compile(r"(?:^|[ \t])#.*$")
-_ESCAPED = re.compile(
-    r"\\(?:u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[\"\\])"
-)
 _NAME = re.compile(r"\band\b(?=[ ])|((?:\((?:[^()]|\([^()]*\))*+\)|(?!\band\b[ ])[^,;、，；])+)")
 """A listed name, with commas in its brackets; the group is empty for the word between two names."""
-_BLOCK_SCALAR = re.compile(r"[|>][+-]?[0-9]?[+-]?[ \t]*$")
-_ITEM = re.compile(r"[ \t]*-(?:[ \t]+(?P<item>.*))?$")
-_PLAIN_SAFE = re.compile(r"[A-Za-z0-9_][^\x00-\x1f\x7f-\x9f\ufeff\u2028\u2029]*")
-_NOT_PLAIN = re.compile(
-    r"(?:true|false|null|yes|no|on|off|~|[-+.0-9][-+.0-9_eExXoO:]*|\d{4}-\d\d-\d\d.*)",
-    re.IGNORECASE,
-)
-_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One top-level field: its value as text and as a list, and the span of the value as written,
-    quotes included.
-    """
-
-    key: str
-    value: str
-    values: tuple[str, ...]
-    span: Span
-    line: Span  # all lines of the field
-
-
-def read_fields(text: str, span: Span) -> tuple[Field, ...]:
-    """Return the fields of the front matter at `span`, in order; other lines are skipped."""
-    return tuple(_field(match) for match in _FIELD.finditer(text, span.start, span.end))
-
-
-def _field(match: re.Match[str]) -> Field:
-    key, value, start = match["key"], _without_comment(match["value"]), match.start("value")
-    following = match["more"].splitlines()
-    content = [*_CONTENT.finditer(match.string, match.start("more"), match.end("more"))]
-    line = Span(match.start(), match.end())
-    to_last = Span(start, content[-1].end("content") if content else match.start("more"))
-
-    if _BLOCK_SCALAR.match(value):
-        joined = " ".join(part.strip() for part in following).strip()
-        return Field(key, joined, (joined,) if joined else (), to_last, line)
-    if not value and any(_ITEM.match(part) for part in following):
-        values = tuple(_items(following))
-        return Field(key, ", ".join(values), values, to_last, line)
-
-    parts = [_without_comment(part["content"]) for part in content]
-    joined = " ".join(part for part in (value, *parts) if part)
-    scalar = _unquoted(joined)
-    values = _flow_items(joined) if _is_list(joined) else ((scalar,) if scalar else ())
-
-    return Field(
-        key, scalar, values, to_last if any(parts) else Span(start, start + len(value)), line
-    )
-
-
-def _without_comment(value: str) -> str:
-    if value[:1] in ("'", '"'):
-        closing = value.find(value[0], 1)
-        if closing > 0:
-            return value[: closing + 1] + _COMMENT.sub("", value[closing + 1 :]).rstrip()
-    return _COMMENT.sub("", value).rstrip()
-
-
-def _unquoted(value: str) -> str:
-    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
-        inner = value[1:-1]
-        return inner.replace("''", "'") if value[0] == "'" else _ESCAPED.sub(_character, inner)
-    return value
-
-
-def _character(escaped: re.Match[str]) -> str:
-    """Return the character of an escape; half a pair of surrogates and a control character stay as
-    written.
-    """
-    text: str = json.loads(f'"{escaped.group()}"')
-    return text if text.isprintable() or unicodedata.category(text) == "Zs" else escaped.group()
-
-
-def _is_list(value: str) -> bool:
-    """Say whether a value is a flow list; `[0042](x.md)` is a link, `{a, b}` counts as a list."""
-    is_mapping = value.startswith("{") and value.endswith("}") and "," in value and ":" not in value
-    return is_mapping or (value.startswith("[") and value.endswith("]") and "](" not in value)
-
-
-def _flow_items(value: str) -> tuple[str, ...]:
-    items = (_unquoted(item.strip()) for item in _FLOW_ITEM.findall(value[1:-1]))
-    return tuple(item for item in items if item)
-
-
-def _items(lines: Sequence[str]) -> Iterator[str]:
-    for line in lines:
-        match = _ITEM.match(line)
-        if match and match["item"]:
-            item = _unquoted(_without_comment(match["item"].strip()))
-            if item:
-                yield item
-
-
-def scalar(value: str, like: str = "") -> str:
-    """Return `value` as a YAML scalar on one line, quoted as `like` is, or where it has to be."""
-    if like[:1] == "'" and "'" not in value and value.isprintable():
-        return f"'{value}'"
-    if like[:1] == '"' or not _is_plain(value):
-        return double_quoted(value)
-    return value
-
-
-def _is_plain(value: str) -> bool:
-    return (
-        _PLAIN_SAFE.fullmatch(value) is not None
-        and (_NOT_PLAIN.fullmatch(value) is None or _DATE.fullmatch(value) is not None)
-        and ": " not in value
-        and " #" not in value
-        and not value.endswith((":", " "))
-    )
-
-
 ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
 
 _MARK = r"(?:\*\*|__|\*|_|`)?"
@@ -160,6 +29,11 @@ _RUN_IN = re.compile(
     r"(?:(?P<stop>\.)(?P=mark)|(?P=mark)(?P<after>\.?))(?:[ \t]+|$)(?P<value>[^\r\n]*)"
 )
 """`**Status.** Accepted`, and `**Status** Accepted`."""
+_BARE_DATE = re.compile(
+    r"[ \t]{0,3}(?P<key>[^\W\d_]{3,12})[ \t]+"
+    r"(?P<value>\d[\d./-]{5,9}|\d{1,2}\.? [^\W\d_]{3,12}\.?,? \d{4})"
+    r"(?=[ \t]*\\?$|[ \t]*[\r\n])"
+)
 _FIRST_WORD = re.compile(r"[^\w]*(?P<word>[^\W\d_]+)")
 _CUT = re.compile(
     r"[ \t]+[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[ \t]+[·•][ "
@@ -181,9 +55,14 @@ class Header:
     document: Document
     zone: tuple[Span, ...]
     headings: tuple[Heading, ...]  # without the decision's own heading
-    fields: tuple[Field, ...]
     in_log: bool
+    front_matter: FrontMatter = NO_FRONT_MATTER
     citations: tuple[Citation, ...] = ()  # all ids cited in the file
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the front matter."""
+        return self.front_matter.fields
 
     @property
     def text(self) -> str:
@@ -232,7 +111,7 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
     """
     match = _KEYED.match(text, start, end)
     if match is None:
-        return _run_in(text, start, end)
+        return _run_in(text, start, end) or _bare_date(text, start, end)
 
     key = KEY_OF.get(plain(match["key"].strip()))
     if key is None:
@@ -255,6 +134,18 @@ def key_value(text: str, start: int, end: int) -> tuple[str, Span] | None:
         stop -= len(match["open"])  # `**Status: Accepted**`: the mark closes after the value
 
     return key, Span(min(value_start, stop), stop)
+
+
+def _bare_date(text: str, start: int, end: int) -> tuple[str, Span] | None:
+    """Return key and value of `Date 09/04/2018`, a line with nothing else."""
+    match = _BARE_DATE.match(text, start, end)
+    if match is None or KEY_OF.get(plain(match["key"])) != "date":
+        return None
+
+    value = match["value"]
+    orders: tuple[Order | None, ...] = (None, "day", "month")
+    is_date = any(read_date(value, order) is not None for order in orders)
+    return ("date", Span(*match.span("value"))) if is_date else None
 
 
 def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:

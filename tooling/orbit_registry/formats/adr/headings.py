@@ -3,23 +3,17 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 
 from orbit_registry.formats.adr.file_names import SERIES_CODE
 from orbit_registry.formats.adr.header import visible_lines
 from orbit_registry.formats.adr.model import Section
-from orbit_registry.formats.adr.vocabulary import (
-    SECTION_OF,
-    STATUS_OF,
-    choice,
-    plain,
-    read_date,
-    word_set,
-)
+from orbit_registry.formats.adr.vocabulary import SECTION_OF, STATUS_OF, choice, read_date, word_set
 from orbit_registry.formats.markdown import Document, Heading, within
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.formats.sentences import FILLER
+from orbit_registry.formats.wording import plain
 
 _SUBSECTIONS = frozenset(
     {"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"}
@@ -177,8 +171,8 @@ def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Ite
 
 
 def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Position | None:
-    """Return the position of a cost: `Cost:`, `Negative:`, `Bad, because`,
-    or a filled negative section.
+    """Return the position of a cost: `Cost:`, `Negative:`, `Bad, because`, a filled negative
+    section, or a sentence of the consequences such as `Builds become slower.`
     """
     for line in visible_lines(document, body, document.code):
         if COST.match(document.text, line.start, body.end):
@@ -188,7 +182,20 @@ def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Po
         if section.key == "negative" and is_filled(document, section.body):
             return section.position
 
+    for section in sections:
+        if section.key != "consequences":
+            continue
+
+        for line in visible_lines(document, section.body, document.code):
+            if _cost_sentence().search(document.text[line.start : line.end]):
+                return document.lines.position(line.start)
+
     return None
+
+
+@cache
+def _cost_sentence() -> re.Pattern[str]:
+    return re.compile(choice("cost_sentences"), re.IGNORECASE)
 
 
 def fields_span(document: Document) -> Span | None:
@@ -207,6 +214,16 @@ def fields_span(document: Document) -> Span | None:
         if heading and code and not document.text[heading.body.start : code[0].start].strip()
         else None
     )
+
+
+def toml_span(document: Document) -> Span | None:
+    """Return the lines of a front matter in TOML, without its fences."""
+    start = document.text.find("\n") + 1
+    head = document.text[:start].lstrip("\ufeff")
+    if document.front_matter is not None or not document.content_start or head.rstrip() != "+++":
+        return None
+
+    return Span(start, document.text.rindex("+++", 0, document.content_start))
 
 
 def is_filled(document: Document, body: Span) -> bool:
@@ -252,15 +269,18 @@ _NUMBERED = re.compile(
     rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|RFC|(?:Decision|N[ro]\.?|N[°º])(?=[ "
     rf"\t#]*\d+[ \t]*[:—–]))"
     r"[ \t]*[-#_]?[ \t]*#?)?#?(?P<number>\d{1,9})\]?"
-    r"(?P<separator>[ \t]*(?:[:.)—–|·]|-(?=[ \t]|(?(prefix)[^\W\d])))[ \t]*|[ \t]+|$)",
+    r"(?P<separator>[ \t]*(?:[:.)—–|·]|-(?=[ \t]|(?(prefix)[^\W\d]|(?!))))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
 )
-_DATED = re.compile(r"(?:19|20)\d\d-\d\d-\d\d[ \t]+[:—–-][ \t]+(?=\S)")
+_DATED = re.compile(
+    r"(?:19|20)\d\d-\d\d-\d\d[ \t]+[:—–-][ \t]+(?=\S)"
+    r"|[(\[](?:19|20)\d\d-\d\d-\d\d[)\]][ \t]*[:—–-]?[ \t]+(?=\S)"
+)
 """A date between number and title: `RFC 12 - 2026-04-01 - Title`."""
 _NAMED = re.compile(
     r"(?P<prefix>(?:[A-Z][a-z]{1,15}[ ])?(?:[A-Z][A-Z0-9]{0,11}[-_]){0,2}[A-Z]{2,12}[-_ "
     r"#]{1,2})(?P<number>\d{1,9})"
-    r"(?P<separator>[ \t]*[:—–.][ \t]+)(?=\S)"
+    r"(?P<separator>[ \t]*[:—–.][ \t]+|[ \t]+-[ \t]+)(?=\S)"
 )
 """A series of any name (`Aries RFC 0008: T`), accepted if the file's name has the same number."""
 ENTRY = re.compile(
@@ -285,6 +305,13 @@ _DAY_FIRST = re.compile(rf"\[?(?P<date>{_DAY}){_CLOCK}\]?[ \t]*[:：—–·|-][
 _DAY_LAST = re.compile(rf"(?<=\S)[ \t]*(?:[—–-][ \t]+|[(\[])(?P<date>{_DAY}){_CLOCK}[)\]]?[ \t]*$")
 """Dated entries of a log: `2026-04-01: Title`, `Title (2026-04-01)`."""
 
+_DATE_AHEAD = re.compile(
+    r"\[?(?P<date>(?:19|20)\d\d([-/.])\d\d?\2\d\d?|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d"
+    r"|\d\d?\.\d\d?\.(?:19|20)\d\d|[^\W\d_]{3,12}\.? \d\d?,? (?:19|20)\d\d)"
+    rf"{_CLOCK}\]?(?:[ \t]*[:：—–·|-]+[ \t]*|[ \t]+)(?=\S)"
+)
+"""A date at the start of a title, which is no number: `2021-04-01 Move to gRPC`."""
+
 _UNSPACED = re.compile(r"#(?=\d{1,9}[.:)][ \t]+\S)")
 _COMMENTED = re.compile(r"^#[ \t]+(?P<title>\S[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 
@@ -298,13 +325,19 @@ class TitleParts:
     title: str
     title_span: Span
     code: str = ""  # code of a log's entry that is neither `ADR` nor a bare number: `D1`
-    date: str | None = None  # date of a log's entry without a number
+    date: str | None = None  # the date that it begins with
 
 
 def split_title(text: str, span: Span, plain: str, expected: str | None = None) -> TitleParts:
     """Split `text[span]` (plain text: `plain`);
     with `expected`, the file's number, `12 Title` has a number too.
     """
+    dated = _DATE_AHEAD.match(text, span.start, span.end)
+    date = _iso(dated["date"]) if dated is not None else None
+    if dated is not None and date is not None:
+        below = split_title(text, Span(dated.end(), span.end), _text_after(plain, _DATE_AHEAD))
+        return replace(below, date=date)
+
     raw = span.of(text)
     picture = _words_start(text, span)
     if picture > span.start:  # `🎨 ADR-021: Title`; before a title alone it belongs to it
@@ -328,8 +361,18 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     ].strip():  # a number and nothing else: it has to serve as the title too
         return TitleParts(match["number"], number_span, plain, Span(span.end, span.end))
 
-    title_span = _title_after(text, span.start + match.end(), span.end)
-    return TitleParts(match["number"], number_span, _text_after(plain, pattern), title_span)
+    between = Span(span.start + match.end(), span.end)
+    title_span = _title_after(text, between.start, between.end)
+    date = read_date(text[between.start : title_span.start])
+    words = _text_after(plain, pattern)
+    return TitleParts(match["number"], number_span, words, title_span, date=date)
+
+
+def _iso(date: str) -> str | None:
+    if date.isdigit():
+        date = f"{date[:4]}-{date[4:6]}-{date[6:]}"
+
+    return read_date(date)
 
 
 def _text_after(plain: str, pattern: re.Pattern[str]) -> str:

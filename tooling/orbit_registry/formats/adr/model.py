@@ -9,6 +9,9 @@ Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded",
 
 FOLDER = "folder"  # format of a document that states no status, in a folder named after one
 
+OTHER_KEY = "other"
+"""Key of the fact of a field that Orbit has no word for; its `raw` is the field's name."""
+
 Rel = Literal[
     "supersedes",
     "superseded_by",
@@ -39,6 +42,7 @@ class Relation:
     text: str = ""
     weak: bool = False
     of_part: bool = False  # it replaces a part of the other decision alone
+    stated: bool = False  # a key of the header states it
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,7 @@ class Fact:
     span: Span
     style: str
     values: tuple[str, ...] = ()
+    is_list: bool = False  # a list by its syntax, so that a comma in a value separates nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from orbit_registry.formats.adr.header import visible_lines
 from orbit_registry.formats.adr.headings import COST, section_key, without_numbering
 from orbit_registry.formats.adr.model import NO_OPTIONS, Options, RejectedOption
-from orbit_registry.formats.adr.vocabulary import VOCABULARY, plain, word_set
+from orbit_registry.formats.adr.vocabulary import VOCABULARY, word_set
 from orbit_registry.formats.markdown import Document, Heading, within
 from orbit_registry.formats.position import Span
 from orbit_registry.formats.sentences import FILLER
 from orbit_registry.formats.untrusted import cut
+from orbit_registry.formats.wording import plain
 
 LONGEST_OPTION, LONGEST_REASON, MOST_OPTIONS = 200, 300, 50
 LONGEST_NAME, LONGEST_TEXT = 400, 4_000

@@ -5,24 +5,34 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import cast, get_args
 
 from orbit_registry.formats.adr import file_names, headings
-from orbit_registry.formats.adr.classifier import is_blank_entry, is_template, skip_reason
+from orbit_registry.formats.adr.classifier import (
+    is_blank_entry,
+    is_blank_title,
+    is_template,
+    skip_reason,
+)
 from orbit_registry.formats.adr.file_names import (
     GENERIC_NAMES,
     is_log_name,
     number_of_path,
     series_number,
 )
+from orbit_registry.formats.adr.front_matter import (
+    NO_FRONT_MATTER,
+    Field,
+    FrontMatter,
+    read_front_matter,
+    read_toml,
+)
 from orbit_registry.formats.adr.header import (
     LINK,
-    Field,
     Header,
     key_value,
-    read_fields,
     split_names,
     visible_lines,
     without_links,
@@ -56,26 +66,46 @@ from orbit_registry.formats.adr.relations import (
     wiki_links,
 )
 from orbit_registry.formats.adr.status_line import normalise_status
-from orbit_registry.formats.adr.styles import BADGE, BULLETS, FRONT_MATTER, LINES, SECTIONS, TABLE
+from orbit_registry.formats.adr.styles import (
+    BADGE,
+    BULLETS,
+    FRONT_MATTER,
+    HTML,
+    LINES,
+    SECTIONS,
+    TABLE,
+    row_facts,
+    title_and_number,
+)
 from orbit_registry.formats.adr.unread import unread_status
 from orbit_registry.formats.adr.vocabulary import (
+    KEY_OF,
     Order,
     is_iso_date,
     is_of_two_orders,
-    plain,
     read_date,
     word_set,
 )
 from orbit_registry.formats.citations import Citation, IdForms, find_citations
-from orbit_registry.formats.markdown import Document, Heading, is_markdown, parse_markdown, within
+from orbit_registry.formats.markdown import (
+    Cell,
+    Document,
+    Heading,
+    Table,
+    is_markdown,
+    parse_markdown,
+    within,
+)
 from orbit_registry.formats.position import Position, Problem, Span
 from orbit_registry.formats.untrusted import cut
+from orbit_registry.formats.wording import plain
 
 STYLES = (
     FRONT_MATTER,
     BULLETS,
     LINES,
     TABLE,
+    HTML,
     SECTIONS,
     BADGE,
 )  # the first style that states a fact wins
@@ -122,7 +152,7 @@ class _Facts:
         return _unique(value for fact in self.of(key) for value in _listed(fact))
 
 
-def _assemble(header: Header, outline: Outline) -> AdrDocument:
+def _assemble(header: Header, outline: Outline, row: Sequence[Fact] = ()) -> AdrDocument:
     document, heading, number, parts = (
         header.document,
         outline.heading,
@@ -130,7 +160,7 @@ def _assemble(header: Header, outline: Outline) -> AdrDocument:
         outline.parts,
     )
 
-    facts = _Facts(fact for style in STYLES for fact in style.read(header))
+    facts = _Facts(chain(row, (fact for style in STYLES for fact in style.read(header))))
     sections = read_sections(document, header.headings, outline.body)
     status_fact = facts.first("status")
     status, status_raw = _status(facts)
@@ -140,6 +170,7 @@ def _assemble(header: Header, outline: Outline) -> AdrDocument:
 
     date, date_raw, date_source, date_span = _date(facts, outline)
 
+    relations = tuple(_relations(header, facts, sections, outline))
     title, titles = _title(facts, outline)
     start = max(outline.span.start, document.content_start)
     position = heading.position if heading else document.lines.position(start)
@@ -159,7 +190,7 @@ def _assemble(header: Header, outline: Outline) -> AdrDocument:
         legacy_ids=facts.values("legacy_ids"),
         tags=facts.values("tags"),
         paths=facts.values("paths"),
-        relations=tuple(_relations(header, facts, sections, outline)),
+        relations=relations,
         sections=sections,
         cost_position=find_cost(document, sections, outline.body),
         format=status_fact.style if status_fact else "none",
@@ -175,7 +206,13 @@ def _assemble(header: Header, outline: Outline) -> AdrDocument:
         facts=facts.all,
         problems=tuple(
             _problems(
-                header, facts, outline, is_dated=date is not None, status=status, position=position
+                header,
+                facts,
+                outline,
+                is_dated=date is not None,
+                status=status,
+                position=position,
+                relations=relations,
             )
         ),
     )
@@ -275,9 +312,11 @@ def _people(facts: _Facts, role: str) -> tuple[str, ...]:
     fact = facts.first(role)
     if fact is None:
         return ()
-    names = (
-        name for value in (fact.values or (fact.raw,)) for name in split_names(without_links(value))
-    )
+    names: list[str] = []
+    for value in fact.values or (fact.raw,):
+        bare = without_links(value)
+        names += [bare] if fact.is_list else split_names(bare)
+
     return _unique(name for name in names if plain(name) not in _NO_VALUE)
 
 
@@ -365,8 +404,14 @@ def _target(header: Header, phrase: Phrase) -> str:
 
 def _fact_relations(header: Header, fact: Fact) -> Iterator[Relation]:
     rel = cast(Rel, fact.key)
+    for relation in _value_relations(header, fact, rel):
+        if rel != "references" or "://" not in relation.target_raw:
+            yield replace(relation, stated=True)
+
+
+def _value_relations(header: Header, fact: Fact, rel: Rel) -> Iterator[Relation]:
     lines = header.document.lines
-    if fact.style != "front-matter":
+    if fact.style not in ("front-matter", "html"):
         for phrase in value_phrases(rel, header.text, fact.span.start, fact.span.end):
             if phrase.is_sure:
                 position = lines.position(phrase.span.start)
@@ -433,6 +478,7 @@ def _problems(
     is_dated: bool,
     status: Status,
     position: Position,
+    relations: Sequence[Relation],
 ) -> Iterator[Problem]:
     lines = header.document.lines
     status_fact = facts.first("status")
@@ -444,7 +490,10 @@ def _problems(
             "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
         )
 
+    yield from header.front_matter.problems
     yield from _unsure_relations(header, facts, outline)
+
+    yield from _unread_ids(header, facts, relations)
 
     for other in repeated_statuses(facts.all, status_fact):
         if (
@@ -478,6 +527,35 @@ def _problems(
             position,
             "make the heading and the file's name agree",
         )
+
+
+def _unread_ids(header: Header, facts: _Facts, relations: Sequence[Relation]) -> Iterator[Problem]:
+    """Yield the ids in the value of a key that names decisions which no relation has."""
+    known = {
+        target_key(relation.target_raw)[0] for relation in relations if not _is_mention(relation)
+    }
+    for fact in facts.of(*_RELS):
+        text = ", ".join(fact.values) or fact.raw
+        for citation in find_citations(text, _DECISIONS, ()):
+            name = target_key(citation.id)[0]
+            if name.rpartition("/")[2] in known or name in known:
+                continue
+
+            known.add(name)
+            yield Problem(
+                UNREAD_ID,
+                f"{_short(text)} names {citation.id}, which is not read as a link",
+                header.document.lines.position(fact.span.start),
+                "`orbit link`, or `orbit adr supersede`, makes the link by hand",
+            )
+
+
+def _is_mention(relation: Relation) -> bool:
+    return relation.weak or (
+        relation.rel == "references"
+        and not relation.stated
+        and not is_markdown(relation.target_raw)
+    )
 
 
 def stated_statuses(facts: Iterable[Fact], style: str) -> list[Status]:
@@ -528,13 +606,34 @@ def _short(text: str) -> str:
 _DECISIONS = IdForms(("ADR-",))  # how decision documents refer to each other, in any repository
 _PARTS = re.compile(r"[,;\n]")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMPONENT = re.compile(
+    r"<[A-Z][\w.]*(?:\s[^<>]{0,200})?/>|<(?P<tag>[A-Z][\w.]*)\s[^<>]{0,200}=[^<>]{0,200}>[^<>]{0,60}</(?P=tag)>"
+    r"|\{\{[<%].{0,200}?[%>]\}\}"
+)
+"""A tag of a page's component, which is no text: `<Badge type="tip" text="accepted" />`."""
+_CODE_LINE = re.compile(
+    r"[ \t]{0,3}(?:[-*+|][ \t]+)?[*_]{0,2}[\w -]{1,30}?[*_]{0,2}[ \t]*[:：|][*_]{0,2}[ \t]*\[?`?"
+    r"(?P<code>[A-Z][A-Z0-9]{0,9}[- ](?P<number>\d{1,6}))`?(?:\]\([^()\s]*\))?[ \t|]*(?=$|[,.;(])"
+)
+"""A line of the header that says what a decision is called: `* Proposal: [XE-0007](0007-x.md)`."""
+_CODE_LINES = 12  # lines of the header that may say so
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 UNSURE_RELATION = "adr-relation-unsure"
+BLANK_TITLE = "adr-title-blank"
+"""Code of the problem of a title that is still the template's."""
+UNREAD_ID = "adr-relation-unread"
+"""Code of the problem of an id in the value of a key, where the words around it are not read."""
 UNNAMED = (
     "adr-entry-unnamed"  # code of the problem of a log's section that may be meant as an entry
 )
 _OF_SERIES = re.compile(r"(?P<code>[A-Za-z]{2,8})[-_ ]?(?P<number>\d{1,6})(?!\w)")
 _NUMBER_FIELD = re.compile(r"(?:ADR[- #]{0,2})?(?P<number>\d{1,9})", re.IGNORECASE)
+_CODED = re.compile(
+    r"[*_`\[]{0,3}(?P<code>[A-Z]{1,6}[-_ #]?)(?P<number>\d{1,4})[\]*_`]{0,3}"
+    r"(?:[ \t]*[—–:：·|)]|\.(?=[ \t])|[ \t]+-(?=[ \t]))[ \t]*(?=\S)"
+)
+"""A heading of a log that begins with a code of any kind: `KD1 — Title`."""
+_ROW_NUMBER = re.compile(r"[\[`#]*(?P<code>[A-Za-z]{0,8}[-_ #]?)(?P<number>\d{1,6})[\]`]*")
 _BULLET = re.compile(r"\s*[-*+][ ]")
 _PARAGRAPH = re.compile(
     r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:：*_\r\n]{1,40})(?:\*\*|__)?[:：]"
@@ -559,7 +658,11 @@ def read_document(text: str, path: str = "") -> AdrFile:
     document = parse_markdown(text)
     entries = _log_headings(document)
     if not entries and is_log_name(stem):
-        entries = _log_headings(document, in_log=True) or _dated_headings(document)
+        entries = (
+            _log_headings(document, in_log=True)
+            or _dated_headings(document)
+            or _coded_headings(document)
+        )
 
     if (entries and is_log_name(stem)) or _is_log(document, entries):
         citations = find_citations(document.text, _DECISIONS, document.code)
@@ -567,16 +670,28 @@ def read_document(text: str, path: str = "") -> AdrFile:
         decisions = tuple(entry for entry in listed if not is_blank_entry(entry))
         return AdrFile("log", decisions, tuple(_unnamed_sections(document, entries)))
 
+    rows = tuple(table_entries(document)) if is_log_name(stem) else ()
+    if rows:
+        return AdrFile("log", rows)
+
     single = _read_single(document, path, stem, pure_path)
     is_log = is_log_name(stem) and (
-        single.skipped_reason or any(is_log_name(entry.title) for entry in single.entries)
+        single.skipped_reason
+        or stem[:1].isdigit()
+        or any(_is_title_of_log(entry.title) for entry in single.entries)
     )
     return AdrFile("log", ()) if is_log else single
 
 
-def single_span(text: str, path: str) -> Span | None:
+def _is_title_of_log(title: str) -> bool:
+    """Say whether a title is that of all decisions: `Executors — Decisions`."""
+    parts = re.split(r"\s*[—–:|-]\s+", title)
+    return any(map(is_log_name, (title, parts[0], parts[-1])))
+
+
+def single_span(text: str, path: str, document: Document | None = None) -> Span | None:
     """Return the span of a single decision's prose, in a fourth of `read_document`'s time;
-    None if in doubt.
+    None if in doubt. `document` is the structure of the text, if the caller has it.
     """
     pure, stem = _name_of(path)
     if not is_markdown(pure.name) or is_log_name(stem) or not text.strip("\ufeff \t\r\n"):
@@ -584,7 +699,7 @@ def single_span(text: str, path: str) -> Span | None:
     if is_template(pure, stem):
         return None
 
-    document = parse_markdown(text)
+    document = document or parse_markdown(text)
     if _is_log(document, _log_headings(document)):
         return None
 
@@ -629,21 +744,54 @@ def _dated_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
     return entries if 2 * len(entries) >= sum(heading.level == level for heading in below) else []
 
 
+def _coded_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
+    """Return the headings of a log whose entries have a code of their own kind, `KD1 — T`, or
+    a status each.
+    """
+    below = [heading for heading in document.headings if heading.level > 1]
+    groups: dict[tuple[int, str], list[tuple[Heading, TitleParts]]] = defaultdict(list)
+    for heading in below:
+        match = _CODED.match(document.text, heading.title.start, heading.title.end)
+        if match is not None:
+            span = Span(match.end(), heading.title.end)
+            number = Span(*match.span("number"))
+            title = span.of(document.text).strip()
+            parts = TitleParts(
+                match["number"], number, title, span, match["code"] + match["number"]
+            )
+            groups[heading.level, match["code"].lower()].append((heading, parts))
+
+    coded = max(groups.values(), key=len, default=[])
+    numbers = {parts.number for _, parts in coded}
+    if len(coded) > 1 and len(numbers) == len(coded):
+        return coded
+
+    alike = [heading for heading in below if _states_status(document, heading)]
+    level = min((heading.level for heading in alike), default=0)
+    entries = [heading for heading in alike if heading.level == level]
+    if len(entries) < 2:
+        return []
+
+    return [(heading, TitleParts(None, None, heading.text, heading.title)) for heading in entries]
+
+
 def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:
     if len(entries) < 2:
         return False
 
-    for heading, _ in entries:
-        for line in visible_lines(document, heading.body, document.code):
-            content = document.text[line.start : line.end]
-            pair = key_value(
-                document.text, line.start + len(content) - len(content.lstrip("-*+ ")), line.end
-            )
-            bare_pair = key_value(document.text, line.start, line.end)
-            if (pair and pair[0] == "status") or (bare_pair and bare_pair[0] == "status"):
-                return True
-            if content.strip():
-                break
+    return any(_states_status(document, heading) for heading, _ in entries)
+
+
+def _states_status(document: Document, heading: Heading) -> bool:
+    """Say whether the first line below a heading states a status."""
+    for line in visible_lines(document, heading.body, document.code):
+        content = document.text[line.start : line.end]
+        if not content.strip():
+            continue
+
+        start = line.start + len(content) - len(content.lstrip("-*+ "))
+        pairs = (key_value(document.text, at, line.end) for at in (start, line.start))
+        return any(pair is not None and pair[0] == "status" for pair in pairs)
 
     return False
 
@@ -656,6 +804,42 @@ def _entry(
     outline = Outline(heading, parts, parts.number, heading.section, body, date)
     entry = _assemble(_log_header(document, heading, citations), outline)
     return replace(entry, legacy_ids=(*entry.legacy_ids, parts.code)) if parts.code else entry
+
+
+def table_entries(document: Document) -> Iterator[AdrDocument]:
+    """Yield the decisions in the rows of a table with a column of titles and one of statuses."""
+    for table in document.tables:
+        columns = title_and_number(table) if len(table.rows) > 1 else None
+        if columns is None:
+            continue
+
+        for row in table.rows[1:]:
+            yield from _row_entry(document, table, row, columns)
+
+
+def _row_entry(
+    document: Document, table: Table, row: Sequence[Cell], columns: tuple[int, int | None]
+) -> Iterator[AdrDocument]:
+    title, number = columns
+    cell = row[title] if title < len(row) else None
+    if cell is None or cell.span is None or not cell.text:
+        return
+
+    text = document.text
+    start = text.rfind("\n", 0, cell.span.start) + 1
+    end = document.lines.ends[document.lines.index_of(cell.span.start)]
+    code = row[number] if number is not None and number < len(row) else None
+    match = _ROW_NUMBER.fullmatch(code.text) if code is not None else None
+    parts = TitleParts(None, None, cell.text, cell.span)
+    if match is not None and code is not None and code.span is not None:
+        name = code.text.strip() if match["code"] else ""
+        parts = TitleParts(match["number"], code.span, cell.text, cell.span, name)
+
+    header = Header(document, (), (), in_log=True)
+    outline = Outline(None, parts, parts.number, Span(start, end), Span(start, end), None)
+    entry = _assemble(header, outline, tuple(row_facts(text, table, row)))
+    has_code = parts.code and not parts.code.upper().startswith("ADR")
+    yield replace(entry, title=cell.text, legacy_ids=(parts.code,) if has_code else ())
 
 
 def entry_header(text: str, entry: AdrDocument) -> Header:
@@ -675,15 +859,23 @@ def _log_header(
     document: Document, heading: Heading, citations: tuple[Citation, ...] = ()
 ) -> Header:
     inside = tuple(within(document.headings, heading.body, lambda other: other.section.start))
-    return Header(document, (_entry_zone(document, heading, inside),), inside, (), True, citations)
+    zones = (_entry_zone(document, heading, inside),)
+    return Header(document, zones, inside, in_log=True, citations=citations)
 
 
 def _single_header(document: Document, start: int, citations: tuple[Citation, ...] = ()) -> Header:
     inside = tuple(heading for heading in document.headings if heading.section.start >= start)
     zones = tuple(_zones(document, start, inside, headings.title_heading(document)))
+    return Header(document, zones, inside, False, _front_matter(document), citations)
+
+
+def _front_matter(document: Document) -> FrontMatter:
     block = headings.fields_span(document)
-    fields = read_fields(document.text, block) if block else ()
-    return Header(document, zones, inside, fields, False, citations)
+    if block is not None:
+        return read_front_matter(document.text, block)
+
+    block = headings.toml_span(document)
+    return NO_FRONT_MATTER if block is None else read_toml(document.text, block)
 
 
 def content_end(document: Document, span: Span) -> int:
@@ -763,7 +955,7 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     header = _single_header(
         document, start, find_citations(document.text, _DECISIONS, document.code)
     )
-    path_number, path_date = number_of_path(path), file_names.date_of_path(path)
+    path_number = number_of_path(path)
     titled = headings.titled_heading(heading)
     parts = _title_parts(header, titled, path, stem, start)
 
@@ -774,13 +966,16 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
         _field_number(header.fields) or path_number or series or parts.number,
         Span(0, len(document.text)),
         Span(start, len(document.text)),
-        (path_date, "path") if path_date else None,
+        _named_date(parts, path),
         _changelog_date(header),
     )
     entry = _assemble(header, outline)
     if entry.number is None:  # front matter: `title: "ADR-0042: Use x"`
         title = next((fact.raw for fact in entry.facts if fact.key == "title"), "")
         entry = replace(entry, number=split_title(title, Span(0, len(title)), title).number)
+
+    codes = _codes(header, entry.number)
+    entry = replace(entry, legacy_ids=_unique((*entry.legacy_ids, *codes)))
 
     folder_status = (
         file_names.status_of_path(path)
@@ -806,7 +1001,43 @@ def _read_single(document: Document, path: str, stem: str, pure_path: PurePosixP
     if reason:
         return AdrFile("none", (), (), reason, entry)
 
+    if is_blank_title(entry.title):
+        entry = _titled_by_path(entry, path)
+
     return AdrFile("file", (entry,), entry.problems, in_series=series is not None)
+
+
+def _titled_by_path(entry: AdrDocument, path: str) -> AdrDocument:
+    title = file_names.title_of_path(path)
+    problem = Problem(
+        BLANK_TITLE,
+        f"the title is still the template's: {_short(entry.title)}",
+        entry.position,
+        f"the record is called `{title}` after the file; write the title into the document",
+    )
+    problems = (*entry.problems, problem)
+    return replace(entry, title=title, title_spans=(), problems=problems)
+
+
+def _named_date(parts: TitleParts, path: str) -> tuple[str, str] | None:
+    if parts.date:
+        return parts.date, "heading"
+
+    path_date = file_names.date_of_path(path)
+    return (path_date, "path") if path_date else None
+
+
+def _codes(header: Header, number: str | None) -> Iterator[str]:
+    """Yield the codes by which the first lines call a decision of this number."""
+    for line in islice(header.lines(), _CODE_LINES):
+        match = _CODE_LINE.match(header.text, line.start, line.end)
+        if match is None or not _same_number(match["number"], number):
+            continue
+
+        key = plain(match.group().strip(" -*+|_").partition(":")[0].strip(" *_|"))
+        code = match["code"].replace(" ", "-")
+        if not code.startswith("ADR-") and KEY_OF.get(key) not in _RELS | {"tasks"}:
+            yield code
 
 
 def _title_parts(
@@ -823,7 +1054,7 @@ def _title_parts(
 
     span = headings.title_text(document, heading, header.headings)
     title = heading.text if span == heading.title else span.of(document.text)
-    title = _COMMENT.sub("", title).strip()
+    title = _COMPONENT.sub("", _COMMENT.sub("", title)).strip()
     parts = split_title(document.text, span, title, path_number or series_number(stem, title))
     below = headings.title_below(document, parts, header.headings)
 

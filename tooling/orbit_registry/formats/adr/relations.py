@@ -41,7 +41,18 @@ WITHIN = (
 _MAY_BE_PLANNED = ("superseded_by", "supersedes", "amended_by", "amends")
 _FAR = 80  # characters before a verb that may name a part
 _PART_OF: Mapping[Rel, Rel] = {"superseded_by": "amended_by", "supersedes": "amends"}
-_REMARK = re.compile(r"[ ]?\([^()\n]{0,80}\)(?=[ ]?[,;&]|[ ](?:and|und|et|y|e)[ ])")
+_INNER = r"[^()\r\n]{0,120}"
+_REMARK = re.compile(rf"[ ]?\({_INNER}(?:\({_INNER}\){_INNER})?\)")
+"""What is said of a decision in a list, in brackets."""
+_AND = r"(?:[,;&/]|[ ](?:and|or|und|oder|et|ou|y|e)(?=[ ]))"
+_NEXT = re.compile(rf"(?:[ \t]*{_AND}[ \t\r\n]*(?:and[ ])?)")
+""" What separates the decisions of a list."""
+_FAR_NEXT = re.compile(
+    rf"[^\n]{{0,160}}?(?:{_AND}|\r?\n)[ \t\r\n]*(?:(?:and|und|et)[ ])?"
+    r"(?:[\w ]{1,40},[ ])?(?=`?(?:\[[^\]\n]{1,200}\]\(|\[\[|(?:ADR|RFC)[- #]{0,2}\d))",
+    re.IGNORECASE,
+)
+"""A remark without brackets, up to the next decision of a list: `ADR-8 - older; ADR-9`."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 OF_ITSELF = (
     r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ "
@@ -248,8 +259,9 @@ def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
 
         while target is not None:
             yield Phrase(rel, target[0], target[1], target[2], Span(match.start(), match.end()))
-            following = _skip(_GLUE, text, target[2].end, limit)
-            if following == target[2].end:
+            behind = _skip(_REMARK, text, target[2].end, limit)
+            following = _skip(_GLUE if behind == target[2].end else _NEXT, text, behind, limit)
+            if following == behind:
                 break
             target = _target(text, following, limit)
 
@@ -344,11 +356,15 @@ def value_phrases(rel: Rel, text: str, start: int, end: int) -> Iterator[Phrase]
             yield _limited(text, at, end, Phrase(rel, name, label, span, verb))
             at = span.end
 
-        remark = _REMARK.match(text, at, end)
-        if remark is None:
+        behind = _skip(_REMARK, text, at, end)
+        following = _NEXT.match(text, behind, end)
+        if following is None or _target(text, following.end(), end) is None:
+            following = _FAR_NEXT.match(text, at, end)
+
+        if following is None:
             return
 
-        at = remark.end()
+        at = following.end()
 
 
 def target_key(target: str) -> tuple[str, str | None]:

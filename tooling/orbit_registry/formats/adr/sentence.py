@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from orbit_registry.formats.adr.headings import section_key
-from orbit_registry.formats.adr.vocabulary import VOCABULARY, plain, word_set
+from orbit_registry.formats.adr.vocabulary import VOCABULARY, word_set
 from orbit_registry.formats.sentences import paragraphs, sentences
 from orbit_registry.formats.untrusted import cut
+from orbit_registry.formats.wording import plain
 
 SHORTEST, LONGEST = 20, 220
 """Characters of a sentence: a shorter one needs the next, a longer one is cut."""

@@ -17,8 +17,9 @@ from orbit_registry.formats.adr.relations import (
     unsure_phrases,
     value_phrases,
 )
-from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, choice, plain, word_set
+from orbit_registry.formats.adr.vocabulary import NEGATIONS, STATUS_OF, choice, word_set
 from orbit_registry.formats.position import Span
+from orbit_registry.formats.wording import plain
 
 _QUALIFIERS = word_set("qualifiers")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
@@ -39,17 +40,16 @@ _TAKEN_OVER = re.compile(
     r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)(?!方案|案)"
 )
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
-_IN_PROGRESS = re.compile(
-    r"(?:status:?[ ]{1,3})?\b(?:in[ -]progress|in[ -]review|work in progress|under "
-    r"(?:review|discussion)"
-    r"|(?:active|current|final|last|ongoing|public|awaiting|(?:ready|scheduled|open)(?:[ "
-    r"]for)?)[ -]"
-    r"(?:review|discussion|draft|proposal|consideration|comments?|call|vot(?:e|ing)|rfc)s?)\b",
-    re.IGNORECASE,
-)
-"""Work in progress; `active`, `current` and `final` alone mean a live decision."""
 _CLAUSE = re.compile(r"[.;,:(|。；，（]")
 _LIMIT = 4000
+
+
+@cache
+def _in_progress() -> re.Pattern[str]:
+    """Return how a status says that nothing is decided yet; `active`, `current` and `final` alone
+    mean a live decision.
+    """
+    return re.compile(rf"(?:status:?[ ]{{1,3}})?\b(?:{choice('in_progress')})\b", re.IGNORECASE)
 
 
 @cache
@@ -140,7 +140,7 @@ def _status(text: str) -> Status:
     ):
         return "superseded"  # the word comes last: `被 ADR-0045 取代`
 
-    if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
+    if _in_progress().match(text.lstrip("*_`\"'{[( ")):
         return "proposed"
 
     label = without_links(text)[:400]

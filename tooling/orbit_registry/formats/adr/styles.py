@@ -6,32 +6,42 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
+from html import escape
+from typing import get_args
 from urllib.parse import quote, unquote
 
-from orbit_registry.formats import yaml
+from orbit_registry.formats.adr.front_matter import Data, Field, scalar
+from orbit_registry.formats.adr.header import (
+    LINK as _MARKDOWN_LINK,
+)
 from orbit_registry.formats.adr.header import (
     ROLES,
-    Field,
     Header,
     Style,
     key_value,
-    scalar,
     split_key_values,
     visible_lines,
     whole_line,
 )
 from orbit_registry.formats.adr.headings import heading_value, section_key, section_level
-from orbit_registry.formats.adr.model import Fact
+from orbit_registry.formats.adr.html_table import html_tables
+from orbit_registry.formats.adr.model import OTHER_KEY, Fact, Rel
 from orbit_registry.formats.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.formats.adr.status_line import normalise_status, read_statement, value_facts
-from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, plain
+from orbit_registry.formats.adr.vocabulary import KEY_OF, field_of, read_date
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.formats.markdown import Cell, Heading, Table, within
-from orbit_registry.formats.position import Span, YamlProblemError
+from orbit_registry.formats.position import Span
 from orbit_registry.formats.untrusted import first_hidden
+from orbit_registry.formats.wording import plain
 
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
 _NESTED = re.compile(r"(?:[ ]{2,8}|\t)[*+-][ \t]+(?P<item>[^\r\n]+)")
+_DEFINED = re.compile(r"[ \t]*(?:[*+:-][ \t]+)?")
+"""What comes before a value below its key: an item's mark, or that of a definition."""
+_LINE_ENDS = ("\n", "\r\n", "\r")
+_NAMES_ONE = re.compile(r"\d|\]\(|\[\[")
+_OF_DECISIONS = frozenset(get_args(Rel))
 _LINE_LEAD = re.compile(r"([ \t]{0,3}(?:[*+-][ \t]{1,4}|>[ \t]{0,3}))?(\*\*)?")
 
 
@@ -46,17 +56,60 @@ def _read_items(header: Header) -> Iterator[Fact]:
                 continue
 
             key, span = pair
-            names = (
-                tuple(_items_below(text, lines[index + 1 :]))
-                if key in ROLES and span.start == span.end
-                else ()
-            )
+            below = lines[index + 1 :]
+            names = tuple(_items_below(text, below)) if span.start == span.end else ()
+            if names and key in ROLES:
+                yield Fact(key, "", span, "bullets", names)
+                continue
 
-            yield from (
-                [Fact(key, "", span, "bullets", names)]
-                if names
-                else value_facts(text, key, _without_comment(text, span), "bullets")
-            )
+            if part.end == line.end:
+                span = _with_lines_below(text, key, span, below)
+
+            yield from value_facts(text, key, _without_comment(text, span), "bullets")
+
+
+def _with_lines_below(text: str, key: str, span: Span, lines: Sequence[Span]) -> Span:
+    """Return the value of an item with what is written below it: a value where the item has none,
+    and more decisions where it names some.
+    """
+    is_empty = span.start == span.end
+    end = span.end
+    for line in lines:
+        content = text[line.start : line.end]
+        if text[end : line.start].strip(" \t\\") not in _LINE_ENDS or not content[:1].isspace():
+            break
+
+        if is_empty:
+            return _value_alone(text, key, line) or span
+
+        if key not in _OF_DECISIONS or _NESTED.match(content) or not _continues(content):
+            break
+
+        end = line.start + len(content.rstrip())
+
+    return Span(span.start, end)
+
+
+def _value_alone(text: str, key: str, line: Span) -> Span | None:
+    """Return the span of a line that can be the value of the key above it."""
+    lead = _DEFINED.match(text, line.start, line.end)
+    start = lead.end() if lead else line.start
+    content = text[start : line.end].strip()
+    if not content or not _continues(content):
+        return None
+
+    is_date = key == "date" and read_date(content) is not None
+    is_status = key == "status" and _is_status(content)
+    names = key in _OF_DECISIONS and _NAMES_ONE.search(content) is not None
+    if not (is_date or is_status or names or (key in ROLES and len(content) <= _SHORT)):
+        return None
+
+    at = text.index(content, start)
+    return Span(at, at + len(content))
+
+
+def _is_status(content: str) -> bool:
+    return len(content) <= _SHORT and normalise_status(content)[0] != "unknown"
 
 
 def _items_below(text: str, lines: Sequence[Span]) -> Iterator[str]:
@@ -78,6 +131,8 @@ def _without_comment(text: str, span: Span) -> Span:
 
 
 _SHORT = 80
+_MARKS = (":::", "!!!", "???", "{{", "{%", "{:")
+"""How lines begin that a site generator reads, and that are no text."""
 _OTHER_KEY = re.compile(r"[A-Z][\w.-]*(?:[ ][\w.-]+){0,4}:[ ]")
 """A line with an unknown key: `Implementation Status: verified`."""
 
@@ -95,11 +150,15 @@ def _read_lines(header: Header) -> Iterator[Fact]:
         content = text[line.start : line.end]
         first, *others = split_key_values(text, line.start, line.end)
         pair = key_value(text, first.start, first.end)
-        follows = current is not None and text[previous_end : line.start].strip(" \t\\") in (
-            "\n",
-            "\r\n",
-            "\r",
+        follows = (
+            current is not None and text[previous_end : line.start].strip(" \t\\") in _LINE_ENDS
         )
+        below = _value_below(text, current, line) if follows and pair is None else None
+        if current is not None and below is not None:
+            current = current[0], below
+            is_open = False
+            previous_end = line.end
+            continue
 
         if pair or not follows or not content.strip() or not _continues(content):
             if current:
@@ -138,13 +197,21 @@ def _read_lines(header: Header) -> Iterator[Fact]:
         yield from value_facts(text, *current, "line")
 
 
+def _value_below(text: str, current: tuple[str, Span] | None, line: Span) -> Span | None:
+    """Return the value of a key that has none in its own line."""
+    if current is None or current[1].start < current[1].end:
+        return None
+
+    return _value_alone(text, current[0], line)
+
+
 def _status_alone(text: str, start: int, end: int) -> Span | None:
     """Return the span of a line that is little more than a status, below a bare key:
     `**Status:**`.
     """
     bullet = _BULLET.match(text, start, end)
     content = text[bullet.end() if bullet else start : end].strip()
-    if len(content) > _SHORT or normalise_status(content)[0] == "unknown":
+    if not _is_status(content):
         return None
 
     at = text.index(content, start)
@@ -164,7 +231,7 @@ def _continues(content: str) -> bool:
         return False
 
     if bare.startswith(
-        ("#", "- ", "* ", "+ ", "|", ">", "---", "***", "```", "~~~", "**", "__", "<")
+        ("#", "- ", "* ", "+ ", "|", ">", "---", "***", "```", "~~~", "**", "__", "<", *_MARKS)
     ):
         return False
 
@@ -197,12 +264,12 @@ BULLETS = Style("bullets", _read_items, _render_line, partial(_insert_line, _rea
 LINES = Style("line", _read_lines, _render_line, partial(_insert_line, _read_lines))
 
 
-_PAIR = re.compile(
-    r"^[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \t]*(?P<value>[^\r\n]*)",
-    re.MULTILINE,
+_NAMES_DECISION = re.compile(
+    r"[`\"']*(?:(?:ADR|RFC)[- #]?\d{1,9}|\d{3,5}-[\w-]+|\[\[[^\[\]]+\]\]|[^\s\[\]]*\.md(?:#\S*)?"
+    r"|\[[^\]\n]{1,200}\]\([^()\s]+\.md(?:#\S*)?\))[`\"']*(?:[ ]?\([^()]{0,120}\))?",
+    re.IGNORECASE,
 )
-
-
+"""A value that is a decision and nothing else, but for a remark."""
 _MOST_PATHS, _LONGEST_PATH = 200, 500  # limits of a record's scope
 
 
@@ -213,18 +280,24 @@ def _read_front_matter(header: Header) -> Iterator[Fact]:
     yield from _stage_status(header)
 
     for field in header.fields:
+        name = field.key.lower()
         key = field_of(field.key)
-        if field.key.lower() in ("links", "relations"):
-            yield from _typed_links(header.text, field)
-        elif field.key.lower() == "affects":
-            for name, globs in zip(
-                ("paths", "refused_paths"), _affected_paths(field.line.of(header.text)), strict=True
-            ):
-                yield Fact(name, field.value, field.span, "front-matter", tuple(globs))
+        if name in ("links", "relations"):
+            yield from _typed_links(field)
+        elif name == "affects":
+            globs, refused = _affected_paths(field.data)
+            yield Fact("paths", field.value, field.span, "front-matter", tuple(globs))
+            yield Fact("refused_paths", field.value, field.span, "front-matter", tuple(refused))
         elif key == "status":
             yield from _status_value(header.text, field)
         elif key is not None:
-            yield Fact(key, field.value, field.span, "front-matter", field.values)
+            yield _front_fact(key, field)
+        elif names := tuple(filter(_NAMES_DECISION.fullmatch, field.values)):
+            yield Fact(OTHER_KEY, field.key, field.span, "front-matter", names, is_list=True)
+
+
+def _front_fact(key: str, field: Field) -> Fact:
+    return Fact(key, field.value, field.span, "front-matter", field.values, field.is_list)
 
 
 def _stage_status(header: Header) -> Iterator[Fact]:
@@ -243,9 +316,8 @@ def _status_value(text: str, field: Field) -> Iterator[Fact]:
     and the other facts in it.
     """
     facts = list(read_statement(field.value, Span(0, len(field.value)), "front-matter"))
-    yield Fact(
-        "status", facts[0].raw, field.span, "front-matter", (field.value, field.span.of(text))
-    )
+    span = field.alone or field.span
+    yield Fact("status", facts[0].raw, span, "front-matter", (field.value, span.of(text)))
     yield Fact("statement", field.value, field.span, "front-matter")
 
     for fact in facts:
@@ -255,22 +327,21 @@ def _status_value(text: str, field: Field) -> Iterator[Fact]:
             yield Fact("status_date", fact.raw, field.span, "front-matter")
 
 
-def _affected_paths(text: str) -> tuple[list[str], list[str]]:
+def _affected_paths(data: Data) -> tuple[list[str], list[str]]:
     """Return the globs of `affects: [{type: path, pattern: "src/**"}]`, and what is none;
     other types name no files.
     """
-    try:
-        data = yaml.load(text)
-    except YamlProblemError:
-        return [], [" ".join(text.split())]
-
-    items = data.get("affects") if isinstance(data, dict) else None
+    items = data if isinstance(data, list) else [data]
     globs: list[str] = []
     refused: list[str] = []
-    for item in items if isinstance(items, list) else [items] if items else ():
-        kind, pattern = (
-            (item.get("type"), item.get("pattern")) if isinstance(item, dict) else (None, item)
-        )
+    for item in items:
+        if not item:
+            continue
+
+        kind, pattern = None, item
+        if isinstance(item, dict):
+            kind, pattern = item.get("type"), item.get("pattern", "")
+
         if (
             kind == "path"
             and isinstance(pattern, str)
@@ -290,23 +361,24 @@ def _is_path_glob(text: str) -> bool:
     return is_short and isinstance(parse_glob(text), Glob)
 
 
-def _typed_links(text: str, field: Field) -> Iterator[Fact]:
+def _typed_links(field: Field) -> Iterator[Fact]:
     """Yield a fact for each of `links: [{target: 2, kind: supersedes}]`, named after its kind."""
-    item: dict[str, re.Match[str]] = {}
-    for match in _PAIR.finditer(text, field.line.start, field.line.end):
-        item = {**({} if match["item"] else item), match["key"]: match}
+    items = field.data if isinstance(field.data, list) else [field.data]
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            continue
+
         kind = item.get("kind") or item.get("type")
-        if kind is not None and "target" in item:
-            yield _typed_link(item["target"], kind["value"])
-            item = {}
+        target = item.get("target")
+        if isinstance(kind, str) and isinstance(target, str) and target:
+            key = _relation_named(kind)
+            span = field.places[index] if field.places else field.span
+            yield Fact(key, target, span, "front-matter", (target,), is_list=True)
 
 
-def _typed_link(target: re.Match[str], kind: str) -> Fact:
-    relation = kind.strip().strip("\"'").lower().replace("-", " ")
-    key = KEY_OF.get(relation) or KEY_OF.get(relation.replace(" ", "_")) or "related_to"
-    value = target["value"].strip().strip("\"'")
-    span = Span(target.start("value"), target.start("value") + len(target["value"].rstrip()))
-    return Fact(key, value, span, "front-matter", (value,))
+def _relation_named(kind: str) -> str:
+    relation = kind.strip().lower().replace("-", " ")
+    return KEY_OF.get(relation) or KEY_OF.get(relation.replace(" ", "_")) or "related_to"
 
 
 def _render_scalar(fact: Fact, value: str) -> str:
@@ -366,6 +438,24 @@ def _read_table(header: Header) -> Iterator[Fact]:
                 yield Fact(key, raw, cell.span, "table", (raw,))
 
 
+def _read_html(header: Header) -> Iterator[Fact]:
+    for zone in header.zone:
+        for table in html_tables(header.document, zone):
+            for key, cell in pairs(table):
+                if cell.span is None or not cell.text:
+                    continue
+
+                is_plain = "<" not in cell.span.of(header.text)
+                if key == "status" and is_plain:
+                    yield from read_statement(header.text, cell.span, "html")
+                else:
+                    yield Fact(key, cell.text, cell.span, "html", (cell.text,))
+
+
+def _render_html(fact: Fact, value: str) -> str:
+    return _MARKDOWN_LINK.sub(r'<a href="\g<url>">\g<text></a>', escape(value, quote=False))
+
+
 def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
     """Yield (key, value cell) of a table with rows of key and value,
     or with one row under the keys.
@@ -383,8 +473,47 @@ def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
             yield key, row[1]
 
 
+def title_and_number(table: Table) -> tuple[int, int | None] | None:
+    """Return the columns of the title and of the number in a table of decisions; None if it is
+    none.
+    """
+    keys = [_key(cell) for cell in table.rows[0]]
+    names = [plain(cell.text.strip("*_: ")) for cell in table.rows[0]]
+    titles = [
+        index
+        for index, name in enumerate(names)
+        if keys[index] in ("title", "name") or section_key(name) == "decision"
+    ]
+    if "status" not in keys or not titles:
+        return None
+
+    by_number = keys.index("number") if "number" in keys else None
+    return titles[0], by_number
+
+
+def row_facts(text: str, table: Table, row: Sequence[Cell]) -> Iterator[Fact]:
+    """Yield the facts in a row of a table of decisions."""
+    for head, cell in zip(table.rows[0], row, strict=False):
+        key = _key(head)
+        if key is None or cell.span is None or key in ("number", "title", "name"):
+            continue
+
+        raw = cell.span.of(text)
+        if key == "status":
+            yield from read_statement(text, cell.span, "table")
+        elif key in _OF_DECISIONS:
+            values = tuple(_ROW_CODE.sub(r"\g<number>", raw).split(", "))
+            yield Fact(key, raw, cell.span, "html", values)
+        elif raw:
+            yield Fact(key, raw, cell.span, "table", (raw,))
+
+
 def _key(cell: Cell) -> str | None:
     return field_of(plain(cell.text.strip().strip("*_:").strip()).removesuffix("(s)"))
+
+
+_ROW_CODE = re.compile(r"\b(?!ADR|RFC)[A-Za-z]{1,8}[-_ #]?(?P<number>\d{1,6})\b")
+"""The code of another row: its number is what finds it."""
 
 
 def _escaped(value: str) -> str:
@@ -433,6 +562,7 @@ def _render_badge(fact: Fact, value: str) -> str:
 
 
 TABLE = Style("table", _read_table, lambda _, value: _escaped(value), _insert_row)
+HTML = Style("html", _read_html, _render_html, lambda *_: None)
 BADGE = Style("badge", _read_badge, _render_badge, lambda *_: None)
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
-from orbit_registry.formats.adr.header import read_fields, scalar
+from orbit_registry.formats.adr.front_matter import read_fields, scalar
 from orbit_registry.formats.adr.headings import fields_span, heading_value
 from orbit_registry.formats.adr.model import AdrDocument, Section
 from orbit_registry.formats.adr.prompts import prompts_in

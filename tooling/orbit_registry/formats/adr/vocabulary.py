@@ -2,7 +2,6 @@
 
 import datetime
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -11,16 +10,7 @@ from typing import Any, Literal, cast
 
 from orbit_registry.formats import yaml
 from orbit_registry.formats.adr.model import Status
-
-_ACCENTS = re.compile(r"[\u0300-\u036f]")
-
-
-def plain(text: str) -> str:
-    """Return a text in lower case without accents, so that `Décision` and `DECISION` are equal."""
-    lower = text.lower()
-    if lower.isascii():
-        return lower
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", lower)))
+from orbit_registry.formats.wording import plain
 
 
 def _words(text: str) -> list[str]:

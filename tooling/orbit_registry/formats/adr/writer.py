@@ -169,6 +169,7 @@ _DATED_STATUS = re.compile(
     r"((?:[ \t]{1,8}on)?[ \t\r\n,:(–—-]{1,8}(?:19|20)\d\d-\d\d-\d\d\)?)?"
 )
 """`2020-04-22 proposed`, `Proposed (2020-04-22)`: the date is the decision's, and stays."""
+_NAMES_ANOTHER = re.compile(r"\]\([^()\s]+\)|\b(?:ADR|RFC)[- #]?\d|\[\[", re.IGNORECASE)
 _MORE = re.compile(r"[\d,.;:(—–]\s*\S|\n.*\S[ \t]+\S")
 # words of a status that no reader knows: more are a sentence, which stays below the new status
 _LONGEST_UNKNOWN = 4
@@ -221,6 +222,9 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
         return _splice(text, [(Span(start, start), line), *((span, "") for span in removed)])
 
     before, word, after = dated.groups("") if dated is not None else ("", fact.raw, "")
+    if fact.style != "front-matter" and _is_about_another(fact):
+        before, after = "", f"; {fact.raw[:1].lower()}{fact.raw[1:]}"
+
     capital = word.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
     value = _STYLE_OF[fact.style].render(
         fact, f"{before}{_with_case_of(status, capital=capital)}{after}"
@@ -280,6 +284,7 @@ def _line_above(
     lead = _LEAD.fullmatch(text, text.rfind("\n", 0, fact.span.start) + 1, fact.span.start)
     is_superseded = any(rel == "superseded_by" for rel, _ in relations)
     is_sentence = known == "unknown" and len(fact.raw.split()) > _LONGEST_UNKNOWN
+    is_sentence = is_sentence or _is_about_another(fact)
 
     if (
         fact.style != "section"
@@ -298,6 +303,16 @@ def _line_above(
     says_more = dated is None and _MORE.search(fact.raw)
     is_kept = is_sentence or is_history or says_more
     return f"{lead['item']}\0{newline_of(text) * (1 if lead['item'] else 2)}" if is_kept else None
+
+
+def _is_about_another(fact: Fact) -> bool:
+    """Say whether what has the place of a status says what the decision does to another one:
+    `Supersedes [1. A](0001-a.md)`.
+    """
+    known, relations = normalise_status(fact.raw)
+    rels = {rel for rel, _ in relations}
+    is_named = bool(rels) or _NAMES_ANOTHER.search(fact.raw) is not None
+    return known == "unknown" and is_named and "superseded_by" not in rels
 
 
 def _boxes(text: str, entry: AdrDocument, fact: Fact) -> list[re.Match[str]]:

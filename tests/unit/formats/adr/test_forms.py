@@ -1,0 +1,84 @@
+"""What a decision states is read in every form in which people write it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.formats.adr.model import AdrDocument
+from orbit_registry.formats.adr.reader import read_document
+from orbit_registry.formats.yaml import load
+
+CASES: Any = load((Path(__file__).parents[3] / "cases" / "adr_forms.yaml").read_text("utf-8"))
+BODY = "\n\n## Context\n\na\n\n## Decision\n\nb\n"
+
+
+def summary(entry: AdrDocument) -> dict[str, Any]:
+    """Return what is read, without what is empty and what the cases have by default."""
+    quoted = f"{entry.status_raw} in {entry.status_syntax}" if entry.status_syntax else None
+    relations = [relation for relation in entry.relations if not relation.weak]
+    values = {
+        "title": entry.title,
+        "number": entry.number,
+        "status": entry.status,
+        "date": entry.date,
+        "deciders": list(entry.deciders),
+        "relations": [f"{relation.rel} {relation.target_raw}" for relation in relations],
+        "codes": list(entry.legacy_ids),
+        "quoted": quoted,
+    }
+    by_default = {"title": "T", "number": "0007"}
+    return {key: value for key, value in values.items() if value and by_default.get(key) != value}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['form']}: {case['text'][:60]!r}")
+def test_a_form_is_read(case: dict[str, Any]) -> None:
+    text = case["text"] + (BODY if case["body"] else "")
+    file = read_document(text, case["path"])
+    candidates = [file.candidate] if file.candidate is not None else []
+    assert [summary(entry) for entry in (*file.entries, *candidates)] == case["read"]
+
+
+@pytest.mark.parametrize(
+    ("value", "unread"),
+    [
+        ("ADR-0001 (the first), ADR-0002 (the second)", []),
+        ("the queue of ADR-0003", []),
+        ("in every point that matters for the queue, ADR-0003", ["ADR-0003"]),
+        ("ADR-0001 once the team that runs ADR-0004 agrees", ["ADR-0004"]),
+    ],
+)
+def test_an_id_in_the_value_of_a_key_is_never_lost_in_silence(
+    value: str, unread: list[str]
+) -> None:
+    (entry,) = read_document(
+        f"# T\n\nStatus: accepted\nSupersedes: {value}{BODY}", "docs/adr/0007-x.md"
+    ).entries
+    messages = [p.message for p in entry.problems if p.code == "adr-relation-unread"]
+    assert [name for message in messages for name in unread if f" names {name}" in message] == (
+        unread
+    )
+    assert len(messages) == len(unread)
+
+
+COSTS: Any = load((Path(__file__).parents[3] / "cases" / "costs.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("line", "states"),
+    [
+        *((line, True) for line in COSTS["states"]),
+        *((line, False) for line in COSTS["states_none"]),
+    ],
+)
+def test_a_cost_is_read_as_people_write_it(line: str, states: bool) -> None:
+    text = f"# T\n\n## Decision\n\nb\n\n## Consequences\n\n{line}\n"
+    (entry,) = read_document(text, "docs/adr/0007-x.md").entries
+    assert entry.has_cost is states
+
+
+@pytest.mark.parametrize("title", ["Executors — Decisions", "Decisions", "Decision log", "Mail"])
+def test_a_numbered_log_is_no_decision_of_that_number(title: str) -> None:
+    """`4_decisions.md` is the fourth chapter of a feature, not decision 4."""
+    text = f"# {title}\n\nStatus: Accepted{BODY}"
+    assert read_document(text, "docs/design/mail/4_decisions.md").entries == ()
