@@ -20,9 +20,8 @@ CASES: Any = load(
 
 
 def flags_of(command: click.Command) -> set[str]:
-    """Return what a command takes: flags, and how its arguments are written in the usage."""
-    context = click.Context(command, info_name="orbit")
-    options = [each for each in command.get_params(context) if isinstance(each, click.Option)]
+    """Return the flags that a command takes."""
+    options = [each for each in command.params if isinstance(each, click.Option)]
     return {flag for each in options for flag in (*each.opts, *each.secondary_opts)}
 
 

@@ -1,4 +1,5 @@
-"""Facade of the package: one workspace and one method for each verb.
+"""Facade of the package: one workspace and a method for each verb; those of the table of
+operations come from `verbs`.
 
 Each method imports what it needs, so that `orbit list` starts without the gate, importers and site.
 """
@@ -15,6 +16,7 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
 from orbit_registry.repository.reader import Collection, Reading
+from orbit_registry.verbs import Verbs
 from orbit_registry.workspace.author import Author, Review, current_author
 from orbit_registry.workspace.journal import unfinished_steps
 from orbit_registry.workspace.workspace import Workspace, find_workspace
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
-    from orbit_registry.operations import lifecycle
     from orbit_registry.operations import renumber as numbers
     from orbit_registry.operations.freshness import renames
     from orbit_registry.operations.freshness import verify as verification
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from orbit_registry.workspace.journal import FileChange
 
 
-class Registry:
+class Registry(Verbs):
     """One workspace and the verbs on it; values are cached until `refresh`."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -431,18 +432,13 @@ class Registry:
         return follow_renames(self._reread(), self.collection.records.of_kind(kind), write=write)
 
     def verify(
-        self, any_id: str, statement: verification.Verification
+        self, any_id: str, statement: verification.Verification, *, dry_run: bool = False
     ) -> verification.VerifyResult:
         """State that a record still holds."""
         from orbit_registry.operations.freshness import verify as verification
 
-        return verification.verify(self._reread(), any_id, statement, self.author())
-
-    def vote(self, any_id: str, task: str, model: str | None = None) -> lifecycle.VoteResult:
-        """Vote for a record that helped in a task."""
-        from orbit_registry.operations import lifecycle
-
-        return lifecycle.vote(self._reread(), any_id, task, self.author(model))
+        workspace, author = self._reread(), self.author()
+        return verification.verify(workspace, any_id, statement, author, dry_run=dry_run)
 
     def check(
         self,

@@ -6,12 +6,12 @@ import re
 from dataclasses import replace
 
 import pytest
+from orbit_registry.site.hosting import FORMS
 
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.operations.glob_counts import files_of_scopes
 from orbit_registry.site.groups import groups_of
-from orbit_registry.site.hosting import FORMS
 from orbit_registry.site.record_page import about, article
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.views import Relations, extra_fields, record_view

@@ -227,6 +227,7 @@ _OUTCOMES = {
 )
 @click.option("--force", is_flag=True, help="Write all records, even over a newer commit.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written; write nothing.")
+@click.option("--data", hidden=True, expose_value=False)
 @format_option
 def push_command(
     dest: str,

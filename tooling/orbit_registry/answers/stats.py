@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any
-
-import click
+from typing import Annotated, Any
 
 from orbit_registry.analytics.figures import percent
 from orbit_registry.analytics.report import Stats, by_calls, effect, stamp
 from orbit_registry.analytics.report import stats as counted
 from orbit_registry.analytics.stats import Tally, UsageSlice
-from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
-from orbit_registry.cli.writer import give, say
+from orbit_registry.answers.answer import Answer, answer_of
+from orbit_registry.answers.arguments import Form
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.table import operation
 from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import cut
 from orbit_registry.hook.events import NAME, NAMES
@@ -26,22 +26,12 @@ from orbit_registry.workspace.event_log import LogScan, follow, log_files, rows_
 LISTED, DAYS = 10, 14
 
 
-@click.command()
-@click.option(
-    "--since",
-    "days",
-    type=click.IntRange(1, 36_500),
-    metavar="DAYS",
-    help="Only the last DAYS days.",
-)
-@click.option(
-    "--effect",
-    "is_effect",
-    is_flag=True,
-    help="Compare sessions with records and sessions without.",
-)
-@format_option
-def stats(days: int | None, is_effect: bool, output: str) -> None:
+@operation("stats", job="Measure")
+def stats(
+    call: Call,
+    days: Annotated[int, Form(minimum=1, maximum=36500)] | None = None,
+    is_effect: bool = False,
+) -> Answer:
     """Report what agents were shown, and what it cost.
 
     The counts come from this machine's event log, which keeps about five megabytes.
@@ -49,22 +39,19 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
     orbit stats
     orbit stats --since 7 --format json
     orbit stats --effect           # what became of sessions with a record, and of those without
+
+    Args:
+        days --since DAYS: Only the last DAYS days.
+        is_effect --effect: Compare sessions with records and sessions without.
     """
     if is_effect:
-        measured = effect(open_registry().workspace, days, transcripts=True)
-        emit(
-            output,
-            measured.as_data(),
-            measured.text(),
-            next_commands=["orbit stats", "orbit replay --effect"],
-        )
+        measured = effect(call.workspace, days, transcripts=True)
+        return answer_of(measured, "orbit stats", "orbit replay --effect")
 
-        return
-
-    result = counted(open_registry().workspace, days)
+    result = counted(call.workspace, days)
     nothing = not result.tally.total.calls
     following = ["orbit hook status", "orbit doctor"] if nothing else ["orbit doctor"]
-    emit(output, result.as_data(), "\n".join(_page_lines(result)), next_commands=following)
+    return Answer(result.as_data(), list(_page_lines(result)), following)
 
 
 def _page_lines(result: Stats) -> Iterator[str]:
@@ -196,27 +183,14 @@ def _ms_text(value: float | None) -> str:
     return "-" if value is None else f"{value:g} ms"
 
 
-@click.command()
-@click.option(
-    "--repo",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
-    default=".",
-    help="The workspace to read; else the current one.",
-)
-@click.option("--since", metavar="REF", help="Only commits after this commit, tag or branch.")
-@click.option(
-    "--commits",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Read commits from JSON lines of {commit, date, subject, files}.",
-)
-@click.option(
-    "--effect", "is_effect", is_flag=True, help="Compare commits before and after a record."
-)
-@format_option
+@operation("replay", job="Measure")
 def replay(
-    repo: Path, since: str | None, commits: Path | None, is_effect: bool, output: str
-) -> None:
+    call: Call,
+    repo: Annotated[Path, Form(file_okay=False, exists=True)] | None = None,
+    since: str | None = None,
+    commits: Annotated[Path, Form(dir_okay=False)] | None = None,
+    is_effect: bool = False,
+) -> Answer:
     """Replay past commits: what would have been shown.
 
     A file is one edit, a commit one session, with the records of that time. A shown record is right
@@ -226,41 +200,27 @@ def replay(
     orbit replay --since v1.0
     orbit replay --repo ../project --commits history.jsonl --format json
     orbit replay --effect          # whether commits needed fewer fixes once a record existed
+
+    Args:
+        repo: The workspace to read; else the current one.
+        since REF: Only commits after this commit, tag or branch.
+        commits FILE: Read commits from JSON lines of {commit, date, subject, files}.
+        is_effect --effect: Compare commits before and after a record.
     """
     from orbit_registry.analytics.replay import effect
     from orbit_registry.analytics.replay_report import replay as replayed
 
+    workspace = call.workspace if repo is None else Registry.open(repo).workspace
     if is_effect:
-        measured = effect(Registry.open(repo).workspace, since, commits)
-        emit(
-            output,
-            measured.as_data(),
-            measured.text(),
-            next_commands=["orbit stats --effect", "orbit replay"],
-        )
+        measured = effect(workspace, since, commits)
+        return answer_of(measured, "orbit stats --effect", "orbit replay")
 
-        return
-
-    result = replayed(Registry.open(repo).workspace, since, commits)
-    emit(
-        output,
-        result.as_data(),
-        result.text(),
-        next_commands=["orbit scope suggest", "orbit coverage"],
-    )
+    result = replayed(workspace, since, commits)
+    return answer_of(result, "orbit scope suggest", "orbit coverage")
 
 
-@click.command()
-@click.option(
-    "--commits",
-    "count",
-    type=click.IntRange(1, 5_000),
-    default=300,
-    show_default=True,
-    help="How many of the newest commits to ask about.",
-)
-@format_option
-def prove(count: int, output: str) -> None:
+@operation("prove", job="Measure")
+def prove(call: Call, count: Annotated[int, Form(minimum=1, maximum=5000)] = 300) -> Answer:
     """Measure whether records reach the work they are about.
 
     It compares hooks and search with `git log` and full-text search on this repository. It writes
@@ -268,11 +228,14 @@ def prove(count: int, output: str) -> None:
 
     orbit prove
     orbit prove --commits 1000 --format json
+
+    Args:
+        count --commits: How many of the newest commits to ask about.
     """
     from orbit_registry.analytics.prove import prove as proved
 
-    registry = open_registry()
-    with progress_display() as show:
+    registry = call.registry
+    with call.progress() as show:
         proof = proved(
             registry.workspace,
             registry.records,
@@ -281,15 +244,14 @@ def prove(count: int, output: str) -> None:
             lambda step: show(step, 0, 1),
         )
 
-    following = ["orbit stats --effect", "orbit replay", "orbit scope suggest"]
-    emit(output, proof.as_data(), proof.text(), next_commands=following)
+    return answer_of(proof, "orbit stats --effect", "orbit replay", "orbit scope suggest")
 
 
 _MAIN_FIELDS = ("at", "event", "surface", "session")
 
 
-@click.group("events")
-def events_group() -> None:
+@operation("events", job="Measure", is_group=True)
+def events_group(call: Call) -> None:
     """Read or export the event log.
 
     orbit events tail -n 5
@@ -297,58 +259,40 @@ def events_group() -> None:
     """
 
 
-@events_group.command("tail")
-@click.option(
-    "-n",
-    "count",
-    type=click.IntRange(0, 100_000),
-    default=20,
-    show_default=True,
-    help="How many events.",
-)
-@click.option(
-    "--follow", "-f", "follows", is_flag=True, help="Print new events as they come; Ctrl-C ends it."
-)
-@format_option
-def tail(count: int, follows: bool, output: str) -> None:
+@operation("events tail")
+def tail(
+    call: Call,
+    count: Annotated[int, Form(minimum=0, maximum=100_000)] = 20,
+    follows: bool = False,
+) -> Answer:
     """Print the last events, the newest last.
 
     With --follow, --format json prints one object a line.
 
     orbit events tail -n 5
     orbit events tail --follow --format json
+
+    Args:
+        count -n: How many events.
+        follows --follow -f: Print new events as they come; Ctrl-C ends it.
     """
-    state = open_registry().workspace.state
-    parts, met = log_files(state), LogScan()
+    state = call.workspace.state
+    parts = log_files(state)
+    met = LogScan()
     newest = [part for part in parts if part.name == NAME]
-    rows = deque(
-        (row for _, row in rows_in(parts[: -len(newest) or None], time.time(), LogScan())),
-        maxlen=count,
-    )
+    older = rows_in(parts[: -len(newest) or None], time.time(), LogScan())
+    rows = deque((row for _, row in older), maxlen=count)
     number = newest[0].stat().st_ino if newest else 0
-
     rows.extend(row for _, row in rows_in(newest, time.time(), met))
+    if follows:
+        coming = chain(rows, follow(state, (number, met.offset)))
+        return Answer(None, stream=((row, _event_line(row)) for row in coming))
 
-    if not follows:
-        emit(
-            output,
-            {"events": list(rows)},
-            "\n".join(map(_event_line, rows)),
-            next_commands=["orbit events stats"],
-        )
-
-        return
-
-    for row in chain(rows, follow(state, (number, met.offset))):
-        if output == "json":
-            give(json.dumps(row))
-        else:
-            say(_event_line(row))
+    return Answer({"events": list(rows)}, list(map(_event_line, rows)), ["orbit events stats"])
 
 
-@events_group.command("stats")
-@format_option
-def count_events(output: str) -> None:
+@operation("events stats")
+def count_events(call: Call) -> Answer:
     """Count events by name and surface.
 
     Lines that are no event are counted by reason.
@@ -360,7 +304,7 @@ def count_events(output: str) -> None:
     surfaces: Counter[str] = Counter()
     first = last = None
 
-    for event, _ in rows_in(log_files(open_registry().workspace.state), time.time(), met):
+    for event, _ in rows_in(log_files(call.workspace.state), time.time(), met):
         names[event.kind if event.kind in NAMES else "(unknown)"] += 1
         surfaces[event.surface] += 1
         first = event.at if first is None else min(first, event.at)
@@ -375,33 +319,30 @@ def count_events(output: str) -> None:
         "surfaces": dict(surfaces.most_common(100)),
         "skipped": dict(met.skipped),
     }
-
-    summary = (
-        f"{plural(names.total(), 'event')} in {plural(len(met.files), 'file')}, {met.size:,} bytes"
-    )
+    files = plural(len(met.files), "file")
+    summary = f"{plural(names.total(), 'event')} in {files}, {met.size:,} bytes"
     lines = [summary if first is None else f"{summary}, {stamp(first)} to {stamp(last)}"]
     lines += [f"  {count:>7}  {name}" for name, count in names.most_common()]
-    lines += ["by surface:"] if surfaces else []
+    if surfaces:
+        lines.append("by surface:")
+
     lines += [f"  {count:>7}  {surface}" for surface, count in surfaces.most_common(100)]
     lines += [f"  {count:>7}  skipped: {reason}" for reason, count in met.skipped.most_common()]
-    emit(output, data, "\n".join(lines), next_commands=["orbit stats", "orbit check --loop"])
+    return Answer(data, lines, ["orbit stats", "orbit check --loop"])
 
 
-@events_group.command("export")
-@click.option(
-    "--endpoint",
-    metavar="URL",
-    help="Address of an OTLP/HTTP collector; else OTEL_EXPORTER_OTLP_….",
-)
-@click.option("--all", "everything", is_flag=True, help="Send events again that were sent before.")
-@format_option
-def export(endpoint: str | None, everything: bool, output: str) -> None:
+@operation("events export")
+def export(call: Call, endpoint: str | None = None, everything: bool = False) -> Answer:
     """Send new events as OpenTelemetry spans.
 
     It sends ids, counts, reasons and times, no path and no text. It needs the extra
     `orbit-registry[otel]`.
 
     orbit events export --endpoint http://localhost:4318
+
+    Args:
+        endpoint URL: Address of an OTLP/HTTP collector; else OTEL_EXPORTER_OTLP_….
+        everything --all: Send events again that were sent before.
     """
     from orbit_registry.exporters.otlp import endpoint_of, send
 
@@ -411,9 +352,9 @@ def export(endpoint: str | None, everything: bool, output: str) -> None:
             "no address to send to", hint="orbit events export --endpoint http://localhost:4318"
         )
 
-    sent = send(open_registry().workspace, where, everything=everything)
+    sent = send(call.workspace, where, everything=everything)
     data = {"sent": sent, "endpoint": where}
-    emit(output, data, f"{plural(sent, 'span')} sent", next_commands=["orbit events stats"])
+    return Answer(data, f"{plural(sent, 'span')} sent", ["orbit events stats"])
 
 
 def _event_line(row: Mapping[str, Any]) -> str:

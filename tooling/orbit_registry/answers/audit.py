@@ -1,23 +1,16 @@
 """`orbit audit`: what the history decided and no record explains."""
 
-import click
-
-from orbit_registry.cli.output import emit, format_option, open_registry, progress_display
+from orbit_registry.answers.answer import Answer
+from orbit_registry.answers.arguments import Count
+from orbit_registry.answers.call import Call
+from orbit_registry.answers.table import operation
 from orbit_registry.lifecycle.audit import MOST_COMMITS
 from orbit_registry.lifecycle.audit import audit as audited
 from orbit_registry.render.changes import audit_text
 
 
-@click.command("audit")
-@click.option(
-    "--commits",
-    type=click.IntRange(min=1),
-    default=MOST_COMMITS,
-    show_default=True,
-    help="Read only the newest ones.",
-)
-@format_option
-def audit(commits: int, output: str) -> None:
+@operation("audit", job="Check")
+def audit(call: Call, commits: Count = MOST_COMMITS) -> Answer:
     """List what the history decided and no record explains.
 
     It reads the commits of the branch that is checked out, the first parents alone: a merge is one
@@ -27,9 +20,12 @@ def audit(commits: int, output: str) -> None:
 
     orbit audit
     orbit audit --commits 1000 --format json
+
+    Args:
+        commits: Read only the newest ones.
     """
-    registry = open_registry()
-    with progress_display() as show:
+    registry = call.registry
+    with call.progress() as show:
         report = audited(registry.workspace, commits, lambda done, of: show("commits", done, of))
 
-    emit(output, report.as_data(), audit_text(report))
+    return Answer(report.as_data(), audit_text(report))
