@@ -1,5 +1,7 @@
 """`vote`: a record that helped."""
 
+import shlex
+
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
 from orbit_registry.errors import UsageError
@@ -31,7 +33,7 @@ def vote(call: Call, any_id: str, task: str, model: str | None = None) -> lifecy
 
         orbit {kind} vote {id} --task TASK-12
     """
-    call.of_kind(any_id)
+    call.of_kind(any_id, shlex.join(["orbit", "vote", any_id, "--task", task]))
     if {"\n", "\r"} & {*task, *(model or "")}:
         raise UsageError("a task and a model are one line each", hint='for example "TASK-12"')
 

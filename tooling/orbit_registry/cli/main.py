@@ -257,9 +257,21 @@ _EXAMPLES = re.compile(r"(?<=\n\n)( *)(?=(?:orbit|eval) )")
 def _with_example_lines(command: click.Command) -> click.Command:
     # click keeps the lines of a paragraph that begins with this character.
     command.help = _EXAMPLES.sub("\\1\b\n\\1", command.help or "")
+    _take_consent(command)
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
         _with_example_lines(inner)
     return command
+
+
+def _take_consent(command: click.Command) -> None:
+    """Let a command that has a trial take `--yes` too, where it asks nothing: a script says so
+    once for every command.
+    """
+    flags = {flag for parameter in command.params for flag in parameter.opts}
+    if "--dry-run" in flags and "--yes" not in flags:
+        command.params.append(
+            click.Option(["--yes"], is_flag=True, hidden=True, expose_value=False)
+        )
 
 
 class _New(_Suggesting):
