@@ -59,6 +59,14 @@ AGENTS = (
 """Agents that run without an account where their model is named."""
 
 
+GENERATORS = {
+    "properdocs": ("properdocs==1.6.7", "mkdocs-materialx==10.2.2"),
+    "materialx": ("mkdocs==1.6.1", "mkdocs-materialx==10.2.2"),
+    "zensical": ("zensical==0.0.73",),
+}
+"""What makes the same pages as MkDocs and Material, each with the last releases that were tried."""
+
+
 def fingerprint() -> str:
     """Return a digest of everything in `pyproject.toml` and the lock that decides what an install
     brings.
@@ -342,10 +350,38 @@ def build(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def zensical(session: nox.Session) -> None:
-    """Build a site through Zensical instead of MkDocs, and compare."""
-    requirements = nox.project.dependency_groups(PROJECT, "test")
-    session.install("--editable", ".[site]", "zensical", *requirements)
-    session.run("pytest", "tests/acceptance/test_site_zensical.py", *session.posargs)
+    """Build a site through Zensical instead of MkDocs, and compare all pages."""
+    compare_generator(session, "zensical")
+
+
+@nox.session(default=False)
+def properdocs(session: nox.Session) -> None:
+    """Build a site through ProperDocs and MaterialX, and compare all pages."""
+    compare_generator(session, "properdocs")
+
+
+@nox.session(default=False)
+def materialx(session: nox.Session) -> None:
+    """Build a site through MkDocs with MaterialX, and compare all pages."""
+    compare_generator(session, "materialx")
+
+
+def compare_generator(session: nox.Session, generator: str) -> None:
+    """Build a site through a generator in this session's environment, and another through MkDocs
+    with Material in the shared one, and compare all their pages.
+    """
+    site = PROJECT["project"]["optional-dependencies"]["site"]
+    others = [text for text in site if not text.startswith("mkdocs")]
+    session.install("--editable", ".", *others, *GENERATORS[generator])
+    python = session.run("python", "-c", "import sys; print(sys.executable)", silent=True)
+    tools = environment(session, "site", "test")
+    session.run(
+        str(tools / "pytest"),
+        "tests/acceptance/test_site_generators.py",
+        *session.posargs,
+        external=True,
+        env={"ORBIT_GENERATOR": generator, "ORBIT_GENERATOR_PYTHON": str(python).strip()},
+    )
 
 
 @nox.session(default=False)

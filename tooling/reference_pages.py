@@ -4,6 +4,7 @@ The man page, the stub of the registry's operations and their published schemas 
 """
 
 import ast
+import dataclasses
 import importlib.util
 import inspect
 import json
@@ -12,14 +13,15 @@ import sys
 import textwrap
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from orbit_registry.answers import table
-from orbit_registry.answers.arguments import published
+from orbit_registry.answers.answer import Answer
+from orbit_registry.answers.arguments import PUBLISHED, Argument, schema_of
 from orbit_registry.answers.table import Operation
 from orbit_registry.cli.main import KINDS, command_lines, jobs, orbit
 from orbit_registry.registry import Registry
@@ -100,6 +102,53 @@ def schemas() -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
+def data_schema(hint: Any) -> Mapping[str, Any]:
+    """Return the JSON Schema of an answer's data: a dataclass by field, None where it may be."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return {"anyOf": [data_schema(part) for part in typing.get_args(hint)]}
+    if hint is type(None):
+        return {"type": "null"}
+    if typing.get_origin(hint) in (tuple, list, Sequence):
+        return {"type": "array", "items": data_schema(typing.get_args(hint)[0])}
+    if typing.get_origin(hint) in (dict, Mapping):
+        return {"type": "object", "additionalProperties": data_schema(typing.get_args(hint)[1])}
+    if not dataclasses.is_dataclass(hint):
+        return schema_of(hint)
+
+    hints = typing.get_type_hints(hint)
+    names = [field.name for field in dataclasses.fields(hint)]
+    properties = {name: data_schema(hints[name]) for name in names}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": names,
+        "additionalProperties": False,
+    }
+
+
+def published(function: Callable[..., Any], arguments: Sequence[Argument]) -> Mapping[str, Any]:
+    """Return the JSON Schema of an operation's arguments, and of its data if they are a dataclass
+    by field; `answers.schema.json` has the data of the others.
+    """
+    properties = {}
+    for argument in arguments:
+        schema = {name: part for name, part in argument.schema.items() if name in PUBLISHED}
+        properties[argument.name] = {**schema, "description": argument.help}
+
+    form: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        "required": [argument.name for argument in arguments if argument.required],
+        "additionalProperties": False,
+    }
+    returned = typing.get_type_hints(function).get("return")
+    is_form = dataclasses.is_dataclass(returned) and not hasattr(returned, "as_data")
+    if is_form and returned is not Answer:
+        return {"arguments": form, "data": data_schema(returned)}
+
+    return {"arguments": form}
+
+
 def stub() -> str:
     """Return the types of the operations as methods, for those who check types."""
     modules = {"typing"}
@@ -115,7 +164,8 @@ def _method(name: str, each: Operation, modules: set[str]) -> str:
     for argument in list(inspect.signature(each.run).parameters.values())[1:]:
         part = f"{argument.name}: {_hint(hints[argument.name], modules)}"
         if argument.default is not inspect.Parameter.empty:
-            part += f" = {argument.default!r}"
+            is_plain = isinstance(argument.default, str | int | float | tuple | None)
+            part += f" = {argument.default!r}" if is_plain else " = ..."
         parts.append(part)
 
     return f"    def {name}({', '.join(parts)}) -> {_hint(hints['return'], modules)}: ..."
@@ -338,10 +388,11 @@ def _roff(text: str) -> str:
 
 def write(folder: Path) -> None:
     """Write the pages into the folder of the reference, and remove those of former commands."""
+    pages = reference()
     for file in folder.glob("commands/*.md"):
         file.unlink()
 
-    for name, text in reference().items():
+    for name, text in pages.items():
         (folder / name).write_text(text, "utf-8")
 
 

@@ -142,7 +142,8 @@ def test_where_no_decision_names_a_path_the_page_of_paths_says_so(tmp_path: Path
     Registry.open(tmp_path / "repo").backfill()
     out = build(tmp_path / "repo", tmp_path / "site").out
     pages = {page.parent.relative_to(out).as_posix() for page in out.rglob("index.html")}
-    assert {page.partition("/")[0] for page in pages} == {".", "adrs", "health", "legacy", "paths"}
+    folders = {page.partition("/")[0] for page in pages}
+    assert folders == {".", "adrs", "health", "legacy", "paths", "search"}
     home = (out / "index.html").read_text("utf-8")
     assert 'data-orbit-unscoped="the only decision names no files"' in home
     assert "orbit scope suggest" in (out / "paths/index.html").read_text("utf-8")

@@ -30,6 +30,8 @@ SESSIONS = {
     "minimums",
     "newest",
     "zensical",
+    "properdocs",
+    "materialx",
 }
 
 

@@ -39,8 +39,9 @@ from orbit_registry.registry import Registry
 from orbit_registry.site import explorer, feeds, search_data
 from orbit_registry.site.groups import groups_of
 from orbit_registry.site.record_page import article
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sitemap import SiteMap, url_of
-from orbit_registry.site.views import Relations, card_html, listing, record_view
+from orbit_registry.site.views import card_html, listing, record_view
 from orbit_registry.site.words import items_html
 
 KINDS = load_kinds()

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orbit_registry.errors import UsageError
 from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import RecordSet
@@ -38,12 +39,14 @@ if TYPE_CHECKING:
     from orbit_registry.matching.explain import Verdict
     from orbit_registry.matching.match import Coverage
     from orbit_registry.matching.suggest import Proposal
+    from orbit_registry.matching.sync import Inputs
     from orbit_registry.matching.visibility import Visibility
     from orbit_registry.model.diagnostic import Diagnostic
     from orbit_registry.model.freshness import Freshness
     from orbit_registry.model.scope import Task
     from orbit_registry.operations import adr as adrs
     from orbit_registry.operations import renumber as numbers
+    from orbit_registry.operations.explain_import import Explanation
     from orbit_registry.operations.freshness import renames
     from orbit_registry.operations.freshness import verify as verification
     from orbit_registry.operations.import_report import PathMoves, TakeoverReport
@@ -93,6 +96,18 @@ class Registry(Verbs):
         return import_and_baseline(
             Path(path), source, assume=assume, dry_run=dry_run, on_step=on_step
         )
+
+    @classmethod
+    def explain_import(cls, path: str | Path) -> Explanation:
+        """Return what each step of an import makes of one document; nothing is written."""
+        from orbit_registry.operations.explain_import import explain
+
+        file = Path(path).resolve()
+        if not file.is_file():
+            raise UsageError(f"{path} is no file", hint="name one document")
+
+        workspace = find_workspace(file.parent)
+        return explain(workspace, workspace.relative(file))
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
@@ -499,8 +514,23 @@ class Registry(Verbs):
         from orbit_registry.matching import match as matches
 
         return matches.match(
-            self.workspace, paths, tags, task=task, everything=everything, project=project
+            self.workspace,
+            paths,
+            tags,
+            task=task,
+            everything=everything,
+            project=project,
+            inputs=self._inputs(),
         )
+
+    def _inputs(self) -> Inputs:
+        """Return what the push index is made from, read anew for all that follows."""
+        from orbit_registry.matching.sync import inputs_of
+
+        inputs = inputs_of(self.workspace)
+        self.refresh()
+        self.reading = inputs.reading
+        return inputs
 
     def brief(
         self,
@@ -525,7 +555,7 @@ class Registry(Verbs):
         """Return for each record around a path (from the root) why it is pushed or not."""
         from orbit_registry.matching.explain import explain
 
-        return explain(self.workspace, path, project=project)
+        return explain(self.workspace, path, project=project, inputs=self._inputs())
 
     def visibility(self, records: Sequence[Record]) -> Mapping[str, Visibility]:
         """Return where agents are shown each record, and why not elsewhere, by its path.

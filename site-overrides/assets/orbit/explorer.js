@@ -59,7 +59,7 @@
   const isOver = (record) => record.expires !== null && Date.parse(record.expires) <= Date.now();
   const groupOf = (record) => (isOver(record) ? "history" : record.group);
 
-  const GROUPS = [["must", "Must"], ["consider", "Consider"], ["unknown", "No status stated"], ["waiting", "Not decided yet"], ["history", "History"]];
+  const GROUPS = ["must", "consider", "unknown", "waiting", "history"];
   const made = (tag, css, ...inside) => {
     const element = document.createElement(tag);
     if (css) element.className = css;
@@ -143,7 +143,7 @@
     const loaded = async () => {
       const data = await scopes();
       if (!data) {
-        said.textContent = "The scopes of records can't be asked for here. Opened as a file? orbit site serve shows the site whole.";
+        said.textContent = orbitWords.word("paths.failed");
         return null;
       }
       const byId = await records();
@@ -161,7 +161,8 @@
       const parts = [];
       let room = most;
       let left = 0;
-      for (const [group, name] of GROUPS) {
+      for (const group of GROUPS) {
+        const name = orbitWords.word(`paths.${group}`);
         const held = found.filter(({ record }) => groupOf(record) === group);
         if (!held.length) continue;
         const { items, left: more } = list(held, path, root, Math.max(room, 0));
@@ -198,7 +199,7 @@
       const candidates = await ofRows(mentioning(ready.texts.records, path));
       const bare = candidates.filter(({ listed, closed }) => listed && !listed.scope.paths.length && !closed).slice(0, Math.min(most, 20));
       if (!bare.length || text !== input.value) return;
-      const title = bare.length === 1 ? "This one mentions its folders" : `These ${bare.length} mention its folders`;
+      const title = orbitWords.counted("paths.mention", bare.length);
       answer.append(made("h2", "", title), made("ul", "orbit-found", ...bare.map((record) => item(record, root))));
     };
     const askPath = async (path) => {
@@ -208,8 +209,8 @@
       const live = found.filter(({ record }) => ["must", "consider"].includes(groupOf(record))).length;
       const { orbitUnscoped: unscoped, orbitOverlooked: overlooked } = form.dataset;
       const missing = live ? "" : unscoped ?? overlooked ?? "";
-      const none = unscoped ? `No decision names ${path}` : `No records apply to ${path}`;
-      const sentence = live ? `${live === 1 ? "1 record applies" : `${live} records apply`} to ${path}` : none;
+      const none = orbitWords.word(unscoped ? "paths.none.named" : "paths.none", { path });
+      const sentence = live ? orbitWords.counted("paths.apply", live, { path }) : none;
       show(found, path, missing ? `${sentence}: ${missing}` : sentence);
       if (!found.length) examples();
       if (!live && unscoped) await mention(path);
@@ -220,8 +221,7 @@
       const rows = ready.find.records(text).slice(0, ready.find.names(text) ? 1 : undefined);
       const found = await ofRows(rows.slice(0, most));
       if (text !== input.value.trim()) return;
-      const count = rows.length === 1 ? "1 record" : `${rows.length} records`;
-      said.textContent = rows.length ? `${count} for “${text}”; Enter opens the first` : `Nothing found for “${text}”`;
+      said.textContent = rows.length ? orbitWords.counted("paths.words", rows.length, { text }) : orbitWords.word("box.nothing", { text });
       answer.replaceChildren(made("ul", "orbit-found", ...found.map((record) => item(record, root))));
     };
     const ask = async (keep) => {
@@ -238,7 +238,7 @@
       const data = await loaded();
       if (!data) return;
       const found = data.records.filter((record) => record.globs.includes(glob)).map((record) => ({ record, by: glob }));
-      show(found, "", found.length === 1 ? `1 record names ${glob}` : `${found.length || "No"} records name ${glob}`);
+      show(found, "", found.length ? orbitWords.counted("paths.named", found.length, { glob }) : orbitWords.word("paths.named.none", { glob }));
     };
 
     form.hidden = false;

@@ -112,7 +112,7 @@
     button.textContent = words;
     button.addEventListener("click", async () => {
       await navigator.clipboard.writeText(text());
-      button.textContent = "Copied";
+      button.textContent = orbitWords.word("copy.done");
       setTimeout(() => (button.textContent = words), 1500);
     });
     const item = document.createElement("li");
@@ -120,9 +120,9 @@
     list.append(item);
   };
   for (const list of document.querySelectorAll(".orbit-actions")) {
-    offer(list, "Copy link", () => location.href.split("#")[0]);
+    offer(list, orbitWords.word("copy.link"), () => location.href.split("#")[0]);
     const id = list.parentElement.querySelector(".orbit-meta b")?.textContent;
-    if (id) offer(list, "Copy id", () => id);
+    if (id) offer(list, orbitWords.word("copy.id"), () => id);
   }
 })();
 

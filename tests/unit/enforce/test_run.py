@@ -18,11 +18,11 @@ import pytest
 import yaml
 from tests.files import commit, configure, make_workspace, write, write_record
 
+from orbit_registry.answers.call import Call, Caller
+from orbit_registry.answers.match import check_text
 from orbit_registry.checks.engine import CheckOutcome, update_baseline
 from orbit_registry.checks.report import render
 from orbit_registry.cli.main import run
-from orbit_registry.mcp import read_tools
-from orbit_registry.mcp.tool import Caller, ToolCall
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.repository.baseline import apply, baseline_of
@@ -510,10 +510,9 @@ def test_a_check_has_one_name_in_every_report(project: Path) -> None:
     assert [row["check"] for row in json.loads(render("json", outcome))["diagnostics"]] == [name]
     assert f"title={name}" in render("github", outcome)
     registry = Registry.open(project)
-    answer = read_tools.check_text(
-        ToolCall(registry, Caller("test", "s1"), {"path": "src/new.py", "text": "print(1)"})
-    )
-    assert [row["check"] for row in answer.data["findings"]] == [name]
+    call = Call(lambda: registry, caller=Caller("test", "s1"))
+    data: Any = check_text(call, "src/new.py", "print(1)").data
+    assert [row["check"] for row in data["findings"]] == [name]
     publication = publication_of(registry.workspace, registry.collection)
     assert name in enforced_html(publication, registry.collection.records)
 

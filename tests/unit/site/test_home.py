@@ -14,8 +14,8 @@ from orbit_registry.site.edits import Edit
 from orbit_registry.site.home import built_html, decided_html, event_of, lately_html
 from orbit_registry.site.lists import Index
 from orbit_registry.site.mentions import citers_of
+from orbit_registry.site.relations import LOG, Relations
 from orbit_registry.site.sitemap import SiteMap
-from orbit_registry.site.views import LOG, Relations
 from orbit_registry.snapshot.references import References
 
 KINDS = load_kinds()

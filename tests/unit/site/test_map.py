@@ -10,7 +10,7 @@ from orbit_registry.model.kind import load_kinds
 from orbit_registry.model.record import Record
 from orbit_registry.site.map import map_html
 from orbit_registry.site.mentions import Citers
-from orbit_registry.site.views import Relations
+from orbit_registry.site.relations import Relations
 
 ADR = load_kinds()["adr"]
 NUMBERS = st.integers(1, 9)

@@ -13,63 +13,7 @@ from typing import Any
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic
 from orbit_registry.model.votes import format_time
-
-MOST_WIDE = 40
-"""The width of the widest column of a table; longer cells go on to the right."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows under the names of columns; empty without rows."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-    def lines(self) -> Iterable[str]:
-        """Return the head and the rows, aligned."""
-        if not self.rows:
-            return
-
-        listed = [[column.upper() for column in self.columns]]
-        for cells in self.rows:
-            listed.append([cell.replace("\n", " ") for cell in cells])
-
-        widths = []
-        for cells in zip(*listed, strict=True):
-            widths.append(min(MOST_WIDE, max(map(len, cells))))
-
-        for row in listed:
-            padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            yield "  ".join(padded).rstrip()
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """Names with values, one a line; those without a value are left out."""
-
-    pairs: Sequence[tuple[str, str]]
-    width: int = 14
-
-    def lines(self) -> Iterable[str]:
-        """Return the pairs, the values aligned."""
-        for name, value in self.pairs:
-            if value:
-                yield f"  {name:<{self.width}}{' '.join(value.splitlines())}"
-
-
-Block = str | Table | Facts
-
-
-def rendered(blocks: str | Iterable[Block]) -> str:
-    """Return the text of an answer: a text itself, or lines, tables and facts below each other."""
-    if isinstance(blocks, str):
-        return blocks
-
-    lines: list[str] = []
-    for block in blocks:
-        lines += [block] if isinstance(block, str) else block.lines()
-
-    return "\n".join(lines)
+from orbit_registry.render.blocks import Block
 
 
 @dataclass(frozen=True, slots=True)

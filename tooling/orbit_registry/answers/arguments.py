@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import inspect
 import types
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.words import ArgumentWords, Words
 from orbit_registry.model.ids import DIRECTIONS
 from orbit_registry.model.kind import PHASES, Kind
@@ -137,53 +135,6 @@ def schema_of(hint: Any, kind: Kind | None = None) -> Schema:
         return {"type": "string", "enum": [member.value for member in hint]}
 
     return {"type": _PLAIN.get(hint, "string")}
-
-
-def data_schema(hint: Any) -> Schema:
-    """Return the JSON Schema of an answer's data: a dataclass by field, None where it may be."""
-    if get_origin(hint) in (Union, types.UnionType):
-        return {"anyOf": [data_schema(part) for part in get_args(hint)]}
-    if hint is type(None):
-        return {"type": "null"}
-    if get_origin(hint) in (tuple, list, Sequence):
-        return {"type": "array", "items": data_schema(get_args(hint)[0])}
-    if get_origin(hint) in (dict, Mapping):
-        return {"type": "object", "additionalProperties": data_schema(get_args(hint)[1])}
-    if not dataclasses.is_dataclass(hint):
-        return schema_of(hint)
-
-    hints = typing.get_type_hints(hint)
-    names = [field.name for field in dataclasses.fields(hint)]
-    properties = {name: data_schema(hints[name]) for name in names}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": names,
-        "additionalProperties": False,
-    }
-
-
-def published(function: Callable[..., Any], arguments: Sequence[Argument]) -> Schema:
-    """Return the JSON Schema of an operation's arguments, and of its data if they are a dataclass
-    by field; `answers.schema.json` has the data of the others.
-    """
-    properties = {}
-    for argument in arguments:
-        schema = {name: part for name, part in argument.schema.items() if name in PUBLISHED}
-        properties[argument.name] = {**schema, "description": argument.help}
-
-    form: dict[str, Any] = {
-        "type": "object",
-        "properties": properties,
-        "required": [argument.name for argument in arguments if argument.required],
-        "additionalProperties": False,
-    }
-    returned = typing.get_type_hints(function).get("return")
-    is_form = dataclasses.is_dataclass(returned) and not hasattr(returned, "as_data")
-    if is_form and returned is not Answer:
-        return {"arguments": form, "data": data_schema(returned)}
-
-    return {"arguments": form}
 
 
 def _with_choices(schema: dict[str, Any], kind: Kind | None) -> Schema:

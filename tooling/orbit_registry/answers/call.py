@@ -76,13 +76,15 @@ def unseen() -> Iterator[Progress]:
 class Call:
     """The registry, the kind of the command, and who asks.
 
-    `person` is None where no one can be asked, `caller` is None but over MCP.
+    `form` is the format of the answer that is wanted. `person` is None where no one can be asked,
+    `caller` is None but over MCP.
     """
 
     open: Callable[[], Registry]
     kind: Kind | None = None
     person: Person | None = None
     caller: Caller | None = None
+    form: str = "json"
     progress: Callable[[], contextlib.AbstractContextManager[Progress]] = unseen
 
     @property

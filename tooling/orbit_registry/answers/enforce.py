@@ -5,12 +5,13 @@ and raising their level.
 from itertools import chain
 from typing import Annotated
 
-from orbit_registry.answers.answer import Answer, Block
+from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.arguments import Form
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
 from orbit_registry.checks.report import diagnostic_lines
 from orbit_registry.errors import UsageError, plural
+from orbit_registry.render.blocks import Block
 
 SHOWN = 20
 

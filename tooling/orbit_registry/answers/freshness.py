@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Annotated
 
-from orbit_registry.answers.answer import Answer, Block
+from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.arguments import EARLIER, Form
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import operation
@@ -13,6 +13,7 @@ from orbit_registry.model.freshness import FRESH, Cause, Freshness, State
 from orbit_registry.model.record import Record
 from orbit_registry.operations.freshness.verify import Verification
 from orbit_registry.registry import Registry
+from orbit_registry.render.blocks import Block
 from orbit_registry.render.records import freshness_data, record_data, remedies
 
 
@@ -53,9 +54,13 @@ def _listed(
     by_path = registry.freshness()
     listed = [(record, by_path[record.path]) for record in records if record.path in by_path]
     if causes:
-        listed = [pair for pair in listed if {each.cause for each in pair[1].reasons} & {*causes}]
+        listed = [pair for pair in listed if not set(causes).isdisjoint(_causes(pair[1]))]
 
     return listed
+
+
+def _causes(freshness: Freshness) -> list[str]:
+    return [reason.cause.value for reason in freshness.reasons]
 
 
 @operation("verify", job="Review", writes=True)

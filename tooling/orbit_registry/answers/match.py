@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from orbit_registry.answers.answer import Answer, Block, rendered
+from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.arguments import EARLIER, TOOL, Count
 from orbit_registry.answers.call import Call, note
 from orbit_registry.answers.notes import empty_notes, overlooked_notes, unknown_notes, visibility_of
@@ -16,6 +16,7 @@ from orbit_registry.errors import UsageError, plural
 from orbit_registry.formats.untrusted import escaped_line
 from orbit_registry.model.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.render.blocks import Block, rendered
 from orbit_registry.workspace.journal import unified_diff
 
 USUAL_LIMIT = 20

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Annotated
 
-from orbit_registry.answers.answer import Answer, Block
+from orbit_registry.answers.answer import Answer
 from orbit_registry.answers.arguments import (
     DOCUMENTS,
     GENERAL,
@@ -25,6 +25,7 @@ from orbit_registry.lifecycle.review_due import Due
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.render import records as render
+from orbit_registry.render.blocks import Block
 from orbit_registry.repository.guard import redacted
 
 USUAL_PAGE = 50

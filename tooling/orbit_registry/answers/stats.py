@@ -123,18 +123,19 @@ def _sections(result: Stats) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     tally = result.tally
     days = sorted(tally.days.items())[-DAYS:]
     ranked = [record_id for record_id in result.ranked[:LISTED] if tally.shown[record_id]]
+    skips = [(name, str(count)) for name, count in tally.total.skips.most_common()]
+    shown = []
+    for name, part in days:
+        if part.calls:
+            shown.append((name, f"{part.shown} in {plural(part.calls, 'call')}"))
+
+    most_shown = [(record_id, _record_text(result, record_id)) for record_id in ranked]
     sections = {
-        "why nothing was shown": [
-            (name, str(count)) for name, count in tally.total.skips.most_common()
-        ],
+        "why nothing was shown": skips,
         "by surface: calls": _slice_rows(tally.surfaces),
         "by agent: calls": _slice_rows(tally.agents),
-        f"by day, the last {DAYS}: records shown": [
-            (name, f"{part.shown} in {plural(part.calls, 'call')}")
-            for name, part in days
-            if part.calls
-        ],
-        "most shown": [(record_id, _record_text(result, record_id)) for record_id in ranked],
+        f"by day, the last {DAYS}: records shown": shown,
+        "most shown": most_shown,
     }
     yield from ((title, rows) for title, rows in sections.items() if rows)
 

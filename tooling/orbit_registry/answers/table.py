@@ -7,7 +7,7 @@ known from the text of the modules; a module is imported when one of its operati
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,8 @@ class Operation:
     `line` its words there, if they are not the first line of its help. Where `of_kind` says yes,
     `orbit KIND name` does it for that kind alone. `tool` is its name over MCP. `lists`: it reads
     records, so a note says which ones could not be read. No list has it if it `is_hidden`. A group
-    (`is_group`) runs nothing: the names of its commands begin with its name.
+    (`is_group`) runs nothing: the names of its commands begin with its name. `formats` are those of
+    its answer at the command line; `call.form` is the one that is wanted.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Operation:
     tool: str = ""
     writes: bool = False
     lists: bool = False
+    formats: Sequence[str] = ("text", "json")
 
     @property
     def verb(self) -> str:

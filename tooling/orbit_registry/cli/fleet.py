@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from orbit_registry.answers.exports import need_site
 from orbit_registry.cli.output import (
     emit,
     format_option,
@@ -21,7 +22,6 @@ from orbit_registry.cli.output import (
     progress_display,
     warn_of_unread,
 )
-from orbit_registry.cli.publish import need_site
 from orbit_registry.cli.writer import give
 from orbit_registry.errors import LakeError, UsageError, did_you_mean, plural
 from orbit_registry.fleet.collect import Collection, collect, lake_cache, token_settings

@@ -33,12 +33,12 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "import": ("resources:import_group", "Adopt existing decisions, or files as resources."),
         "hook": ("hook:group", "Show records to an agent at the files it edits."),
         "mcp": ("hook:mcp_group", "Serve records to agents over MCP."),
-        "export": ("publish:export_group", "Write rule files, skills or a plugin for agents."),
+        "export": ("", ""),
         "trust": ("setup:trust", "Allow the commands that the configuration names."),
         "doctor": ("setup:doctor", "Test hooks and derived files, and explain problems."),
         "leave": ("setup:leave_command", "Remove what Orbit wrote in this repository."),
         "completion": ("setup:completion", "Print the completion script of a shell."),
-        "sync": ("publish:sync", "Update the snapshot and the hook's index."),
+        "sync": ("", ""),
     },
     "Write": {
         "adr": ("adr:group", "Write, list and change decisions (ADRs)."),
@@ -70,7 +70,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "explain": ("", ""),
         "related": ("", ""),
         "brief": ("brief:brief", "Print what an agent should know before a task."),
-        "query": ("publish:query", "Ask the snapshot in SQL."),
+        "query": ("", ""),
     },
     "Check": {
         "check": ("check:check", "Check all records: the gate for CI."),
@@ -84,7 +84,7 @@ JOBS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Publish": {
         "site": ("publish:site_group", "Build or serve the site."),
-        "snapshot": ("publish:snapshot_group", "Export the DuckDB snapshot."),
+        "snapshot": ("", ""),
         "fleet": ("fleet:group", "Ask one question of many repositories."),
     },
     "Learn from work": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.answer import Answer, answer_of, rendered
+from orbit_registry.answers.answer import Answer, answer_of
 from orbit_registry.answers.arguments import Argument
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import Operation, commands, of_kinds
@@ -25,9 +26,9 @@ from orbit_registry.cli.output import (
     warn_of_unread,
 )
 from orbit_registry.cli.writer import give, say
-from orbit_registry.formats.untrusted import json_text
 from orbit_registry.model.ids import sequence_id
 from orbit_registry.model.kind import Kind
+from orbit_registry.render.blocks import rendered
 
 EXAMPLE_NUMBER = 7
 PATH_CHECKS = ("file_okay", "dir_okay", "exists")
@@ -58,7 +59,7 @@ def command_of(operation: Operation, kind: Kind | None = None) -> click.Command:
         help=_help_of(operation, kind),
         hidden=operation.is_hidden,
     )
-    return format_option(command)
+    return format_option(command, operation.formats)
 
 
 def table_command(name: str) -> click.Command:
@@ -95,11 +96,16 @@ def _run(
 ) -> None:
     opened = cache(open_registry)
     person = Terminal() if may_ask(output) else None
-    call = Call(opened, kind, person, progress=progress_display)
+    call = Call(opened, kind, person, form=output, progress=progress_display)
     chosen = {argument.name: values[argument.name] for argument in arguments}
 
     answer = answer_of(operation.run(call, **chosen))
-    print_answer(answer, output)
+    if output in ("text", "json"):
+        print_answer(answer, output)
+    else:
+        give(rendered(answer.text), nl=False)
+        print_notes(answer.notes)
+
     if operation.lists:
         warn_of_unread(opened())
 
@@ -108,7 +114,7 @@ def print_answer(answer: Answer, output: str) -> None:
     """Print an answer as text or as JSON, then the notes for a person, then what was refused."""
     for data, line in answer.stream:
         if output == "json":
-            give(json_text(data))
+            give(json.dumps(data))
         else:
             say(line)
 
@@ -180,7 +186,9 @@ def _click_type(schema: Mapping[str, Any]) -> Any:
     if schema.get("format") == "path":
         checks = {name: schema[name] for name in PATH_CHECKS if name in schema}
         return click.Path(path_type=Path, **checks)
-    return float if schema["type"] == "number" else str
+    if schema["type"] == "number":
+        return click.FloatRange(schema.get("minimum"), schema.get("maximum"))
+    return str
 
 
 def _help_of(operation: Operation, kind: Kind | None) -> str:

@@ -30,13 +30,17 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
 
-def format_option(command: Decorated) -> Decorated:
-    """Add `--format text|json` to a command, as the argument `output`."""
-    choice = click.Choice(["text", "json"])
-    give = click.option(
-        "--format", "output", type=choice, default="text", show_default=True, help="Output format."
+def format_option(command: Decorated, formats: Sequence[str] = ("text", "json")) -> Decorated:
+    """Add `--format` to a command, as the argument `output`; the first format is the usual one."""
+    option = click.option(
+        "--format",
+        "output",
+        type=click.Choice(formats),
+        default=formats[0],
+        show_default=True,
+        help="Output format.",
     )
-    return give(command)
+    return option(command)
 
 
 def emit(

@@ -241,7 +241,7 @@ def leave_command(records: bool, dry_run: bool, yes: bool, output: str) -> None:
     default="auto",
     show_default=True,
     metavar="FORMAT",
-    help="Which tool wrote it: auto, orbit, madr or nygard.",
+    help="What it is: auto, documents, lessons or orbit.",
 )
 @click.option(
     "--assume",
@@ -252,9 +252,18 @@ def leave_command(records: bool, dry_run: bool, yes: bool, output: str) -> None:
 @click.option(
     "--verbose", "-v", is_flag=True, help="List everything: five lines of each part if not given."
 )
+@click.option(
+    "--explain", is_flag=True, help="Print what each step makes of one document; write nothing."
+)
 @format_option
 def import_records(
-    path: Path, source: str, assume: str | None, dry_run: bool, verbose: bool, output: str
+    path: Path,
+    source: str,
+    assume: str | None,
+    dry_run: bool,
+    verbose: bool,
+    explain: bool,
+    output: str,
 ) -> None:
     """Adopt decision documents, or records of another tool.
 
@@ -264,7 +273,13 @@ def import_records(
     orbit import .                      # decisions in any folder of the repository
     orbit import docs/decisions --dry-run
     orbit import docs/decisions --assume accepted
+    orbit import docs/decisions/0042-use-one-queue.md --explain
     """
+    if explain:
+        explanation = Registry.explain_import(path)
+        emit(output, explanation.as_data(), explanation.text())
+        return
+
     with progress_display() as show:
         report = Registry.import_from(
             path,

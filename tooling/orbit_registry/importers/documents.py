@@ -7,9 +7,9 @@ import os
 import posixpath
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, UsageError, plural
@@ -21,11 +21,12 @@ from orbit_registry.formats.adr.file_names import (
     is_request_folder,
     read_name,
 )
-from orbit_registry.formats.adr.model import AdrFile
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.markdown import SUFFIXES, is_markdown
+from orbit_registry.importers.lessons import STORES
 from orbit_registry.operations import import_report
 from orbit_registry.operations.adoption import NO_ENTRY, adopt, reason_for_none
+from orbit_registry.operations.adr_folders import named_folders
 from orbit_registry.operations.document_facts import is_of_feature
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.workspace.files import (
@@ -78,17 +79,11 @@ _SUBMODULE = "another repository within this one: import its decisions there"
 class DocumentImporter:
     """Importer of decision documents."""
 
-    name: str
+    name: str = "documents"
 
     def detects(self, path: Path) -> bool:
-        """Say whether the first decisions below the path have this format."""
-        styles = {
-            "madr": ("front-matter", "bullets", "table", "badge", "none"),
-            "nygard": ("section", "line"),
-        }
-        formats = [entry.format for file in _sample(path) for entry in file.entries]
-        matching = sum(style in styles[self.name] for style in formats)
-        return bool(formats) and (self.name == "nygard" or matching * 2 >= len(formats))
+        """Say that any other file or folder may hold documents."""
+        return True
 
     def run(
         self, path: Path, start: Path, *, assume: str | None, dry_run: bool
@@ -109,7 +104,7 @@ class DocumentImporter:
             {posixpath.dirname(each.source) for each in outcomes if each.reason == _EXAMPLE}
         )
         like = [outcome.source for outcome in outcomes if outcome.reason == _READS_LIKE_ONE]
-        hints = list(_hints(like))
+        hints = [*_hints(like), *_store_hints(workspace, within)]
         notes = [note for note, _ in hints]
         notes += (
             f"`orbit import {shlex.quote(folder)}` takes the decisions there"
@@ -131,13 +126,15 @@ class DocumentImporter:
             *import_report.learning_notes(outcomes),
             *_log_hints(workspace, outcomes),
         ]
+        styles = Counter(outcome.style for outcome in outcomes if outcome.style)
         return import_report.TakeoverReport(
-            self.name,
+            import_report.format_of(styles),
             within,
             dry_run,
             tuple(outcomes),
             tuple(notes),
             steps=tuple(command for _, command in hints),
+            styles=dict(styles.most_common()),
         )
 
 
@@ -167,6 +164,17 @@ def _hints(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
             command = f"orbit import {shlex.quote(folder)}"
             note = f"{plural(len(members), 'document')} in {folder} read like decisions"
             yield f"{note}: `{command}` takes them", command
+
+
+def _store_hints(workspace: Workspace, within: str) -> Iterator[tuple[str, str]]:
+    """Yield a note on each store of lessons in the project, and the command that takes it."""
+    for store in STORES if not within or within == "." else ():
+        if (workspace.root / store).is_dir():
+            command = f"orbit import {store}"
+            yield (
+                f"{store} has lessons of another tool: `{command}` makes learnings of them",
+                command,
+            )
 
 
 def _dropped_notes(
@@ -245,6 +253,7 @@ def _select(
     sites = built_sites(files, workspace.root)
     outcomes += (import_report.Outcome("left", site, None, _BUILT_SITE) for site in sites)
     files = [path for path in files if not path.startswith(sites)]
+    folders_of_tools = tuple(f"{folder}/" for folder in named_folders(workspace.root))
     decision_folders = {
         posixpath.dirname(path) for path in files if is_markdown(path) and _names_decisions(path)
     }
@@ -262,7 +271,8 @@ def _select(
             reason = import_report.with_step(link)
         else:
             is_neighbour = posixpath.dirname(path) in decision_folders
-            reason = "" if within else _skip_reason(workspace, path, is_neighbour)
+            is_sure = bool(within) or path.startswith(folders_of_tools)
+            reason = "" if is_sure else _skip_reason(workspace, path, is_neighbour)
             if not reason and _is_example(path, within) and _reads_like_one(workspace, path):
                 reason = _EXAMPLE
 
@@ -274,7 +284,7 @@ def _select(
 
 def _is_example(path: str, within: str) -> bool:
     """Say whether a document is an example, by folders that the user did not name; in a folder
-    of decisions that the user named, what is beside the others is one of them.
+    of decisions that the user named, a document next to the others is one of them.
     """
     if any(map(is_decision_folder, within.split("/"))):
         return False
@@ -391,24 +401,5 @@ def _files(workspace: Workspace, within: str) -> list[str]:
     return sorted(walk(workspace.root, within, without=_OURS))
 
 
-def _sample(path: Path) -> Iterator[AdrFile]:
-    names = (
-        iter([""])
-        if path.is_file()
-        else (name for name in walk(path, without=_OURS) if _may_be_one(path, name))
-    )
-    for name in islice((name for name in names if is_markdown(name or path.name)), _SAMPLE):
-        with contextlib.suppress(OrbitError):
-            yield read_document(read_text(path / name, limit=DOCUMENT_LIMIT), name or path.name)
-
-
-def _may_be_one(path: Path, name: str) -> bool:
-    return is_log_name(posixpath.splitext(posixpath.basename(name))[0]) or _names_decisions(
-        f"{path.name}/{name}"
-    )
-
-
-IMPORTERS = (
-    DocumentImporter("madr"),
-    DocumentImporter("nygard"),
-)  # in the order in which `auto` tries them
+DOCUMENTS = DocumentImporter()
+IMPORTERS = (DOCUMENTS,)

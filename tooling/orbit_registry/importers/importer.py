@@ -4,6 +4,7 @@ and the baseline of the imported findings.
 
 import os
 import pkgutil
+import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -13,15 +14,17 @@ from typing import Protocol
 import orbit_registry.importers
 from orbit_registry.checks import engine
 from orbit_registry.errors import UsageError, did_you_mean, plural
-from orbit_registry.importers.documents import DocumentImporter
+from orbit_registry.importers.documents import DOCUMENTS
 from orbit_registry.matching.suggest import note_on_scopes
 from orbit_registry.matching.visibility import overlooked, surroundings_of, visibilities
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.operations.import_report import NO_FORMAT, TakeoverReport
+from orbit_registry.operations.import_report import TakeoverReport
 from orbit_registry.repository.reader import Reading, read_collection
 from orbit_registry.workspace.workspace import Workspace, find_workspace
 
 STATUS_AND_SUCCESSOR = "ORB304"
+_FORMER = {"madr": DOCUMENTS.name, "nygard": DOCUMENTS.name}
+"""Names that the importer of documents had for two styles; it reads them all."""
 
 
 class Importer(Protocol):
@@ -67,6 +70,7 @@ def import_from(
 ) -> TakeoverReport:
     """Import what another tool wrote at `path` in the format `source`."""
     formats = importers()
+    source = _FORMER.get(source, source)
     if source != "auto" and source not in formats:
         raise UsageError(
             f"there is no import format {source!r}", hint=f"one of auto, {', '.join(formats)}"
@@ -86,7 +90,7 @@ def import_from(
 
     if source == "auto":
         detected = (importer for importer in formats.values() if importer.detects(target))
-        importer = next(detected, DocumentImporter(NO_FORMAT))
+        importer = next(detected, DOCUMENTS)
     else:
         importer = formats[source]
 
@@ -102,14 +106,8 @@ def import_and_baseline(
     on_step: Callable[[str], None] = lambda step: None,
 ) -> TakeoverReport:
     """Import from a path and accept the older findings; the report says how many."""
-    on_step("checking what is here")
     target = Path(os.path.realpath(path))
     folders = dict.fromkeys((Path.cwd(), target if target.is_dir() else target.parent))
-    present = {
-        folder: workspace for folder in folders if (workspace := _workspace_at(folder)) is not None
-    }
-    before = {folder: engine.run(workspace).diagnostics for folder, workspace in present.items()}
-    roots: set[Path] = set()
 
     on_step("reading the documents")
     report = import_from(path, source, assume=assume, dry_run=dry_run)
@@ -117,14 +115,15 @@ def import_and_baseline(
         return report
 
     on_step("checking the new records")
+    roots: set[Path] = set()
     count = 0
     for folder in folders:
         workspace = _workspace_at(folder)
         if workspace is not None and workspace.root not in roots:
             roots.add(workspace.root)
-            count += engine.take_into_baseline(
-                workspace, before.get(folder, ()), _without_questions(workspace)
-            )
+            findings = _without_questions(workspace)
+            before = [finding for finding in findings if not _is_about(finding, report)]
+            count += engine.take_into_baseline(workspace, before, findings)
 
     notes: list[str] = []
     if count:
@@ -149,6 +148,25 @@ def import_and_baseline(
 
     made = tuple(record_id for record_id in ids if record_id in report.records)
     return replace(report, notes=(*report.notes, *filter(None, notes)), overlooked=made)
+
+
+def _is_about(finding: Diagnostic, report: TakeoverReport) -> bool:
+    """Say whether a finding came with an import: it is about a record that was made, or about a
+    document in a folder that the configuration did not name before.
+    """
+    records = set(report.records)
+    places = {finding.location.path, *(location.path for location in finding.related)}
+    names = {part for path in places for part in path.split("/")}
+    if finding.record in records or not names.isdisjoint(records):
+        return True
+
+    changed = (outcome.source for outcome in report.of("changed") if outcome.record is None)
+    if not any(source.endswith("config.yaml") for source in changed):
+        return False
+
+    sources = (outcome.source.partition(" · ")[0] for outcome in report.of("taken"))
+    folders = {posixpath.dirname(source) for source in sources}
+    return posixpath.dirname(finding.location.path) in folders
 
 
 def _without_questions(workspace: Workspace) -> list[Diagnostic]:

@@ -11,14 +11,13 @@ from orbit_registry.hook.select import Places, bar_reason, cited, linked_rules
 from orbit_registry.matching.match import current_index, head_of
 from orbit_registry.matching.pack import SYMBOL
 from orbit_registry.matching.personal import is_personal
+from orbit_registry.matching.sync import Inputs, inputs_of
 from orbit_registry.matching.visibility import for_agents
 from orbit_registry.model import fields
 from orbit_registry.model.drops import DROPS
 from orbit_registry.model.fields import Row
 from orbit_registry.model.reach import CITED, LINKED, Via
 from orbit_registry.model.scope import USES
-from orbit_registry.repository.reader import read_collection
-from orbit_registry.search.source_files import SourceFiles
 from orbit_registry.workspace.workspace import Workspace, project_path
 
 _PUSHED = "pushed"
@@ -135,13 +134,19 @@ class Verdict:
 
 
 def explain(
-    workspace: Workspace, path: str, *, project: str = "", now: float | None = None
+    workspace: Workspace,
+    path: str,
+    *,
+    project: str = "",
+    now: float | None = None,
+    inputs: Inputs | None = None,
 ) -> list[Verdict]:
     """Return verdicts on all records related to a path, shown ones first, by the files as they
-    are.
+    are, of which `inputs` were read just now.
     """
     path = project_path(path)
-    index = current_index(workspace)
+    inputs = inputs or inputs_of(workspace)
+    index = current_index(workspace, inputs)
     seconds, current_project = time.time() if now is None else now, working_project(project)
     first = _first_hits(index, path)
 
@@ -155,7 +160,7 @@ def explain(
 
         verdicts.append(verdict)
 
-    verdicts = _with_citations(workspace, index, path, verdicts, seconds, current_project)
+    verdicts = _with_citations(inputs, index, path, verdicts, seconds, current_project)
     shown = [entry.row for entry in verdicts if entry.key in _PUSHED_KEYS]
     leading = [row for row in shown if row.number < index.pushed]
     for number, ways in sorted(linked_rules(index, leading, {}).items()):
@@ -176,7 +181,7 @@ def explain(
 
 
 def _with_citations(
-    workspace: Workspace,
+    inputs: Inputs,
     index: Index,
     path: str,
     verdicts: list[Verdict],
@@ -190,7 +195,7 @@ def _with_citations(
     by_number = {entry.row.number: entry for entry in verdicts}
     shown = {number for number, entry in by_number.items() if entry.key in _PUSHED_KEYS}
     citations = [entry for entry in cited(index, path) if entry[0] not in shown]
-    lines = _cited_lines(workspace, path)
+    lines = _cited_lines(inputs, path)
 
     room = CITED
     for number, ways in citations:
@@ -211,12 +216,10 @@ def _with_citations(
     return [*by_number.values()]
 
 
-def _cited_lines(workspace: Workspace, path: str) -> dict[str, int]:
+def _cited_lines(inputs: Inputs, path: str) -> dict[str, int]:
     """Return the line at which a tracked file cites each record now, by the record's id."""
-    records = [*read_collection(workspace).records]
-    by_path = {record.path: record for record in records}
-    tracked = workspace.git.tracked() or ()
-    lines = SourceFiles(workspace, records, tracked).lines(path) if path in tracked else {}
+    by_path = {record.path: record for record in inputs.records}
+    lines = inputs.sources.lines(path) if path in inputs.sources.tracked else {}
     return {by_path[record].id: line for record, line in lines.items()}
 
 

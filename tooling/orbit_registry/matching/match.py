@@ -100,11 +100,14 @@ def words_of(trigger: str, glob: str) -> str:
     return f"{name}: {glob}"
 
 
-def current_index(workspace: Workspace) -> Index:
-    """Return the push index, brought up to date; where the disk refuses, it is made in memory."""
+def current_index(workspace: Workspace, inputs: Inputs | None = None) -> Index:
+    """Return the push index, brought up to date; where the disk refuses, it is made in memory.
+
+    `inputs` were read just now.
+    """
     index: Index | reader.NoIndex
     try:
-        sync_index(workspace)
+        sync_index(workspace, inputs)
     except WriteError:
         index = index_in_memory(workspace)
     else:
@@ -158,6 +161,7 @@ def match(
     everything: bool = False,
     project: str = "",
     now: float | None = None,
+    inputs: Inputs | None = None,
 ) -> list[Match]:
     """Return the records that apply to any of the paths or tags, in rank order, each once, with
     every way in.
@@ -165,9 +169,10 @@ def match(
     Paths are from the root and need not exist; one with "/" at its end asks about a folder. A
     record that names tasks is left out where `task` is given and is none of them, and so is one of
     another project than the current one (`hook.context.working_project`). `everything` adds records
-    that are pending, closed or expired. `now` is in seconds since 1970.
+    that are pending, closed or expired. `now` is in seconds since 1970; `inputs` were read just
+    now.
     """
-    index = current_index(workspace)
+    index = current_index(workspace, inputs)
     seconds, current_project = time.time() if now is None else now, working_project(project)
     ways: dict[int, list[tuple[str, str]]] = {}
     for path in dict.fromkeys(project_path(path) for path in paths):

@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from orbit_registry.answers.answer import answer_of, rendered
+from orbit_registry.answers.answer import answer_of
 from orbit_registry.answers.arguments import PUBLISHED, Argument
 from orbit_registry.answers.call import Call
 from orbit_registry.answers.table import Operation, Row, rows
 from orbit_registry.mcp.tool import Tool, ToolCall, ToolResult
+from orbit_registry.render.blocks import rendered
 
 
 @cache

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from orbit_registry.answers.answer import rendered
 from orbit_registry.answers.call import Call, Caller
 from orbit_registry.answers.records import clean
 from orbit_registry.answers.show import show
@@ -14,6 +13,7 @@ from orbit_registry.mcp.dispatch import harmless
 from orbit_registry.mcp.read_tools import brief
 from orbit_registry.mcp.tool import ToolCall
 from orbit_registry.registry import Registry
+from orbit_registry.render.blocks import rendered
 
 LONGEST = 20_000
 Words = Mapping[str, str]

@@ -326,9 +326,9 @@ def _new_records(
             continue
 
         is_partial = any(relation.of_part for relation in candidate.entry.relations)
-        outcomes.append(
-            Outcome("taken", candidate.label, decision.id, _OF_PART if is_partial else "")
-        )
+        remark = _OF_PART if is_partial else ""
+        style = candidate.entry.format
+        outcomes.append(Outcome("taken", candidate.label, decision.id, remark, style))
         remarks = _remarks(candidate, decision.renumber_reason, assume)
         outcomes += (Outcome("changed", candidate.label, decision.id, remark) for remark in remarks)
         yield FileChange(path, None, text)
@@ -721,7 +721,7 @@ def _outcome_if_present(
     workspace: Workspace, candidate: Candidate, record: Record | None, existing: ExistingRecords
 ) -> Outcome | None:
     if record is not None:
-        return Outcome("present", candidate.label, record.id, "")
+        return Outcome("present", candidate.label, record.id, "", candidate.entry.format)
 
     name = candidate.local_name
     if name is not None and name in existing.by_legacy:

@@ -16,10 +16,9 @@ from orbit_registry.formats.adr.file_names import (
     read_series_name,
 )
 from orbit_registry.formats.adr.model import AdrDocument
-from orbit_registry.formats.adr.prompts import cost_in
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.templates import new_document, template_from
-from orbit_registry.formats.adr.vocabulary import language_of
+from orbit_registry.formats.adr.vocabulary import COST_PROMPT, language_of_status
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.kind import Kind
 from orbit_registry.workspace.files import document_text
@@ -228,8 +227,8 @@ def _from_neighbour(
     if template is None or not entries:
         return None
 
-    language = language_of(section.heading for section in entries[-1].sections)
     raw = entries[-1].status_raw.strip("*_` ")
+    language = language_of_status(raw, "", [section.heading for section in entries[-1].sections])
     status_text = language.status(status, raw) if language is not None and raw else status
     status_text = status_text if raw[:1].islower() else status_text[:1].upper() + status_text[1:]
     width = len(entries[-1].number or "") if (entries[-1].number or "").isdigit() else 4
@@ -261,8 +260,7 @@ def _from_neighbour(
         return result
 
     newline = "\r\n" if "\r\n" in result else "\n"
-    heading = language.consequences if language is not None else "Consequences"
-    return newline.join((result.rstrip(), "", f"## {heading}", "", f"- {cost_in(language)}", ""))
+    return newline.join((result.rstrip(), "", "## Consequences", "", f"- {COST_PROMPT}", ""))
 
 
 def only_entry(text: str, path: str) -> AdrDocument | None:

@@ -4,8 +4,8 @@ import posixpath
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from orbit_registry.errors import OrbitError, plural
@@ -18,6 +18,19 @@ PathMoves = Sequence[tuple[str, str]]
 """Files or folders that were renamed: how each was called and how it is called now,
 from the root.
 """
+_STYLES = {
+    "front-matter": "in front matter",
+    "bullets": "in items",
+    "line": "in lines",
+    "table": "in tables",
+    "html": "in HTML",
+    "section": "in sections",
+    "badge": "in badges",
+    "folder": "by folder",
+    "none": "without status",
+}
+"""Where documents state their status, as the report counts them."""
+_IN_SECTIONS = ("section", "line")
 NO_FORMAT = "none"  # format of a report where no decision was found
 _LISTED = 5  # lines of one part
 
@@ -36,6 +49,7 @@ class Outcome:
     source: str
     record: str | None
     reason: str
+    style: str = ""  # how a document that was taken states its status
 
     def as_dict(self) -> dict[str, object]:
         """Return the outcome as JSON shows it."""
@@ -55,6 +69,8 @@ class TakeoverReport:
     """Ids of the live records that were made and that no edit shows."""
     steps: tuple[str, ...] = ()
     """Commands that take more decisions, for where none was taken."""
+    styles: Mapping[str, int] = field(default_factory=dict)
+    """How many documents state their status in each style."""
 
     def of(self, what: OutcomeKind) -> list[Outcome]:
         """Return the outcomes of one sort, in the order they came."""
@@ -74,6 +90,7 @@ class TakeoverReport:
             "counts": {what: len(self.of(what)) for what in ORDER},
             **{what: [outcome.as_dict() for outcome in self.of(what)] for what in ORDER},
             "notes": list(self.notes),
+            "styles": dict(self.styles),
             "shown_at_no_edit": list(self.overlooked),
         }
 
@@ -104,7 +121,9 @@ class TakeoverReport:
             counts.insert(0, f"{len(questions)} {would}changed")
 
         counts += [f"{len(self.of('present'))} already here"] if self.of("present") else []
-        form = f" ({self.format})" if self.format != NO_FORMAT else ""
+        styles = ", ".join(f"{count} {_STYLES[style]}" for style, count in self.styles.items())
+        form = styles or (self.format if self.format != NO_FORMAT else "")
+        form = f" ({form})" if form else ""
         lines = [f"{self.path}{form}: {'; '.join(counts) or 'nothing to take'}"]
         for title, outcomes in parts.items():
             if outcomes:
@@ -128,6 +147,8 @@ class TakeoverReport:
             return '`orbit adr new "Title"`'
         if not self.records:
             return "`orbit list`" if self.of("present") else '`orbit adr new "Title"`'
+        if self.format == "lessons":
+            return "`orbit check`, then `orbit learning list`"
         if self.format == "orbit":  # its records name their files
             return "`orbit check`, then `orbit list`"
 
@@ -238,6 +259,15 @@ _OF_EXPERIENCE = re.compile(
 """
 _DECIDES_NOTHING = ("no status and no section", "it holds no decision", "a status, as pages")
 """Parts of the reasons for which a document that could be read is left."""
+
+
+def format_of(styles: Mapping[str, int]) -> str:
+    """Return the format that most of the documents have, by where they state their status."""
+    if not styles:
+        return NO_FORMAT
+
+    nygard = sum(count for style, count in styles.items() if style in _IN_SECTIONS)
+    return "nygard" if 2 * nygard > sum(styles.values()) else "madr"
 
 
 def replaced_question(record: Record, later: Sequence[Record]) -> str:

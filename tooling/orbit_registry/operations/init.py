@@ -30,6 +30,7 @@ from orbit_registry.model.diagnostic import ENVELOPE_SCHEMA
 from orbit_registry.model.kind import KindTable
 from orbit_registry.model.scope import TASK_SCHEMA
 from orbit_registry.operations.adoption import backfill
+from orbit_registry.operations.adr_folders import named_folders
 from orbit_registry.operations.lifecycle import change_fields, transition
 from orbit_registry.repository.documents import LOG_NAME
 from orbit_registry.repository.writer import create_record
@@ -46,7 +47,6 @@ from orbit_registry.workspace.files import (
     DOCUMENT_LIMIT,
     inside,
     read_bytes,
-    read_text,
     write_atomic,
 )
 from orbit_registry.workspace.git import Git
@@ -290,7 +290,7 @@ def project_files(root: Path) -> ProjectFiles:
     """Look through the names of tracked files, and nothing else; outside git for nothing."""
     git = Git(root)
     names = git.run_names("ls-files", "-z") if git.top is not None else []
-    configured = _adr_dir_folder(root)
+    configured = named_folders(root)
 
     counts: Counter[str] = Counter()
     elsewhere = 0
@@ -302,7 +302,7 @@ def project_files(root: Path) -> ProjectFiles:
         folder, _, name = path.rpartition("/")
         if name.endswith(".md") and is_decision_name(name[:-3]):
             home = home_folder(folder)
-            if home == configured or _is_adr_folder(home):
+            if home in configured or _is_adr_folder(home):
                 counts[home] += 1
             elif _ADR_NAME.match(name) and not is_foreign_folder(folder):
                 elsewhere += 1
@@ -330,14 +330,6 @@ def _is_adr_folder(folder: str) -> bool:
         return False
 
     return not any(map(is_archive_folder, parts))
-
-
-def _adr_dir_folder(root: Path) -> str | None:
-    try:
-        folder = read_text(root / ".adr-dir").strip().removeprefix("./").rstrip("/")
-        return inside(root, folder).relative_to(root).as_posix()
-    except OrbitError:
-        return None
 
 
 def config_text(detected: AdrConfig) -> str:

@@ -19,6 +19,7 @@ from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.record_set import Retirement
 from orbit_registry.model.votes import Vote, distinct_votes, format_time, parse_time, tally
+from orbit_registry.render.blocks import Block, Facts, Table, rendered
 from orbit_registry.repository.codec import hides_record
 from orbit_registry.repository.votes import half_life_days, vote_data
 
@@ -74,21 +75,7 @@ def _vote_words(votes: Sequence[Vote]) -> str:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return rows as aligned columns."""
-    listed = [tuple(cell.replace("\n", " ") for cell in row) for row in rows]
-    if not listed:
-        return ""
-
-    heads = tuple(column.upper() for column in columns)
-    widths = [
-        min(40, max(len(row[index]) for row in (heads, *listed))) for index in range(len(columns))
-    ]
-
-    def line(row: Sequence[str]) -> str:
-        return "  ".join(
-            cell.ljust(width) for cell, width in zip(row, widths, strict=True)
-        ).rstrip()
-
-    return "\n".join(map(line, (heads, *listed)))
+    return rendered([Table(columns, list(rows))])
 
 
 def short_table(records: Iterable[Record]) -> str:
@@ -363,9 +350,11 @@ def record_text(
         *(("in the code" if not at else "", sentence) for at, sentence in enumerate(in_code)),
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
     ]
-    lines += [f"  {name:<14}{' '.join(value.splitlines())}" for name, value in facts if value]
+    blocks: list[Block] = [*lines, Facts(facts)]
+    if record.prose.strip():
+        blocks += ["", record.prose.strip("\n")]
 
-    return "\n".join([*lines, *(["", record.prose.strip("\n")] if record.prose.strip() else [])])
+    return rendered(blocks)
 
 
 def named_chunk(record: Record, name: str) -> Chunk:

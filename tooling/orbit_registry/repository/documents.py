@@ -576,11 +576,9 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
     files = (folder / name for name in ("new.md", "entry.md"))
     texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
     if in_document:
-        from orbit_registry.formats.adr.prompts import prompts_in
-        from orbit_registry.formats.adr.vocabulary import languages
+        from orbit_registry.formats.adr.vocabulary import PROMPTS
 
-        for language in (None, *languages()):
-            texts += prompts_in(language).values()
+        texts += PROMPTS.values()
 
     prompts: set[str] = set()
     for text in texts:

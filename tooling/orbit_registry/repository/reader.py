@@ -248,7 +248,7 @@ class Reading:
     def without_secrets(self) -> frozenset[str]:
         """The records, by path, of which no text holds a secret, as the cache knows.
 
-        It stores all their values, and none with a secret. Others may have one.
+        It stores no value with a secret. Other records may have one.
         """
         return frozenset(record.path for record in self.filled if self._is_clean(record.path))
 

@@ -110,6 +110,11 @@ class Index:
 
         return slots
 
+    def named(self, name: str) -> frozenset[int]:
+        """Return the slots of the texts that have an identifier, as `name_of` spells it."""
+        slots = [slot for slot, words in enumerate(self._words) if name in words.names]
+        return frozenset([*slots, *self.holders(stem(name))])
+
     def worth(self, term: str) -> float:
         """Return what a term weighs at most in a text."""
         frequency = self.frequencies.get(term, 0)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from orbit_registry.formats.secrets import may_hold_secret, without_secrets
 from orbit_registry.model.record import Record
 from orbit_registry.model.schema import shared_fields
-from orbit_registry.search.text import joined_names, stem, words
+from orbit_registry.repository.documents import is_prompt, prompts_of
+from orbit_registry.search.text import joined_names, names_in, stem, words
 from orbit_registry.workspace.cache import Cache
 
 if TYPE_CHECKING:
@@ -50,10 +51,15 @@ class TextWords(NamedTuple):
     """
     body: str
     """Those at the start of its body."""
+    names: Sequence[str] = ()
+    """The identifiers of several parts that are no words of the text, as `name_of` spells them."""
 
 
 def counts_of(fields: Fields) -> Counts:
-    """Return what each word of a text counts, without secrets."""
+    """Return what each word of a text counts, without secrets.
+
+    An identifier counts nothing: its parts do.
+    """
     return _counted(_without_secrets(fields))
 
 
@@ -61,6 +67,9 @@ def _counted(fields: Fields) -> Counts:
     counts = Counter[str]()
     for text, weight in zip(fields, WEIGHTS, strict=True):
         counts.update([*words(text), *joined_names(text)] * weight)
+
+    for name in names_in("\n".join(fields)):
+        counts.setdefault(name, 0)
 
     return counts
 
@@ -79,14 +88,19 @@ def words_in(fields: Fields) -> TextWords:
     clean = _without_secrets(fields)
     counts: dict[str, int] = {}
     forms: list[str] = []
+    names: list[str] = []
     for word, count in _counted(clean).items():
+        if not count:
+            names.append(word)
+            continue
+
         term = stem(word)
         counts[term] = counts.get(term, 0) + count
         if term != word:
             forms.append(word)
 
     title, tags, body = [_run(text, counts) for text in clean]
-    return TextWords(counts, forms, f"{title}\n{tags}", body)
+    return TextWords(counts, forms, f"{title}\n{tags}", body, names)
 
 
 def _run(text: str, terms: Counts) -> str:
@@ -126,8 +140,18 @@ def _key(record: Record) -> str:
 
 
 def texts_of(record: Record) -> list[Fields]:
-    """Return the texts that a record is found by: its own, then those of its chunks."""
-    return [parts_of(record), *((chunk.breadcrumb, "", chunk.body) for chunk in chunks(record))]
+    """Return the texts that a record is found by: its own, then those of its chunks.
+
+    What a template asks for is no text of a record.
+    """
+    title, tags, body = parts_of(record)
+    prompts = prompts_of(record.kind.folder, record.kind.in_document)
+    lines = [line for line in body.split("\n") if not is_prompt(line, prompts)]
+    texts = [(title, tags, "\n".join(lines))]
+    for chunk in chunks(record):
+        texts.append((chunk.breadcrumb, "", chunk.body))
+
+    return texts
 
 
 def parts_of(record: Record) -> Fields:

@@ -3,6 +3,7 @@ folder.
 """
 
 from collections.abc import Mapping
+from itertools import chain
 
 from orbit_registry.model.rank import rank_order
 from orbit_registry.repository.votes import half_life_days
@@ -57,6 +58,6 @@ def _page_groups(data: Published) -> dict[str, list[str]]:
         paths = (f"{user_config.docs}/{name}" for name in files_in([entry]) if user_config)
         group += [curated[path] for path in paths if path in curated]
 
-    listed = {url for group in groups.values() for url in group}
+    listed = set(chain.from_iterable(groups.values()))
     groups["Pages"] += [url for url in curated.values() if url not in listed]
     return groups

@@ -5,10 +5,12 @@ It is made when the site is built and runs no script. Small screens have the lis
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import chain
 from typing import NamedTuple
 
 from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
+from orbit_registry.site.language import status_word
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import status_css, title_of
@@ -45,15 +47,14 @@ def edges_of(
     """
     ids = {record.id for record in records}
     by_pair: dict[frozenset[str], Edge] = {}
-    candidates = [
-        *(Edge(new, old, SUPERSEDES) for old, later in replaced_by.items() for new in later),
-        *(
-            Edge(record.id, link.to, RELATES, link.rel)
-            for record in records
-            for link in record.links
-        ),
-        *(Edge(citer, cited, CITES) for cited, citers in cited_by.items() for citer in citers),
-    ]
+    candidates: list[Edge] = []
+    for old, later in replaced_by.items():
+        candidates += [Edge(new, old, SUPERSEDES) for new in later]
+    for record in records:
+        candidates += [Edge(record.id, link.to, RELATES, link.rel) for link in record.links]
+    for cited, citers in cited_by.items():
+        candidates += [Edge(citer, cited, CITES) for citer in citers]
+
     for edge in candidates:
         if edge.source != edge.target and {edge.source, edge.target} <= ids:
             by_pair.setdefault(frozenset(edge[:2]), edge)
@@ -63,7 +64,7 @@ def edges_of(
 
 def drawing(records: Iterable[Record], edges: Sequence[Edge], page: str) -> str:
     """Return the drawing of the newest records that edges join, in their order; "" for too few."""
-    joined = {name for edge in edges for name in edge[:2]}
+    joined = set(chain.from_iterable(edge[:2] for edge in edges))
     chosen = [record for record in records if record.id in joined][-MOST:]
     ids = {record.id for record in chosen}
     edges = [edge for edge in edges if ids.issuperset(edge[:2])]
@@ -99,7 +100,7 @@ def _arc(edge: Edge, places: dict[str, int], base: int, scale: float) -> str:
 
 def _dot(record: Record, x: int, base: int, page: str) -> str:
     href = escape(relative(page, url_of(record)))
-    name = escape(f"{record.id} {title_of(record)} ({record.status.word})")
+    name = escape(f"{record.id} {title_of(record)} ({status_word(record.status)})")
     y = base + RADIUS + 8
     # orbit: allow ADR-0084 because an id is one short word, which needs no room to wrap
     label = f'<text x="{x}" y="{y}" transform="rotate(60 {x} {y})">{escape(record.id)}</text>'

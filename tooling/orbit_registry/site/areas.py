@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -57,7 +58,7 @@ def _ways() -> Iterator[Way]:
 
 def _divided(records: Sequence[Record], way: Way) -> Mapping[str, Area]:
     candidates = {record.path: way(record) for record in records}
-    counts = Counter(area for areas in candidates.values() for area in set(areas))
+    counts = Counter(chain.from_iterable(map(set, candidates.values())))
     most = LARGEST * len(records)
     usable = {area: count for area, count in counts.items() if FEWEST <= count <= most}
 

@@ -22,7 +22,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.repository.codec import MISPLACED, hides_record
 from orbit_registry.repository.guard import free_of_secrets
 from orbit_registry.repository.inherited import source_of
-from orbit_registry.site import console, home
+from orbit_registry.site import console, home, language
 from orbit_registry.site.config import UserConfig
 from orbit_registry.site.curated import SHELL, curated_pages, pages_with_content
 from orbit_registry.site.documents import mirrored_documents, with_first_commits, with_user_pages
@@ -79,12 +79,16 @@ def prepare(
     `out` is where the site goes: no record applies to its pages.
     """
     workspace = registry.workspace
+    _choose_language(workspace, user_config)
     refuse_links(workspace.root, cache, below=True)
     collection = registry.collection
     problems = tuple(_cleaned(problem) for problem in collection.problems)
     publication = publication_of(workspace, collection)
     code = key_of(
-        publication.key, workspace.config.site.get("generator"), [*map(stamp_of, renderers())]
+        publication.key,
+        workspace.config.site.get("generator"),
+        [*map(stamp_of, renderers())],
+        language.digest(),
     )
 
     everything = free_of_secrets(collection.records)
@@ -279,6 +283,11 @@ def _task_lookup(publication: Publication) -> TaskLookup:
     )
 
 
+def _choose_language(workspace: Workspace, user_config: UserConfig | None) -> None:
+    settings = user_config.data if user_config else None
+    language.choose(language.language_of(workspace.config.site, settings))
+
+
 def publish(
     context: BuildContext,
     generated: Path,
@@ -292,6 +301,7 @@ def publish(
     without its time.
     """
     workspace, user_config = context.registry.workspace, context.sources.user_config
+    _choose_language(workspace, user_config)
     version = key_of(context.code, templates_digest(context.sources.kinds))
     pages = PageCache(workspace.cache, f"site {out.folder}", version, out, context.sources.site)
 

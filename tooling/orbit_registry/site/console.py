@@ -7,6 +7,7 @@ it. If that fails, the page says how to query without it.
 import re
 from collections.abc import Iterable
 from html import escape
+from itertools import chain
 
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.model.record import Record
@@ -48,7 +49,8 @@ ARCHIVES = (
     ),
 )
 VERSION = "+".join(f"{archive.version}:{archive.sha512[:16]}" for archive in ARCHIVES)
-FILES = tuple(f"{FOLDER}{name}" for archive in ARCHIVES for name in archive.files.values())
+_NAMES = chain.from_iterable(archive.files.values() for archive in ARCHIVES)
+FILES = tuple(f"{FOLDER}{name}" for name in _NAMES)
 DOWNLOAD, COMPRESSED = "35 MB", "about 8 MB if the server compresses"
 
 EXAMPLES: tuple[tuple[str, str], ...] = (
@@ -90,22 +92,21 @@ def fetched() -> Diagnostic | None:
 
 def unpacked() -> dict[str, bytes]:
     """Return the console's files by their path in the site, once the archives are fetched."""
-    return {
-        f"{FOLDER}{name}": _ARROW.sub(rb"const \1=globalThis.Arrow;", content)
-        if name.endswith(".mjs")
-        else content
-        for archive in ARCHIVES
-        for name, content in archive.unpacked()
-    }
+    files = {}
+    for name, content in chain.from_iterable(archive.unpacked() for archive in ARCHIVES):
+        if name.endswith(".mjs"):
+            content = _ARROW.sub(rb"const \1=globalThis.Arrow;", content)
+        files[f"{FOLDER}{name}"] = content
+
+    return files
 
 
 def examples_of(records: Iterable[Record]) -> list[tuple[str, str]]:
     """Return what can be asked, and the SQL that asks it of these records."""
     live = [record for record in records if record.phase == "live"]
     any_id = live[0].id if live else "ADR-0001"
-    path = next(
-        (path for record in live for path in map(_path_in, record.globs) if path), "src/app.py"
-    )
+    globs = chain.from_iterable(record.globs for record in live)
+    path = next(filter(None, map(_path_in, globs)), "src/app.py")
     words = " ".join(re.findall(r"\w+", live[0].title)[:4]) if live else "retry"
     return [(what, sql.format(path=path, id=any_id, words=words)) for what, sql in EXAMPLES]
 

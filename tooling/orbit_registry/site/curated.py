@@ -11,6 +11,7 @@ from typing import NamedTuple
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import MirroredDocument, with_front_matter
+from orbit_registry.site.language import labels_of, things_of, word, word_or
 
 SHELL = "orbit-shell"
 SHELL_DEPTHS = (1, 2, 3)
@@ -105,17 +106,22 @@ def curated_pages(
     for name in names:
         page = PAGES[name]
         description = page.description.format(title)
-        pages[f"{name}/index.md"] = EmptyPage(f"{name}/", page.title, description)
+        pages[f"{name}/index.md"] = EmptyPage(f"{name}/", _title(name), description)
 
     for kind in kinds:
-        name = f"All {kind.labels.lower()}"  # a page of the repository may be called as the kind is
+        # A page of the repository may be called as the kind is.
+        name = word("record.all", labels=things_of(kind))
         pages[_index(kind)] = EmptyPage(f"{kind.plural}/", name, f"{name} of {title}")
 
     return pages
 
 
+def _title(name: str) -> str:
+    return word_or(f"nav.{name}", PAGES[name].title)
+
+
 def _home(kinds: Sequence[Kind], title: str, about: str) -> EmptyPage:
-    labels = [kind.labels.lower() for kind in kinds]
+    labels = [things_of(kind) for kind in kinds]
     listed = "".join(labels) or "records"
     if len(labels) > 1:
         listed = f"{', '.join(labels[:-1])} and {labels[-1]}"
@@ -152,22 +158,24 @@ def navigation(
     `documents` are staged file → title, in order of their paths; an entry without a page in `pages`
     is left out.
     """
-    records: list[object] = [{kind.labels: _index(kind)} for kind in kinds if not kind.in_document]
+    records: list[object] = [
+        {labels_of(kind): _index(kind)} for kind in kinds if not kind.in_document
+    ]
     decisions: list[object] = [
-        {f"All {kind.labels.lower()}" if documents else kind.labels: _index(kind)}
+        {word("record.all", labels=things_of(kind)) if documents else labels_of(kind): _index(kind)}
         for kind in kinds
         if kind.in_document
     ]
     if documents:
-        decisions.append({"Design documents": _document_nav(documents)})
+        decisions.append({_title("documents"): _document_nav(documents)})
 
-    first = next((kind.labels for kind in kinds if kind.voted), None)
+    first = next((labels_of(kind) for kind in kinds if kind.voted), None)
     groups: dict[str, list[object]] = {
-        "Decisions": decisions,
-        f"{first} and other records" if first else "Other records": records,
-        "Explore": [
-            {title: file}
-            for name, (title, _, _) in PAGES.items()
+        word("nav.decisions"): decisions,
+        word("nav.others.first", first=first) if first else word("nav.others"): records,
+        word("nav.explore"): [
+            {_title(name): file}
+            for name in PAGES
             if name != "documents" and (file := f"{name}/index.md") in pages
         ],
     }

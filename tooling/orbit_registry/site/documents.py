@@ -86,9 +86,11 @@ def mirrored_documents(
     used = set(reserved)
 
     folders, skipped = _folders(workspace.root, globs)
-    for path, file in sorted(
-        {path: file for top in folders for path, file in _walk(workspace.root, top)}.items()
-    ):
+    files: dict[str, Path] = {}
+    for top in folders:
+        files.update(_walk(workspace.root, top))
+
+    for path, file in sorted(files.items()):
         if match_any(chosen, path) is None:
             continue
 

@@ -2,24 +2,15 @@
 edited.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from orbit_registry.lifecycle.built import Built, State
+from orbit_registry.lifecycle.built import State
 from orbit_registry.model.record import Record
+from orbit_registry.site.language import status_word
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.words import date_of, states_none
 
 EDITED, ADDED, BUILT, WRITTEN = "edited", "added", "built", "written"
-
-
-class Context(Protocol):
-    """What has to be known of the other records and of the code."""
-
-    built: Mapping[str, Built]
-    by_id: dict[str, Record]
-
-    def replaced_by(self, record: Record) -> list[str]:
-        """Return the ids that replace a record."""
 
 
 class Event(NamedTuple):
@@ -33,7 +24,7 @@ class Event(NamedTuple):
     """The subject of the commit that edited it."""
 
 
-def event_of(record: Record, relations: Context) -> Event:
+def event_of(record: Record, relations: Relations) -> Event:
     """Return what happened to a record last, as its fields tell it.
 
     Of a decision that was adopted unchanged, the day is the one that its document states.
@@ -57,19 +48,19 @@ def event_of(record: Record, relations: Context) -> Event:
     return Event(updated, EDITED, "", record)
 
 
-def _verb(record: Record, relations: Context) -> str:
+def _verb(record: Record, relations: Relations) -> str:
     """Return what was done to a record, as a word: its status, where that says so."""
     if states_none(record):
         return ADDED
 
     built = relations.built.get(record.path)
     if record.phase == "live" and built is not None and built.state is State.BUILT:
-        return f"{record.status.word}, {BUILT}"
+        return f"{status_word(record.status)}, {BUILT}"
 
-    return record.status.word
+    return status_word(record.status)
 
 
-def _replaced_on(record: Record, relations: Context) -> str:
+def _replaced_on(record: Record, relations: Relations) -> str:
     if not _is_adopted(record):
         return _day(record, "updated_at")
 
@@ -96,7 +87,7 @@ def _author(record: Record) -> str:
     return str(author.get("name") or "") if isinstance(author, dict) else ""
 
 
-def history_of(record: Record, relations: Context) -> list[Event]:
+def history_of(record: Record, relations: Relations) -> list[Event]:
     """Return what is known of a record's way, the first event first, of a day the last one."""
     events = []
     if not _is_adopted(record):

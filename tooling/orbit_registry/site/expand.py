@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.model.diagnostic import Diagnostic
-from orbit_registry.site import console
+from orbit_registry.site import console, search_page
 from orbit_registry.site.agent_files import write_for_agents
 from orbit_registry.site.check import (
     DEAD_ANCHOR,
@@ -25,6 +25,7 @@ from orbit_registry.site.check import (
 from orbit_registry.site.code import DIAGRAM_ID
 from orbit_registry.site.curated import SHELL, shell_url
 from orbit_registry.site.data_files import write_data
+from orbit_registry.site.destinations import ASSETS
 from orbit_registry.site.document_drafts import document_drafts
 from orbit_registry.site.frame import Frames, address_of, empty_pages, frame_of
 from orbit_registry.site.list_pages import list_pages
@@ -40,7 +41,6 @@ from orbit_registry.site.record_drafts import record_drafts
 from orbit_registry.site.redirects import HEAD, redirect_pages
 from orbit_registry.site.sanitize import Policy, policy_of
 from orbit_registry.site.search_data import Section
-from orbit_registry.site.sitemap import ASSETS
 from orbit_registry.site.twins import Twin, twin_path
 from orbit_registry.site.urls import file_of
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
@@ -104,6 +104,8 @@ def expand(
         made.facts[url] = facts_of(html, url)
 
     _write_assets(data, pages, made, progress)
+    # What a search finds is no page to list.
+    made.twins.pop(search_page.URL, None)
     urls = made.twins.keys()
     write_data(data, pages, generated, urls, made.sections)
     write_for_agents(data, pages, made.twins)

@@ -8,16 +8,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
-from orbit_registry.errors import plural
 from orbit_registry.formats.globs import Glob, parse_glob
 from orbit_registry.hook.matcher import program
 from orbit_registry.model.freshness import expires_at
 from orbit_registry.model.rank import rank_order
 from orbit_registry.model.record import Record
 from orbit_registry.model.votes import format_time
+from orbit_registry.site.language import counted, status_word, word
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import is_made, status_css, title_of
@@ -76,19 +77,21 @@ def _form(text: str) -> list[Any] | None:
 
 
 def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
-    return {
+    expires = expires_at(record)
+    row = {
         "id": record.id,
         "title": title_of(record),
         "url": url_of(record),
-        "word": record.status.word,
+        "word": status_word(record.status),
         "css": status_css(record.status),
         "group": group_of(record),
         "votes": len(record.votes),
         "priority": record.data.get("priority", 0),
-        "updated": (record.text("updated_at") or "")[:10],
-        "expires": format_time(expires) if (expires := expires_at(record)) else None,
-        "globs": globs,
     }
+    row["updated"] = (record.text("updated_at") or "")[:10]
+    row["expires"] = format_time(expires) if expires else None
+    row["globs"] = globs
+    return row
 
 
 def form_of(glob: Glob) -> list[Any]:
@@ -100,13 +103,15 @@ def form_of(glob: Glob) -> list[Any]:
     [negated, low, high, …] for a class.
     """
     programs = (program(alternative.text) for alternative in glob.alternatives)
-    return [
-        int(glob.exclude),
-        *(
-            [[list(map(_chunk, segment)) for segment in group] for group in groups]
-            for groups in programs
-        ),
-    ]
+    return [int(glob.exclude), *map(_groups, programs)]
+
+
+def _groups(groups: Iterable[Iterable[Iterable[str | tuple[Any, ...]]]]) -> list[Any]:
+    return [list(map(_segment, group)) for group in groups]
+
+
+def _segment(segment: Iterable[str | tuple[Any, ...]]) -> list[Any]:
+    return list(map(_chunk, segment))
 
 
 def _chunk(chunk: str | tuple[Any, ...]) -> Any:
@@ -116,7 +121,7 @@ def _chunk(chunk: str | tuple[Any, ...]) -> Any:
 def _character(unit: object) -> Any:
     if isinstance(unit, tuple):
         negated, ranges = unit
-        return [int(negated), *(end for ends in ranges for end in ends)]
+        return [int(negated), *chain.from_iterable(ranges)]
     return unit if isinstance(unit, str) else 0
 
 
@@ -163,9 +168,9 @@ def box(page: str, records: Sequence[Record], overlooked: str = "", most: int | 
         f' data-orbit-{name}="{escape(value)}"' for name, value in data.items() if value
     )
     example = names[0] if names else "src/app.py"
-    label = "What applies to this path?"
+    label = word("path.question")
     if most:
-        label = "Ask about a file, an id or a subject"
+        label = word("path.question.any")
         example = f"{example}, {records[0].id}, words"
 
     return (
@@ -175,8 +180,7 @@ def box(page: str, records: Sequence[Record], overlooked: str = "", most: int | 
         'autocomplete="off" autocapitalize="off" spellcheck="false">'
         f'<p class="orbit-said" role="status" aria-live="polite"></p><div '
         f'class="orbit-answer">{examples}</div></form>'
-        "<noscript><p><code>orbit match PATH</code> says which records apply to a "
-        "path.</p></noscript>"
+        f"<noscript><p>{word('path.plain', command='<code>orbit match PATH</code>')}</p></noscript>"
         f'<script src="{relative(page, SCRIPT)}" defer></script>'
     )
 
@@ -252,16 +256,9 @@ def _tree(records: Sequence[Record]) -> str:
     folders = sorted(largest, key=lambda name: name.split("/"))  # subfolders follow their folder
     omitted = len(by_folder) - len(folders)
     items = "".join(_folder(name, len(by_folder[name])) for name in folders)
-    more = (
-        f"<p>{plural(omitted, 'further folder is', 'further folders are')} left out.</p>"
-        if omitted
-        else ""
-    )
+    more = f"<p>{counted('path.omitted', omitted)}</p>" if omitted else ""
 
-    heading = (
-        '<h2 id="by-folder">By folder</h2><p>Each folder with how many records apply to it or to '
-        "a part of it.</p>"
-    )
+    heading = f'<h2 id="by-folder">{word("path.folders")}</h2><p>{word("path.folders.what")}</p>'
     return f'{heading}<ul class="orbit-tree">{items}</ul>{more}'
 
 

@@ -6,6 +6,8 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 
 from orbit_registry.fleet.database import query
@@ -65,7 +67,8 @@ def _pages(lake: Lake, title: str) -> Iterator[tuple[str, str]]:
     repositories = query(lake, _REPOSITORIES).as_data()
     lately = query(lake, _LATELY)
     sections = _by_repository(query(lake, _RECORDS).as_data())
-    decisions = sum(row["kind"] == "adr" for rows in sections.values() for row in rows)
+    kinds = [row["kind"] for row in chain.from_iterable(sections.values())]
+    decisions = kinds.count("adr")
 
     home = [
         f"# {_text(title)}",
@@ -73,9 +76,12 @@ def _pages(lake: Lake, title: str) -> Iterator[tuple[str, str]]:
         "## Lately",
         _table(lately.columns, lately.rows),
     ]
-    home += [part for each in answers if each.question.name in HOME for part in _answer(each, "##")]
+    for each in answers:
+        if each.question.name in HOME:
+            home += _answer(each, "##")
+
     columns = ("repository", "records", "inherits", "committed_at")
-    listed = [[row[name] for name in columns] for row in repositories[:MOST]]
+    listed = list(map(itemgetter(*columns), repositories[:MOST]))
     home += ["## Repositories", _table(columns, listed)]
     yield "index.md", "\n\n".join(home)
 
@@ -146,8 +152,12 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
         " | ".join(_text(name.replace("_", " ")) for name in columns),
         " | ".join("---" for _ in columns),
     ]
-    lines += [" | ".join(_cell(value) for value in row) for row in rows]
+    lines += map(_line, rows)
     return "\n".join(f"| {line} |" for line in lines)
+
+
+def _line(row: Sequence[object]) -> str:
+    return " | ".join(map(_cell, row))
 
 
 def _cell(value: object) -> str:

@@ -4,10 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import chain
 
 from orbit_registry.errors import plural
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
+from orbit_registry.site import language
+from orbit_registry.site.language import labels_of
 from orbit_registry.site.urls import relative, safe_segment
 from orbit_registry.site.words import PHASES, items_html, own_columns, tags_of, texts_of
 
@@ -76,7 +79,7 @@ class Groups:
             for column in own_columns(kind):
                 for word, records in self.columns.get((kind.name, column), {}).items():
                     title = f"{column.replace('_', ' ').capitalize()}: {word}"
-                    above = (kind.labels, f"{kind.plural}/")
+                    above = (labels_of(kind), f"{kind.plural}/")
                     yield _page(column_url(kind, column, word), kind, title, records, above)
 
 
@@ -109,16 +112,16 @@ def _most(groups: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
 
 
 def _overview(tags: Mapping[str, Sequence[Record]], kinds: Sequence[Kind]) -> str:
-    tagged = {record.kind.name for records in tags.values() for record in records}
+    tagged = {record.kind.name for record in chain.from_iterable(tags.values())}
     indexes = "".join(
-        f'<a href="{escape(relative(TAGS, f"{kind.plural}/"))}">{escape(kind.labels)}</a>'
+        f'<a href="{escape(relative(TAGS, f"{kind.plural}/"))}">{escape(labels_of(kind))}</a>'
         for kind in kinds
         if kind.name in tagged
     )
-    views = (
-        f'<nav class="orbit-views" aria-label="Views">{indexes}<a href="./" '
-        f"aria-current=page>Tags</a></nav>"
-    )
+    title = language.word("list.tags")
+    here = f'<a href="./" aria-current=page>{title}</a>'
+    label = language.word("list.views")
+    views = f'<nav class="orbit-views" aria-label="{label}">{indexes}{here}</nav>'
     items = "".join(
         (
             f'<li><a href="{escape(relative(TAGS, tag_url(tag)))}">{escape(tag)}</a> '
@@ -126,7 +129,7 @@ def _overview(tags: Mapping[str, Sequence[Record]], kinds: Sequence[Kind]) -> st
         )
         for tag, records in tags.items()
     )
-    return f'<h1>Tags</h1>{views}<ul class="orbit-cloud">{items}</ul>'
+    return f'<h1>{title}</h1>{views}<ul class="orbit-cloud">{items}</ul>'
 
 
 def _page(

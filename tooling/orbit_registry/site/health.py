@@ -277,7 +277,7 @@ def ages_of(records: Sequence[Record], today: date) -> list[tuple[str, int]]:
 
     bounds = [-1, *(bound for bound, _ in AGES), max(max(days), AGES[-1][0] + 1)]
     names = [*(f"within {name}" for _, name in AGES), "longer ago"]
-    counts = [sum(low < day <= high for day in days) for low, high in pairwise(bounds)]
+    counts = [_between(days, low, high) for low, high in pairwise(bounds)]
     counts[0] += sum(day < 0 for day in days)  # another machine's clock is ahead
     return list(zip(names, counts, strict=True))
 
@@ -303,6 +303,10 @@ def _ages(records: Sequence[Record], today: date) -> str:
         f'<h2 id="ages">{label}</h2><table class="orbit-index '
         f'orbit-bars"><tbody>{rows}</tbody></table>'
     )
+
+
+def _between(days: Iterable[int], low: int, high: int) -> int:
+    return sum(low < day <= high for day in days)
 
 
 def bar(part: int, total: int, most: int) -> str:

@@ -5,7 +5,7 @@ from html import escape
 from types import MappingProxyType
 from typing import NamedTuple
 
-from orbit_registry.errors import OrbitError, plural
+from orbit_registry.errors import OrbitError
 from orbit_registry.formats.markdown import content_start
 from orbit_registry.formats.sentences import paragraphs, plain_text, sentences
 from orbit_registry.model.record import Record
@@ -13,10 +13,11 @@ from orbit_registry.site.areas import Area, areas_of
 from orbit_registry.site.edits import Edit
 from orbit_registry.site.events import EDITED, Event, event_of
 from orbit_registry.site.feeds import ATOM, JSON_FEED
+from orbit_registry.site.language import counted, word
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations
 from orbit_registry.site.words import date_of, is_made, status_css
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.workspace.files import DOCUMENT_LIMIT, read_text
@@ -68,11 +69,10 @@ def decided_html(records: Iterable[Record], relations: Relations, page: str) -> 
     areas.
     """
     decisions = [record for record in records if record.kind.in_document]
-    made = [record for record in decisions if is_made(record)]
+    made = made_decisions(decisions)
     if not made:
         return ""
 
-    made.sort(key=lambda record: (_last_day(record), record.sort_key), reverse=True)
     areas = areas_of(made)
     if areas:
         listed = _by_area(made, areas, relations, page)
@@ -81,7 +81,14 @@ def decided_html(records: Iterable[Record], relations: Relations, page: str) -> 
 
     index = relative(page, f"{made[0].kind.plural}/")
     more = f'<p class="orbit-note"><a href="{escape(index)}">{_all(decisions)}</a></p>'
-    return f'<section class="orbit-made"><h2 id="decided">Decided</h2>{listed}{more}</section>'
+    heading = f'<h2 id="decided">{word("home.decided")}</h2>'
+    return f'<section class="orbit-made">{heading}{listed}{more}</section>'
+
+
+def made_decisions(records: Iterable[Record]) -> list[Record]:
+    """Return the decisions that readers follow, the newest first."""
+    made = [record for record in records if record.kind.in_document and is_made(record)]
+    return sorted(made, key=lambda record: (_last_day(record), record.sort_key), reverse=True)
 
 
 def _last_day(record: Record) -> str:
@@ -119,12 +126,11 @@ def _list(records: Iterable[Record], relations: Relations, page: str) -> str:
 
 
 def _all(decisions: Sequence[Record]) -> str:
-    total = plural(len(decisions), "decision")
     live = sum(record.phase == "live" for record in decisions)
     if live == len(decisions):
-        return f"All {total}" if live > 1 else total
+        return counted("home.all", live)
 
-    return f"{total}, {live:,} of them apply"
+    return counted("home.some", len(decisions), live=live)
 
 
 def _decision(record: Record, relations: Relations, page: str) -> str:
@@ -155,7 +161,7 @@ def lately_html(
     events += list(_later_edits(events, edits))
     events.sort(key=lambda event: (event.day, event.record.sort_key), reverse=True)
     if not events:
-        return "<section><p>There are no records yet.</p></section>"
+        return f"<section><p>{word('home.empty')}</p></section>"
 
     decisive = [event for event in events if event.verb != EDITED]
     of_decisions = [event for event in decisive if event.record.kind.in_document]
@@ -165,9 +171,12 @@ def lately_html(
     items = _events_html(first, page)
     if others:
         edited = sum(event.verb == EDITED for event in others)
-        name = plural(edited, "edit") if edited == len(others) else f"{len(others)} more"
+        name = word("home.more", n=len(others))
+        if edited == len(others):
+            name = counted("home.edit", edited)
+
         oldest = others[-1].day
-        back = f", back to {escape(oldest)}" if oldest else ""
+        back = word("home.back", day=escape(oldest)) if oldest else ""
         summary = f"<summary>{name}{back}</summary>"
         folded = _events_html(others, page)
         items += f'<details class="orbit-more">{summary}{folded}</details>'
@@ -176,8 +185,8 @@ def lately_html(
         f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
     )
     downloads = ", ".join(f'<a href="{relative(page, name)}">{name}</a>' for name in files)
-    note = f'<p class="orbit-note">Feeds: {feeds}. For programs: {downloads}</p>'
-    return f'<section><h2 id="lately">Lately</h2>{items}{note}</section>'
+    note = f'<p class="orbit-note">{word("home.feeds", feeds=feeds, files=downloads)}</p>'
+    return f'<section><h2 id="lately">{word("home.lately")}</h2>{items}{note}</section>'
 
 
 def built_html(commit: str, day: str, address: str | None) -> str:
@@ -193,7 +202,7 @@ def built_html(commit: str, day: str, address: str | None) -> str:
     if address:
         name = f'<a href="{escape(address)}">{name}</a>'
 
-    return f'<p class="orbit-note">Built from {name} of {escape(day)}.</p>'
+    return f'<p class="orbit-note">{word("home.built", commit=name, day=escape(day))}</p>'
 
 
 def _with_edit(event: Event, edit: Edit | None) -> Event:

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from orbit_registry.errors import plural
 from orbit_registry.model.kind import Kind
@@ -10,10 +11,10 @@ from orbit_registry.site.groups import tag_url
 from orbit_registry.site.lists import Index, cells_of, columns_of, name_of
 from orbit_registry.site.markdown_words import code, escaped, inline, link, table
 from orbit_registry.site.published import Published
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.twins import TwinLinks
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations
 from orbit_registry.site.words import PHASES, date_of
 
 UNDATED = "without a date"
@@ -41,15 +42,24 @@ def index_markdown(index: Index, relations: Relations, site: SiteMap, links: Twi
     records = index.pages[links.url]
     rows = [_cells(record, relations, site, links) for record in records]
     used = [column for column in columns_of(index.kind) if column not in index.constant]
-    used = [column for column in used if any(row.get(column) for row in rows)]
+    filled = set(chain.from_iterable(map(_filled, rows)))
+    used = [column for column in used if column in filled]
 
     total = len(index.records)
     noun = index.kind.label if total == 1 else index.kind.labels
     part = "" if len(records) == total else f", {len(records):,} on this page"
     heads = [name_of(column) for column in used]
-    listed = table(heads, [[row.get(column, "") for column in used] for row in rows])
+    listed = table(heads, [_chosen(row, used) for row in rows])
     parts = [f"{total:,} {noun.lower()}{part}", listed, _further(index, links)]
     return "\n\n".join(filter(None, parts))
+
+
+def _filled(row: Mapping[str, str]) -> list[str]:
+    return [column for column, text in row.items() if text]
+
+
+def _chosen(row: Mapping[str, str], columns: Sequence[str]) -> list[str]:
+    return [row.get(column, "") for column in columns]
 
 
 def _cells(record: Record, relations: Relations, site: SiteMap, links: TwinLinks) -> dict[str, str]:

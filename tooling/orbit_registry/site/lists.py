@@ -5,16 +5,18 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from itertools import chain
 from urllib.parse import quote
 
 from orbit_registry.model.kind import Kind, Status
 from orbit_registry.model.record import Record
 from orbit_registry.site import timeline
 from orbit_registry.site.documents import MirroredDocument
+from orbit_registry.site.language import counted, status_word, thing_of, things_of, word
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations
 from orbit_registry.site.words import (
     CITED,
     IN_CODE,
@@ -62,13 +64,13 @@ class Index:
         """Words that the records can be filtered by, with their counts:
         tags, a kind's own columns, years.
         """
-        return {
-            "tag": Counter(tag for record in self.records for tag in tags_of(record)),
-            **{
-                column: Counter(texts_of(self.records, column)) for column in own_columns(self.kind)
-            },
-            "year": Counter(day[:4] for record in self.records if (day := date_of(record))),
-        }
+        choices = {"tag": Counter(chain.from_iterable(map(tags_of, self.records)))}
+        for column in own_columns(self.kind):
+            choices[column] = Counter(texts_of(self.records, column))
+
+        days = filter(None, map(date_of, self.records))
+        choices["year"] = Counter(day[:4] for day in days)
+        return choices
 
     @cached_property
     def constant(self) -> set[str]:
@@ -76,11 +78,10 @@ class Index:
         if len(self.records) < FEWEST_RECORDS:
             return set()
 
-        texts = {
-            column: [", ".join(words_in(record.data.get(column))) for record in self.records]
-            for column in own_columns(self.kind)
-        }
-        return {column for column, values in texts.items() if len(set(values)) == 1}
+        return {column for column in own_columns(self.kind) if len(self._texts(column)) == 1}
+
+    def _texts(self, column: str) -> set[str]:
+        return {", ".join(words_in(record.data.get(column))) for record in self.records}
 
     @cached_property
     def timed(self) -> bool:
@@ -97,15 +98,16 @@ class Index:
 
     def _table(self, page: str, relations: Relations, site: SiteMap) -> str:
         kind, records, total = self.kind, self.pages[page], len(self.records)
-        noun = kind.label.lower() if total == 1 else kind.labels.lower()
+        noun = thing_of(kind) if total == 1 else things_of(kind)
         cells = [cells_of(record, page, relations, site) for record in records]
-        used = {column for row in cells for column, text, _ in row if text} - self.constant
+        in_use = {column for column, text, _ in chain.from_iterable(cells) if text}
+        used = in_use - self.constant
         heads = "".join(_head(column) for column in columns_of(kind) if column in used)
 
-        rows = "".join(
-            _row(record, [cell for cell in row if cell[0] in used], page, relations)
-            for record, row in zip(records, cells, strict=True)
-        )
+        rows = ""
+        for record, row in zip(records, cells, strict=True):
+            rows += _row(record, [cell for cell in row if cell[0] in used], page, relations)
+
         part = "" if len(records) == total else f", {len(records):,} on this page"
         caption = f"<caption>{total:,} {escape(noun)}{part}</caption>"
         table = (
@@ -134,20 +136,25 @@ class Index:
         data = "".join(f' data-orbit-{name}="{escape(value)}"' for name, value in places.items())
 
         return (
-            f'<form class="orbit-filter"{data} role="search" aria-label="Filter '
-            f'{escape(kind.labels.lower())}" hidden>'
-            '<input type="search" name="find" placeholder="Filter by words or id" '
-            'aria-label="Words or id" '
+            f'<form class="orbit-filter"{data} role="search" '
+            f'aria-label="{escape(word("list.filter", things=things_of(kind)))}" hidden>'
+            f'<input type="search" name="find" placeholder="{word("list.find")}" '
+            f'aria-label="{word("list.words")}" '
             'autocomplete="off">'
-            f'<span class="orbit-chips" role="group" aria-label="Status">{chips}</span>{selects}'
-            '<button type="reset">Clear</button><output aria-live="polite"></output></form>'
+            f'<span class="orbit-chips" role="group" aria-label="{word("list.status")}">'
+            f'{chips}</span>{selects}<button type="reset">{word("list.clear")}</button>'
+            '<output aria-live="polite"></output></form>'
             f'<script src="{relative(page, SCRIPT)}" defer></script>'
         )
 
 
 def columns_of(kind: Kind) -> list[str]:
     """Return the columns that an index of a kind may have."""
-    return [*kind.columns, *([IN_CODE] if kind.in_document else []), CITED]
+    columns = list(kind.columns)
+    if kind.in_document:
+        columns.append(IN_CODE)
+
+    return [*columns, CITED]
 
 
 def name_of(column: str) -> str:
@@ -190,7 +197,7 @@ def cells_of(
         elif column in (record.kind.headline, "title"):
             cells.append((column, record.title, url))
         elif column == "status":
-            cells.append((column, record.status.word, None))
+            cells.append((column, status_word(record.status), None))
         elif column == "date":
             cells.append((column, date_of(record)[:10], None))
         else:
@@ -216,7 +223,7 @@ def _row(
             inner = escape(text)
 
         if column == "date" and (source := date_source(record)):
-            inner += f" <small>from {source}</small>"
+            inner += f" <small>{word('record.from', name=source)}</small>"
 
         if column == record.kind.headline and (sentence := relations.sentence(record)):
             inner += f'<p class="orbit-sentence">{escape(sentence)}</p>'
@@ -248,11 +255,11 @@ def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) ->
     """
     indexes = list(indexes)
     parts = [_counted(index, page) for index in indexes]
-    records = [record for index in indexes for record in index.records]
+    records = chain.from_iterable(index.records for index in indexes)
     doubts = sum(record.phase == "live" and record.path in doubted for record in records)
     if doubts:
         health = escape(relative(page, "health/"))
-        parts.append(f'<a class="orbit-doubt" href="{health}">{doubts:,} in doubt</a>')
+        parts.append(f'<a class="orbit-doubt" href="{health}">{counted("list.doubt", doubts)}</a>')
 
     return f'<p class="orbit-line">{" · ".join(parts)}</p>' if parts else ""
 
@@ -260,7 +267,7 @@ def counts_html(indexes: Iterable[Index], doubted: Container[str], page: str) ->
 def _counted(index: Index, page: str) -> str:
     kind, records = index.kind, index.records
     href = escape(relative(page, f"{kind.plural}/"))
-    name = (kind.label if len(records) == 1 else kind.labels).lower()
+    name = thing_of(kind) if len(records) == 1 else things_of(kind)
     total = f'<a href="{href}">{len(records):,} {escape(name)}</a>'
     if not kind.in_document:
         return total
@@ -268,7 +275,7 @@ def _counted(index: Index, page: str) -> str:
     counts = Counter(record.status.name for record in records)
     statuses = ", ".join(
         f'<a class="{status_css(status)}" href="{href}?status={quote(status.name)}">'
-        f"{counts[status.name]:,} {escape(status.word)}</a>"
+        f"{counts[status.name]:,} {escape(status_word(status))}</a>"
         for status in _in_order(kind, counts)
     )
     return f"{total}<span>: {statuses}</span>"
@@ -307,7 +314,7 @@ def _status_chips(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
     for status in _in_order(kind, counts):
         yield (
             f'<button type="button" class="orbit-chip {status_css(status)}" name="status" '
-            f'value="{escape(status.name)}" aria-pressed="false">{escape(status.word)} '
+            f'value="{escape(status.name)}" aria-pressed="false">{escape(status_word(status))} '
             f"{counts[status.name]:,}</button>"
         )
 
@@ -326,9 +333,8 @@ def _choice(name: str, counts: Mapping[str, int]) -> str:
     if len(counts) > MOST_CHOICES:
         return (
             f'<label>{label} <input name="{escape(name)}" list="orbit-{escape(name)}" '
-            f'placeholder="one of '
-            f'{len(counts):,}" autocomplete="off"></label><datalist '
-            f'id="orbit-{escape(name)}"></datalist>'
+            f'placeholder="{counted("list.choice", len(counts))}" autocomplete="off"></label>'
+            f'<datalist id="orbit-{escape(name)}"></datalist>'
         )
 
     words = sorted(counts, reverse=name == "year")
@@ -338,5 +344,5 @@ def _choice(name: str, counts: Mapping[str, int]) -> str:
     )
     return (
         f'<label>{label} <select name="{escape(name)}"><option '
-        f'value="">any</option>{options}</select></label>'
+        f'value="">{word("list.any")}</option>{options}</select></label>'
     )

@@ -6,6 +6,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from orbit_registry.errors import plural
@@ -84,7 +85,8 @@ def lists(
     sections = [section for section in sections if section.twins]
     lines = [_lines(INDEX, section.twins, base_url) for section in sections]
     for number in sorted(range(len(sections)), key=lambda number: -len("".join(lines[number]))):
-        if sum(len(line.encode()) + 1 for part in lines for line in part) + _HEADINGS < LARGEST:
+        size = sum(len(line.encode()) + 1 for line in chain.from_iterable(lines))
+        if size + _HEADINGS < LARGEST:
             break
 
         section, lines[number] = sections[number], []
@@ -242,11 +244,12 @@ def by_folder(records: Iterable[Record], files: Iterable[str]) -> dict[str, list
         if slash:
             numbers[folder].update(number for number, _ in index.match(path))
 
-    return {
-        folder: [url_of(live[number]) for number in sorted(chosen)]
-        for folder, chosen in sorted(numbers.items())
-        if chosen
-    }
+    urls = {}
+    for folder, chosen in sorted(numbers.items()):
+        if chosen:
+            urls[folder] = [url_of(live[number]) for number in sorted(chosen)]
+
+    return urls
 
 
 def bundle_path(folder: str) -> str:
@@ -276,7 +279,8 @@ def full_text(
     title: str, summary: str, sections: Iterable[Section], out: Path, base_url: str | None
 ) -> str:
     """Return the text of every page but those that list others."""
-    twins = (twin for section in sections if section.title != OPTIONAL for twin in section.twins)
+    texts = (section.twins for section in sections if section.title != OPTIONAL)
+    twins = chain.from_iterable(texts)
     return f"{_head(title, summary, base_url)}\n{joined(out, twins)[0]}"
 
 

@@ -5,6 +5,7 @@ and as lists of links, without a script.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import chain
 
 from orbit_registry.errors import plural
 from orbit_registry.model.record import Record
@@ -20,10 +21,10 @@ from orbit_registry.site.arcs import (
 )
 from orbit_registry.site.areas import areas_of
 from orbit_registry.site.clusters import Cluster, clusters_of
+from orbit_registry.site.relations import RELATIONS, Relations
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import RELATIONS, Relations
 from orbit_registry.site.words import chip, date_of
 
 PAGE = "map/"
@@ -48,17 +49,13 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
     lists = _lists(by_age, edges, relations)
     large = [cluster for cluster in clusters if len(cluster.records) >= FEWEST]
     sections = [_cluster(cluster, number, lists) for number, cluster in enumerate(large, start=1)]
-    pairs = [
-        record
-        for cluster in clusters
-        if len(cluster.records) < FEWEST
-        for record in cluster.records
-    ]
+    small = (cluster.records for cluster in clusters if len(cluster.records) < FEWEST)
+    pairs = list(chain.from_iterable(small))
     if pairs:
         heading = f'<h2 id="pairs">Pairs <small>{len(pairs) // 2}</small></h2>'
         sections.append(f"{heading}{_listed(pairs, lists)}")
 
-    linked = {name for edge in edges for name in edge[:2]}
+    linked = set(chain.from_iterable(edge[:2] for edge in edges))
     summary = _summary(edges, len(linked), len(by_age))
     return f"{summary}{_drawings(large, edges)}{''.join(sections)}"
 
@@ -89,11 +86,11 @@ def _summary(edges: Sequence[Edge], linked: int, total: int) -> str:
 
 def _edges(records: Sequence[Record], relations: Relations) -> list[Edge]:
     ids = {url_of(record): record.id for record in records}
-    cited_by = {
-        ids[url]: [citer.id for citer in citers]
-        for url, citers in relations.citers.records.items()
-        if url in ids
-    }
+    cited_by = {}
+    for url, citers in relations.citers.records.items():
+        if url in ids:
+            cited_by[ids[url]] = [citer.id for citer in citers]
+
     replaced_by = {record.id: relations.replaced_by(record) for record in records}
     return edges_of(records, replaced_by, cited_by)
 

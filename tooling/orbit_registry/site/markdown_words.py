@@ -29,8 +29,14 @@ def inline(text: str) -> str:
     at = 0
     for match in MARKED.finditer(text):
         span, words, strong, stressed = match.groups()
-        marked = code(span) if span else f"**{escaped(strong)}**" if strong else ""
-        out += [escaped(text[at : match.start()]), marked or escaped(words or stressed)]
+        if span:
+            marked = code(span)
+        elif strong:
+            marked = f"**{escaped(strong)}**"
+        else:
+            marked = escaped(words or stressed)
+
+        out += [escaped(text[at : match.start()]), marked]
         at = match.end()
 
     return _line("".join([*out, escaped(text[at:])]))

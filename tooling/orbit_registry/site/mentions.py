@@ -16,6 +16,7 @@ from orbit_registry.formats.globs import match_any, readable_globs
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.record import Record
 from orbit_registry.site.documents import RecordText
+from orbit_registry.site.language import status_word, word
 from orbit_registry.site.prose import parsed
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
@@ -30,7 +31,8 @@ def references_by(text: RecordText, forms: IdForms, sentence: str) -> References
     references = _references_in(text.document or text.text, text.path, forms)
     if text.document:
         lines = range(text.first_line, text.first_line + text.text.count("\n") + 1)
-        ids, links = (tuple(name for name in names if name[1] in lines) for names in references[:2])
+        ids = tuple(name for name in references.ids if name[1] in lines)
+        links = tuple(name for name in references.links if name[1] in lines)
         references = References(ids, links)
 
     return References(references.ids, references.links, sentence, text.entry)
@@ -122,11 +124,13 @@ def citers_of(
 def _applying_to(records: Iterable[Record], paths: Iterable[str]) -> Mapping[str, Sequence[Record]]:
     live = [record for record in records if record.phase == "live"]
     scopes = [(record, readable_globs(record.globs)) for record in live]
-    return {
-        path: matches
-        for path in paths
-        if (matches := [record for record, globs in scopes if match_any(globs, path)])
-    }
+    applying = {}
+    for path in paths:
+        matches = [record for record, globs in scopes if match_any(globs, path)]
+        if matches:
+            applying[path] = matches
+
+    return applying
 
 
 def _named(names: References, origin: str, site: SiteMap) -> Iterator[tuple[str, int]]:
@@ -215,7 +219,9 @@ def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     """Return the list of tasks: the ways to look one up, then a row each."""
     rows = "".join(_row(task, citing, tasks, site) for task, citing in tasks.by_name.items())
     caption = f"<caption>{plural(len(tasks.by_name), 'task')}</caption>"
-    head = '<thead><tr><th scope="col">Task</th><th scope="col">Named by</th></tr></thead>'
+    titles = word("list.task"), word("list.named")
+    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    head = f"<thead><tr>{head}</tr></thead>"
     table = f'<table class="orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
 
     return (
@@ -264,7 +270,7 @@ def _row(task: str, citing: Sequence[tuple[Record, str]], tasks: Tasks, site: Si
 def _item(record: Record, way: str) -> str:
     href = escape(relative(TASKS, url_of(record)))
     qualifiers = ", ".join(
-        word for word in (way, "" if record.phase == "live" else record.status.word) if word
+        word for word in (way, "" if record.phase == "live" else status_word(record.status)) if word
     )
     note = f" <small>({escape(qualifiers)})</small>" if qualifiers else ""
 

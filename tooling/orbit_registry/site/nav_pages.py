@@ -8,6 +8,7 @@ from orbit_registry.site import console, explorer, health, home, lists
 from orbit_registry.site import map as record_map
 from orbit_registry.site.curated import PAGES, EmptyPage
 from orbit_registry.site.edits import built_from, edits_of
+from orbit_registry.site.language import labels_of
 from orbit_registry.site.markdown_words import escaped
 from orbit_registry.site.mentions import tasks_html
 from orbit_registry.site.overview_markdown import part_markdown
@@ -49,7 +50,7 @@ def _markdown(data: Published, empty: EmptyPage, links: TwinLinks) -> list[str]:
 def _content(data: Published, empty: EmptyPage) -> str:
     for index in data.indexes.values():
         if empty.url == f"{index.kind.plural}/":
-            return _titled(index.kind.labels, index.html(empty.url, data.relations, data.site))
+            return _titled(labels_of(index.kind), index.html(empty.url, data.relations, data.site))
 
     if not empty.url:
         return _home(data, empty)

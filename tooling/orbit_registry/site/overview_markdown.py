@@ -10,6 +10,7 @@ from orbit_registry.model.record import Record
 from orbit_registry.render.records import unread_files
 from orbit_registry.site import console, health
 from orbit_registry.site.events import event_of
+from orbit_registry.site.home import made_decisions
 from orbit_registry.site.list_markdown import (
     counts_markdown,
     documents_markdown,
@@ -20,20 +21,18 @@ from orbit_registry.site.list_markdown import (
 )
 from orbit_registry.site.markdown_words import code, escaped, fenced, inline, table
 from orbit_registry.site.published import Published
+from orbit_registry.site.relations import RELATIONS, Relations
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.twins import TwinLinks
-from orbit_registry.site.views import RELATIONS, Relations
-from orbit_registry.site.words import date_of, is_made
+from orbit_registry.site.words import date_of
 
 DECIDED, LATELY = 12, 20
 
 
 def _home(data: Published, links: TwinLinks) -> str:
     """Return the newest decisions, each with its sentence, and what happened lately."""
-    made = [record for record in data.records if record.kind.in_document and is_made(record)]
-    made.sort(key=lambda record: (date_of(record), record.sort_key), reverse=True)
     decided = []
-    for record in made[:DECIDED]:
+    for record in made_decisions(data.records)[:DECIDED]:
         sentence = data.relations.sentence(record)
         decided.append(f"- {record_link(record, links)} {date_of(record)}".rstrip())
         decided += [f"  {escaped(sentence)}"] if sentence else []

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from orbit_registry.site.destinations import ASSETS
 from orbit_registry.site.documents import title_of
 from orbit_registry.site.markdown_words import escaped
 from orbit_registry.site.memo import Content
@@ -18,7 +19,6 @@ from orbit_registry.site.prose_markdown import markdown_of
 from orbit_registry.site.published import Published
 from orbit_registry.site.record_markdown import record_markdown
 from orbit_registry.site.search_data import Section, lead, sections_of
-from orbit_registry.site.sitemap import ASSETS
 from orbit_registry.site.stage import published_text
 from orbit_registry.site.twins import TwinLinks
 from orbit_registry.site.views import record_view

@@ -96,10 +96,8 @@ def _cited(
     """
     text = document.text
     spans = [(link.span.start, link.span.end) for link in document.links]
-    spans += [
-        (span.start, span.end)
-        for span in (*document.hidden, *(heading.title for heading in document.headings))
-    ]
+    spans += [(span.start, span.end) for span in document.hidden]
+    spans += [(heading.title.start, heading.title.end) for heading in document.headings]
     spans += [match.span() for match in _NO_PROSE.finditer(text)]
 
     if document.front_matter is not None:

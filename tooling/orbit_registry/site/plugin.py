@@ -22,6 +22,7 @@ from orbit_registry.site.build import BUILD_WAIT_SECONDS, CACHE, LOCK, without_c
 from orbit_registry.site.build_steps import prepare, publish
 from orbit_registry.site.config import SCRIPTS, STYLES, read_user_config
 from orbit_registry.site.curated import SHELL
+from orbit_registry.site.language import words_for_templates
 from orbit_registry.site.output import MANIFEST, open_output, refuse_links
 from orbit_registry.site.stage import BuildContext
 from orbit_registry.site.stage_config import DOCS, OVERRIDES, with_ours
@@ -103,6 +104,7 @@ class OrbitPlugin(BasePlugin[Options]):
         config.extra_javascript = with_ours(SCRIPTS, config.extra_javascript)
         config.update(context.sources.header)
         config.extra["orbit_release"] = context.sources.release
+        config.extra["orbit_words"] = words_for_templates()
 
         self._context = context
         return config

@@ -14,8 +14,9 @@ from orbit_registry.formats.markdown_html import Block, ReadText, read_text
 from orbit_registry.formats.position import Position, Span
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.code import DIAGRAM_ID, emoji, fence
+from orbit_registry.site.destinations import HEADING_PREFIX, Destination, anchor_of
 from orbit_registry.site.sanitize import clean
-from orbit_registry.site.sitemap import HEADING_PREFIX, Destination, SiteMap, anchor_of
+from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import relative
 
 DEAD_LINK = "SITE390"
@@ -46,11 +47,8 @@ _ADDRESS = re.compile(
 )
 """The address of an issue or a change."""
 _NAMED_BY_ADDRESS = re.compile(rf"(?<=>){_ADDRESS.pattern}(?=</a>)")
-_AS_IS = frozenset(
-    f"<{slash}{name}>"
-    for name in ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
-    for slash in ("", "/")
-)
+_UNCHANGED = ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
+_AS_IS = {f"<{name}>" for name in _UNCHANGED} | {f"</{name}>" for name in _UNCHANGED}
 """Tags that are copied unchanged: most there are."""
 
 

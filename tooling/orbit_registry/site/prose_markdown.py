@@ -16,9 +16,9 @@ from orbit_registry.formats.markdown import Heading as Title
 from orbit_registry.formats.markdown_html import Note, inert_html
 from orbit_registry.formats.position import Span
 from orbit_registry.site.code import emoji
+from orbit_registry.site.destinations import HEADING_PREFIX
 from orbit_registry.site.markdown_words import SAFE, SCHEME, escaped, link
 from orbit_registry.site.prose import Heading, Prose, TextPart, short_name
-from orbit_registry.site.sitemap import HEADING_PREFIX
 
 Address = Callable[[str], str]  # says how a twin names what its page links to
 _ALERTS = frozenset({"note", "tip", "important", "warning", "caution"})

@@ -21,10 +21,11 @@ from orbit_registry.site.groups import Groups, groups_of
 from orbit_registry.site.lists import Index
 from orbit_registry.site.memo import PageCache
 from orbit_registry.site.mentions import citers_of, references_by
+from orbit_registry.site.relations import Relations
 from orbit_registry.site.search_data import line_of
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.stage import BuildContext
-from orbit_registry.site.views import Relations, card_html, cited_urls
+from orbit_registry.site.views import card_html, cited_urls
 from orbit_registry.snapshot.references import References
 
 MOST_FILES = 20  # of those that a glob matches, on a record's page

@@ -44,15 +44,18 @@ def _record_page(data: Published, record: Record, view: Mapping[str, Any]) -> Si
     summary = unmarked(record.text("summary") or "")
     sentence = data.relations.sentences.get(record.path, "")
     description = summary or sentence or title_of(record)
+    title = title_of(record)
+    structured = page_data(data.context, url, title, description, record)
+    markdown = record_markdown(record.kind, view, own_words, links.address)
     return SitePage(
         url,
-        f"{record.id} {title_of(record)}",
+        f"{record.id} {title}",
         html,
         description,
         contents=tuple(prose.headings),
         rail=log_html(record.kind, view),
-        data=page_data(data.context, url, title_of(record), description, record),
-        markdown=links.page(record_markdown(record.kind, view, own_words, links.address)),
+        data=structured,
+        markdown=links.page(markdown),
         listed=lists_of(data, record.kind.name),
         diagnostics=data.loader.findings(record, prose.diagnostics),
     )

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.md"
 _GAPS = re.compile(r"\n{3,}")
 _LINE = "\x01"
-"""Stands for the end of a line that is taken over with its blanks: of prose and of code."""
+"""The end of a line that is taken over with its blanks: of prose and of code."""
 
 
 class _Lines(str):

@@ -18,6 +18,7 @@ from orbit_registry.errors import ConfigError
 from orbit_registry.model.kind import Kind
 from orbit_registry.model.record import Record
 from orbit_registry.site.arcs import sketch
+from orbit_registry.site.language import counted, things_of, word
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
 from orbit_registry.site.words import date_of, tags_of
@@ -42,6 +43,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
     templates = {file.name: file.read_text("utf-8") for file in sorted(FOLDER.glob("*.html"))}
     environment = ImmutableSandboxedEnvironment(loader=DictLoader(templates), autoescape=True)
     environment.filters["headline"] = lambda text: Markup(headline(str(text)))
+    environment.globals |= {"word": word, "counted": counted}
     return environment
 
 
@@ -61,10 +63,10 @@ def templates_digest(kinds: Sequence[Kind]) -> str:
     and of the words that its kind puts there.
     """
     digest = hashlib.blake2b(digest_size=12)
-    files = [
-        *sorted(FOLDER.iterdir()),
-        *(kind.folder / name for kind in kinds for name in (TEMPLATE, "page.md", "kind.yaml")),
-    ]
+    files = sorted(FOLDER.iterdir())
+    for kind in kinds:
+        files += [kind.folder / name for name in (TEMPLATE, "page.md", "kind.yaml")]
+
     for file in files:
         digest.update(file.read_bytes() if file.is_file() else b"-")
 
@@ -115,7 +117,7 @@ def log_html(kind: Kind, view: Mapping[str, Any]) -> str:
         return ""
 
     module: Any = _environment().get_template("parts.html").module
-    return clean(str(module.log(kind.labels, view["index_url"], view["log"])))
+    return clean(str(module.log(things_of(kind), view["index_url"], view["log"])))
 
 
 def _votes_drawn(view: Mapping[str, Any]) -> str:
@@ -147,8 +149,8 @@ def contents_html(headings: Iterable[Heading]) -> str:
 
     items = "".join(_entry(section, below) for section, *below in sections)
     return (
-        '<label class="md-nav__title" for="__toc"><span class="md-nav__icon md-icon"></span>On '
-        "this page</label>"
+        '<label class="md-nav__title" for="__toc"><span class="md-nav__icon md-icon"></span>'
+        f"{word('page.contents')}</label>"
         f'<ul class="md-nav__list" data-md-component="toc" data-md-scrollfix>{items}</ul>'
     )
 

@@ -140,11 +140,13 @@ def stage(sources: SiteSources, pages: PageCache, base_url: str | None) -> Stage
     listed = {*sources.user_files, *in_nav}
     generated = {*sources.curated, *mirrored}
     unlisted = [name for name in out.after if name.removeprefix(f"{DOCS}/") in generated - listed]
+    titles = {document.path: title for document, (title, _) in heads.items()}
+    descriptions = {document.path: description for document, (_, description) in heads.items()}
     return StagedSite(
         folder,
         digest,
-        {document.path: title for document, (title, _) in heads.items()},
-        {document.path: description for document, (_, description) in heads.items()},
+        titles,
+        descriptions,
         nav,
         tuple(name.removeprefix(f"{DOCS}/") for name in unlisted),
         (*problems, *pages.diagnostics),

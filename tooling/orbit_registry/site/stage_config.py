@@ -10,8 +10,11 @@ from typing import Any
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.formats.markdown import is_markdown
 from orbit_registry.model.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site import language
 from orbit_registry.site.config import (
     HINT,
+    MATERIAL,
+    MATERIALX,
     SCRIPTS,
     STYLES,
     UserConfig,
@@ -47,6 +50,7 @@ def configure(
     for name, content in sorted(_templates(sources, problems).items()):
         out.write(f"{OVERRIDES}/{name}", content)
 
+    out.write(f"{OVERRIDES}/{language.SCRIPT}", language.script())
     out.write(f"{OVERRIDES}/{CARD}", card_png(sources.title))
     if sources.user_config is None:
         out.write(f"{OVERRIDES}/{MARK}", mark_svg(sources.title))
@@ -55,7 +59,11 @@ def configure(
         base = _users_config(sources.user_config, nav, problems)
 
     base |= sources.header
-    base["extra"] = {"orbit_release": sources.release, "orbit_staged": True}
+    base["extra"] = {
+        "orbit_release": sources.release,
+        "orbit_staged": True,
+        "orbit_words": language.words_for_templates(),
+    }
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
     out.write(CONFIG, dumped(staged_config(base, folders, base_url)))
 
@@ -134,8 +142,10 @@ def _theme_of(theme: Mapping[str, Any], *, is_trusted: bool) -> dict[str, Any]:
     policy blocks them.
     """
     name = theme.get("name", "material")
-    fonts: dict[str, Any] = {} if is_trusted or name != "material" else {"font": False}
-    return {"name": name, **fonts}
+    if is_trusted or name not in (MATERIAL, MATERIALX):
+        return {"name": name}
+
+    return {"name": name, "font": False}
 
 
 def dumped(config: Mapping[str, Any]) -> str:

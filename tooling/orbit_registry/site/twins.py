@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from orbit_registry.site.check import resolved
-from orbit_registry.site.sitemap import HEADING_PREFIX
+from orbit_registry.site.destinations import HEADING_PREFIX
 from orbit_registry.site.urls import LEGACY, file_of, linked
 
 INDEX = "llms.txt"

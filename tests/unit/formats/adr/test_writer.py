@@ -12,9 +12,11 @@ from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.vocabulary import Language, languages
 from orbit_registry.formats.adr.writer import (
     add_amendment,
+    add_entry,
     begins_block,
     insert_entry,
     nest_headings,
+    remove_entry,
     set_date,
     set_number,
     set_status,
@@ -323,8 +325,8 @@ def test_an_entry_finds_its_place_in_any_log(text: str, expected: str) -> None:
     assert insert_entry(text, ENTRY, "ADR-0110") == expected
 
 
-@pytest.mark.parametrize("language", languages(), ids=lambda language: language.amendments)
-def test_a_document_is_written_to_in_its_own_language(language: Language) -> None:
+@pytest.mark.parametrize("language", languages(), ids=lambda language: language.superseded_by)
+def test_a_status_is_written_in_the_language_of_its_document(language: Language) -> None:
     sections = "".join(f"## {heading}\n\nText.\n\n" for heading in sorted(language.headings))
     text = f"# 3. Title\n\n## Status\n\n{language.statuses['accepted'].capitalize()}\n\n{sections}"
     replaced = set_status(text, only(text), "Superseded by [ADR-0042](0042-x.md)")
@@ -335,9 +337,6 @@ def test_a_document_is_written_to_in_its_own_language(language: Language) -> Non
     )
     retired = set_status(replaced, only(replaced), "deprecated")
     assert only(retired).status_raw.casefold() == language.statuses["deprecated"].casefold()
-    amended = add_amendment(retired, only(retired), "2026-05-02", "TASK-1", "More.")
-    assert f"## {language.amendments}\n\n**2026-05-02** [TASK-1]: More." in amended
-    assert only(amended).section("amendments") is not None
 
 
 @pytest.mark.parametrize(
@@ -478,3 +477,28 @@ def test_a_line_about_another_decision_survives_a_new_status(lines: str, status:
     assert {(r.rel, r.target_raw) for r in before.relations} <= {
         (r.rel, r.target_raw) for r in entry.relations
     }
+
+
+ROWS = """# Decisions
+
+| ID | Decision | Status |
+|---|---|---|
+| D-1 | Use one queue | Proposed |
+| D-2 | Use one cache | Accepted |
+"""
+
+
+def test_the_status_of_a_row_is_written_and_nothing_else() -> None:
+    first, _ = read_document(ROWS, "DECISIONS.md").entries
+    assert set_status(ROWS, first, "accepted") == ROWS.replace("Proposed", "Accepted")
+
+    for edit in (
+        lambda: set_title(ROWS, first, "Use two"),
+        lambda: set_number(ROWS, first, "ADR-0009"),
+        lambda: add_amendment(ROWS, first, "2026-05-02", "", "More."),
+        lambda: remove_entry(ROWS, first),
+        lambda: insert_entry(ROWS, "## ADR-0009 — T", "ADR-0009"),
+        lambda: add_entry(ROWS, "DECISIONS.md", "## ADR-0009 — T"),
+    ):
+        with pytest.raises(RefusedError, match="row of a table"):
+            edit()

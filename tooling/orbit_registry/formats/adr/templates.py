@@ -10,10 +10,9 @@ from string import Template
 from orbit_registry.formats.adr.front_matter import read_fields, scalar
 from orbit_registry.formats.adr.headings import fields_span, heading_value
 from orbit_registry.formats.adr.model import AdrDocument, Section
-from orbit_registry.formats.adr.prompts import prompts_in
 from orbit_registry.formats.adr.reader import read_document
 from orbit_registry.formats.adr.status_line import read_statement
-from orbit_registry.formats.adr.vocabulary import field_of, language_of
+from orbit_registry.formats.adr.vocabulary import PROMPTS, field_of
 from orbit_registry.formats.adr.writer import heading_title, newline_of
 from orbit_registry.formats.markdown import Document, parse_markdown
 from orbit_registry.formats.position import Span
@@ -221,8 +220,7 @@ def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
 
 
 def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
-    prompts = prompts_in(language_of(section.heading for section in entry.sections))
-    prompts = {**prompts, "status": "$status", "date": "$date", "changelog": "- $date: first draft"}
+    prompts = {**PROMPTS, "status": "$status", "date": "$date", "changelog": "- $date: first draft"}
     sections = [section for section in entry.sections if section.key in prompts]
     if not any(section.key in ("context", "decision") for section in sections):
         sections = list(entry.sections)

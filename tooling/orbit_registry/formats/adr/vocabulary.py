@@ -50,24 +50,19 @@ def field_of(key: str) -> str | None:
     return KEY_OF.get(plain(key)) or KEY_OF.get(plain(re.sub("[-_]", " ", key)))
 
 
+PROMPTS: Mapping[str, str] = VOCABULARY["english"]
+"""What a new decision asks, by the standard names of its sections."""
+COST_PROMPT = PROMPTS["negative"].removeprefix("- ")
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Prompts and status words for new decisions in a language."""
+    """The words for statuses in a language."""
 
-    headings: frozenset[
-        str
-    ]  # words of its section headings that no other language has, in lower case
-    why: str
-    what: str
-    option: str
-    follows: str
-    better: str
-    cost: str
-    harder: str
+    # words of its section headings that no other language has, in lower case
+    headings: frozenset[str]
     statuses: Mapping[str, str]
     superseded_by: str  # words before the successor
-    amendments: str
-    consequences: str  # heading of the consequences
     words: frozenset[str]  # its status words, all of them, in lower case
     keys: frozenset[str]  # names of the status key that few other languages have
 

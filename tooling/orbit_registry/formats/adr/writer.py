@@ -16,7 +16,7 @@ from orbit_registry.formats.adr.reader import (
     stated_statuses,
 )
 from orbit_registry.formats.adr.status_line import normalise_status
-from orbit_registry.formats.adr.vocabulary import field_of, language_of, language_of_status
+from orbit_registry.formats.adr.vocabulary import field_of, language_of_status
 from orbit_registry.formats.markdown import Document, Heading, parse_markdown
 from orbit_registry.formats.position import Span
 
@@ -403,6 +403,7 @@ def set_date(text: str, entry: AdrDocument, date: str) -> str:
 
 def set_title(text: str, entry: AdrDocument, title: str) -> str:
     """Return `text` with the title replaced in heading and front matter."""
+    _refuse_row(text, entry)
     flat = " ".join(title.split())
     return _splice(
         text, [(span, _title_replacement(text, entry, span, flat)) for span in entry.title_spans]
@@ -413,6 +414,7 @@ def set_number(text: str, entry: AdrDocument, number: str) -> str:
     """Return `text` with the number replaced in heading,
     `{#adr-0108}` and front matter; zeros stay.
     """
+    _refuse_row(text, entry)
     digits = _digits(number)
     edits: list[tuple[Span, str]] = []
     for span in (*entry.number_spans, *_anchor_number(text, entry)):
@@ -527,6 +529,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
     """Return `text` with a dated amendment, of a task if any, at the end of the entry,
     in a section that is added.
     """
+    _refuse_row(text, entry)
     newline = newline_of(text)
     document = parse_markdown(text)
     level = _section_level(document, entry)
@@ -547,9 +550,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
         Span(entry.span.start, amendments[-1].section.end if amendments else entry.span.end),
     )
 
-    language = language_of(section.heading for section in entry.sections)
-    title = language.amendments if language is not None else "Amendments"
-    heading = "" if amendments else f"{'#' * level} {title}{newline}{newline}"
+    heading = "" if amendments else f"{'#' * level} Amendments{newline}{newline}"
     return text[:end] + newline * 2 + heading + amendment + (text[end:] or newline)
 
 
@@ -567,12 +568,25 @@ def _section_level(document: Document, entry: AdrDocument) -> int:
     return min(heading_level + 1, 6)
 
 
+def _refuse_row(text: str, entry: AdrDocument) -> None:
+    """Raise if an entry is a row of a table, of which only the status is written."""
+    content = entry.span.of(text).strip()
+    if entry.heading_span is None and content.startswith("|") and "\n" not in content:
+        raise RefusedError(
+            "the decision is a row of a table, where only its status is written",
+            hint="edit the row by hand, or write the decision as `## ADR-0042 — Title`",
+        )
+
+
 def insert_entry(text: str, entry_markdown: str, number: str) -> str:
     """Return the log `text` with the entry inserted by number, before trailing sections;
     every other byte stays.
     """
     order = int(_digits(number))
     entries = _read_log(text).entries
+    for other in entries[:1]:
+        _refuse_row(text, other)
+
     before = [other for other in entries if int(other.number or 0) <= order]
     after = [other for other in entries if int(other.number or 0) > order]
 
@@ -613,6 +627,8 @@ def add_entry(text: str, path: str, entry_markdown: str) -> str:
     entries = read_document(text, path).entries
     if not entries:
         return _insert_at(text, _first_place(text), entry_markdown)
+
+    _refuse_row(text, entries[0])
     if _is_newest_first(entries):
         return _insert_at(text, entries[0].span.start, entry_markdown)
 
@@ -702,6 +718,7 @@ def split_separator(text: str) -> tuple[str, str]:
 
 def remove_entry(text: str, entry: AdrDocument) -> str:
     """Return the log `text` without the entry and the separator below it."""
+    _refuse_row(text, entry)
     before, after = text[: entry.span.start], text[entry.span.end :]
     if not after.strip():
         return before.rstrip() + newline_of(text) if before.strip() else ""
